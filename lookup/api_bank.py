@@ -1,0 +1,264 @@
+"""API-Bank's forms of tools: the JSON object of its prompts, and its Python source text.
+
+``{"name", "description", "input_parameters": {key: {"type", "description"}}, "output_parameters"}``, or::
+
+    class AddAgenda(API):
+        description = "..."
+        input_parameters = {'token': {'type': 'str', 'description': '...'}}
+
+Every documented key is required, unless the property says otherwise or its description holds ``[Optional]``.
+"""
+
+import csv
+import io
+import keyword
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lookup.errors import DocumentationError, LiteralError
+from lookup.forms import MisreadError, ObjectForm, TextForm, TextTool, read_description, read_name, shown
+from lookup.json_schema import read_parameter
+from lookup.literals import read_literal
+from lookup.schema import ToolSpec
+
+_OPTIONAL = re.compile(r"\[optional\]", re.IGNORECASE)
+
+# An assignment of a block, or a line that can name the block below it.
+_LINE = re.compile(
+    r"""^(?P<indent>[ \t]*)(?:
+        (?:self\.)?(?P<variable>description|input_parameters|output_parameters)
+            [ \t]*(?::[^=\n]*)?=(?!=)[ \t]*
+      | class[ \t]+(?P<klass>[^\W\d]\w*)[ \t]*[(:]
+      | (?:self\.)?(?:api_|tool_)?name[ \t]*=[ \t]*(?:"(?P<assigned>[^"\n]+)"|'(?P<quoted>[^'\n]+)')
+      | (?:\#+[ \t]*|[-*][ \t]+|\d{1,4}[.)][ \t]*){0,3}
+        (?:(?:api|tool|function|class|(?:(?:api|tool|function)[ _-]?)?name)[ \t]*:[ \t]*)?
+        [`*"']{0,2}(?P<heading>[^\W\d][\w.-]*)[`*"']{0,2}
+        (?:\([^\n]*\)(?:[ \t]*->[^\n]*)?)?[`*"']{0,2}[ \t]*:?[ \t]*\r?$
+    )""",
+    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
+)
+_LITERAL_START = re.compile(r"""[{\[("'\d+-]|(?:None|null)\b""")
+
+# A quoted cell of a CSV table that opens with source text.
+_CSV_CELL = re.compile(
+    r'(?:^|,)"\s{0,9}(?:(?:description|input_parameters)[ \t]*=|class[ \t]+\w+)', re.MULTILINE
+)
+_NAME_COLUMNS: Final = ("类名", "class_name", "class", "api_name", "name")
+_SIGNATURE_CELL = re.compile(r"\s*([^\W\d][\w.]*)\s*\(.*\)\s*", re.DOTALL)
+
+
+def claims(data: Mapping[str, Any]) -> bool:
+    """Whether the object documents a tool in API-Bank's way."""
+    return "input_parameters" in data and ("name" in data or "description" in data)
+
+
+def read_tool(data: Mapping[str, Any]) -> ToolSpec:
+    """Read one tool; ``input_parameters`` may be null or ``{None}`` for a tool without parameters.
+
+    Raises
+    ------
+    DocumentationError
+        Naming tool and parameter: a name that is no text, ``input_parameters`` or a property that is no object.
+    """
+    name = read_name(data)
+    owner = f"tool {name!r}"
+    parameters = data["input_parameters"]
+    if parameters is None or parameters == {None}:
+        parameters = {}
+    if not isinstance(parameters, Mapping):
+        raise DocumentationError(
+            f"{owner}: expected 'input_parameters' to be an object of parameters, found {shown(parameters)}"
+        )
+    return ToolSpec(
+        name,
+        read_description(data, owner),
+        tuple(
+            read_parameter(owner, key, spec, None, {}, fallback=not _says_optional(spec))
+            for key, spec in parameters.items()
+        ),
+    )
+
+
+def _says_optional(spec: object) -> bool:
+    description = spec.get("description") if isinstance(spec, Mapping) else None
+    return isinstance(description, str) and _OPTIONAL.search(description) is not None
+
+
+@dataclass
+class _Block:
+    """The assignments of one tool as far as they have been read, and the name that stands above them."""
+
+    name: str | None
+    class_indent: int | None = None
+    description: Any = None
+    description_error: MisreadError | None = None
+    parameters: Any = None
+    complete: bool = False  # whether ``input_parameters`` has been read
+    start: int | None = None
+    end: int = 0
+
+    def has(self, variable: str) -> bool:
+        """Whether a second assignment of ``variable`` must belong to the next block."""
+        return self.complete and (variable == "input_parameters" or self.description is not None)
+
+    def tool(self) -> TextTool:
+        """The finished block's tool."""
+        start = self.start or 0
+        if self.name is None:
+            raise MisreadError(
+                "input_parameters without a tool name: expected a line above it such as "
+                "'class Name(API):', 'Name(...)', 'Name', '# Name' or name = \"Name\"",
+                start,
+            )
+        if self.description_error:
+            raise self.description_error
+        data = {"name": self.name, "description": self.description, "input_parameters": self.parameters}
+        try:
+            return TextTool(read_tool(data), start, self.end)
+        except DocumentationError as error:
+            raise MisreadError(str(error), start) from None
+
+
+def find_assignments(text: str, name: str | None = None) -> Iterator[TextTool]:
+    """The tools that stand in a text as assignments.
+
+    Parameters
+    ----------
+    name : str, optional
+        The name of a tool without one above it; by default that is an error.
+
+    Raises
+    ------
+    MisreadError
+        If a block has no name or its literal is malformed.
+    """
+    if "input_parameters" not in text:
+        return
+    block = _Block(name)
+    position = 0
+    while match := _LINE.search(text, position):
+        position = max(match.end(), position + 1)
+        if match["variable"] is None:
+            if block.complete:
+                yield block.tool()
+                block = _Block(name)
+            _take_name(block, match)
+            continue
+        variable = match["variable"].lower()
+        if variable == "output_parameters" or not _LITERAL_START.match(text, match.end()):
+            continue  # not needed, or code that merely assigns to such a name
+        if block.has(variable):
+            yield block.tool()
+            block = _Block(name)
+        position = _take_value(block, variable, text, match)
+    if block.complete:
+        yield block.tool()
+
+
+def _take_name(block: _Block, match: re.Match[str]) -> None:
+    """Note the name that a line gives; inside a class body only ``name = "..."`` overrules the class."""
+    indent = len(match["indent"])
+    if match["klass"]:
+        block.name, block.class_indent, block.description = match["klass"], indent, None
+    elif assigned := match["assigned"] or match["quoted"]:
+        block.name = assigned
+    elif not keyword.iskeyword(match["heading"]) and (block.class_indent is None or indent <= block.class_indent):
+        block.name, block.class_indent, block.description = match["heading"], None, None
+
+
+def _take_value(block: _Block, variable: str, text: str, match: re.Match[str]) -> int:
+    """Read the assigned literal into the block; returns the offset behind it."""
+    start = match.start() + len(match["indent"])
+    try:
+        value, end = read_literal(text, match.end())
+    except LiteralError as error:
+        misread = MisreadError(
+            f"{variable} of {f'tool {block.name!r}' if block.name else 'a tool'}: expected {error.expected}",
+            error.position,
+        )
+        if variable == "input_parameters":
+            raise misread from None
+        # Prose may say "description = ..." too; it is an error only if a tool follows.
+        block.description_error = misread
+        return match.end()
+    if block.start is None or (variable == "description" and not block.complete):
+        block.start = start
+    if variable == "description":
+        block.description, block.description_error = value, None
+    else:
+        block.parameters, block.complete = value, True
+    block.end = end
+    return end
+
+
+def find_rows(text: str, offset: int) -> Iterator[TextTool]:
+    """The tools in the cells of a CSV table that starts at ``offset``.
+
+    The name is the cell under 类名, ``class``, ``api_name`` or ``name``, else that of a signature ``Name(...)``.
+
+    Raises
+    ------
+    MisreadError
+        At the row whose documentation has no name or is malformed, or which is no CSV.
+    """
+    starts = [offset]
+
+    def lines() -> Iterator[str]:
+        for line in io.StringIO(text[offset:], newline=""):
+            starts.append(starts[-1] + len(line))
+            yield line
+
+    rows = csv.reader(lines())
+    columns: list[str] = []
+    start = offset
+    try:
+        for row in rows:
+            cells = [cell for cell in row if "input_parameters" in cell and "=" in cell]
+            columns = columns or row
+            for cell in cells:
+                for found in _read_cell(cell, _row_name(row, columns), start):
+                    yield TextTool(found.tool, start, starts[-1])
+            start = starts[-1]
+    except csv.Error as error:
+        raise MisreadError(f"expected a CSV table: {error}", start) from None
+
+
+def _read_cell(cell: str, name: str | None, row_start: int) -> Iterator[TextTool]:
+    try:
+        yield from find_assignments(cell, name)
+    except MisreadError as error:
+        line = cell.count("\n", 0, error.position) + 1
+        raise MisreadError(f"{error} (line {line} of the CSV cell)", row_start) from None
+
+
+def _row_name(row: list[str], columns: list[str]) -> str | None:
+    named = dict(zip(columns, row, strict=False))
+    for column in _NAME_COLUMNS:
+        if named.get(column, "").strip():
+            return named[column].strip()
+    for cell in row:
+        if signature := _SIGNATURE_CELL.fullmatch(cell):
+            return signature[1]
+    return None
+
+
+def find(text: str) -> Iterator[TextTool]:
+    """The tools of a text: assignments, then a CSV table from its first row to the end of the text."""
+    table = _CSV_CELL.search(text) if "input_parameters" in text else None
+    if not table:
+        yield from find_assignments(text)
+        return
+    start = text.rfind("\n", 0, table.start() + 1) + 1
+    header = text.rfind("\n", 0, max(start - 1, 0)) + 1
+    if start and any(name in text[header:start] for name in _NAME_COLUMNS):
+        start = header
+    yield from find_assignments(text[:start])
+    yield from find_rows(text, start)
+
+
+OBJECT_FORM: Final = ObjectForm(
+    'API-Bank objects {"name", "description", "input_parameters"}', claims, read_tool
+)
+TEXT_FORM: Final = TextForm("API-Bank assignments (input_parameters = {...})", find)

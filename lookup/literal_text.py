@@ -1,0 +1,51 @@
+"""How Python values are written as literals."""
+
+from typing import Any
+
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def escape(text: str, quote: str) -> str:
+    """``text`` as it stands between two ``quote`` characters; control characters become escapes."""
+    return "".join(_escape_character(c, quote) for c in text)
+
+
+def _escape_character(character: str, quote: str) -> str:
+    if character == quote:
+        return "\\" + character
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if ord(character) < 32 or ord(character) == 127:
+        return f"\\x{ord(character):02x}"
+    if 0xD800 <= ord(character) <= 0xDFFF:
+        return f"\\u{ord(character):04x}"
+    return character
+
+
+def render_literal(value: Any, quote: str = "'") -> str:
+    """A Python literal of a JSON-like value: ``render_literal(["a", 1]) -> "['a', 1]"``.
+
+    Raises
+    ------
+    TypeError
+        For a value that no literal of str, int, float, bool, None, list, tuple or dict writes.
+    """
+    if isinstance(value, str):
+        return f"{quote}{escape(value, quote)}{quote}"
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(render_literal(v, quote) for v in value)}]"
+    if isinstance(value, tuple):
+        inner = ", ".join(render_literal(v, quote) for v in value)
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if isinstance(value, dict):
+        pairs = (f"{render_literal(k, quote)}: {render_literal(v, quote)}" for k, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    raise TypeError(f"no literal for a value of type {type(value).__name__}: {value!r}")
+
+
+def render_quoted(value: Any) -> str:
+    """The value between single quotes whatever its type: ``render_quoted(["a"]) -> '\\'["a"]\\''``."""
+    text = value if isinstance(value, str) else render_literal(value, '"')
+    return f"'{escape(text, chr(39))}'"

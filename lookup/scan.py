@@ -1,0 +1,214 @@
+"""Find the JSON and Python objects in arbitrary prompt text, and the tools inside them.
+
+A text that starts as JSON is JSON or JSON lines and must be well-formed up to the prose that may follow. In prose a
+bracket that opens no literal is ordinary text, unless it looks like a broken tool. Text inside string
+literals is never searched. Every failure tells which brackets it left open, and those are not tried again:
+that keeps the whole scan linear.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from lookup.errors import DocumentationError, LiteralError
+from lookup.forms import MisreadError, ObjectForm
+from lookup.literals import MAX_DEPTH, LiteralReader, OpenContainer, read_literal
+
+Path = tuple[str | int, ...]
+
+_CANDIDATE = re.compile(r"\{(?=\s*[\"'])|\[(?=\s*[\[{])")
+_JSON_START = re.compile(r"\{\s*[\"'}]|\[\s*[\[{\]\"']")
+_BLANK = re.compile(r"[\s\ufeff]*")
+_MARKER = re.compile(r"""["'](parameters|input_parameters|inputSchema|input_schema|description)["']?\s*:""")
+_NAME_KEY = re.compile(r"""["']name["']?\s*:\s*(["']?)|name["']\s*:\s*(["']?)""")
+_HEAD_LENGTH: Final = 1000
+
+# What lists tools, and what names or calls one without documenting it.
+_TOOL_LISTS: Final = frozenset({"tools", "functions", "function", "function_declarations"})
+_CALLS: Final = frozenset({"tool_choice", "tool_calls", "function_call"})
+_BARE_KEYS: Final = frozenset(
+    {"name", "description", "type", "strict", "title", "annotations", "outputSchema", "response", "returns"}
+)
+_PARAMETER_KEYS: Final = frozenset({"parameters", "arguments", "args", "input_parameters", "inputs"})
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One literal of the text; ``whole`` says that the text holds nothing else."""
+
+    value: Any
+    start: int
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """An object that a form reads as a tool; ``form=None`` says that it looks like one but no form fits."""
+
+    path: Path
+    data: Mapping[str, Any]
+    form: ObjectForm | None
+
+
+def pieces(text: str, taken: Sequence[tuple[int, int]] = (), strict: bool = False) -> Iterator[Piece]:
+    """The literals of a text, in order.
+
+    Parameters
+    ----------
+    taken : sequence of (start, end)
+        Stretches that are read already, in order; nothing that starts there is looked at.
+    strict : bool
+        The text is a JSON or JSON lines file: prose is an error.
+
+    Raises
+    ------
+    MisreadError
+        Where a text that starts as JSON, or an object that looks like a tool, cannot be read.
+    """
+    reader = LiteralReader(text)
+    position = _skip_blank(text, 0)
+    if not taken and (strict or _JSON_START.match(text, position)):
+        first = position
+        while position < len(text) and (strict or _JSON_START.match(text, position)):
+            try:
+                value, end = reader.read(position)
+            except LiteralError as error:
+                raise MisreadError(_malformed(text, error), error.position) from None
+            start, position = position, _skip_blank(text, end)
+            yield Piece(value, start, whole=start == first and position == len(text))
+        if text[position : position + 1] in ("}", "]", ":"):
+            raise MisreadError(
+                f"expected the end of the text or another JSON document, found {_found(text, position)}", position
+            )
+    yield from _in_prose(reader, position, taken)
+
+
+def _in_prose(reader: LiteralReader, position: int, taken: Sequence[tuple[int, int]]) -> Iterator[Piece]:
+    text = reader.text
+    tried: set[int] = set()
+    next_taken = 0
+    while match := _CANDIDATE.search(text, position):
+        start = match.start()
+        while next_taken < len(taken) and taken[next_taken][1] <= start:
+            next_taken += 1
+        if next_taken < len(taken) and taken[next_taken][0] <= start:
+            position = taken[next_taken][1]
+            continue
+        position = start + 1
+        if start in tried:
+            continue
+        try:
+            value, position = reader.read(start)
+        except LiteralError as error:
+            if any(_is_broken_tool(text, container) for container in reader.open):
+                raise MisreadError(_malformed(text, error), error.position) from None
+            tried.update(container.start for container in reader.open)
+        else:
+            yield Piece(value, start)
+
+
+def _is_broken_tool(text: str, container: OpenContainer) -> bool:
+    """Whether an unreadable object has a name and another key of a tool near its start.
+
+    ``{"name": function name, "parameters": ...}`` in an instruction describes calls: where the name is no
+    text, two other keys are demanded.
+    """
+    if container.bracket != "{":
+        return False
+    end = text.find("}", container.start, container.start + _HEAD_LENGTH)
+    head = text[container.start : end if end >= 0 else container.start + _HEAD_LENGTH]
+    name = _NAME_KEY.search(head) if "name" in head else None
+    keys = set(_MARKER.findall(head)) if name or "name" in container.keyed else set()
+    keys |= {key for key in container.keyed if isinstance(key, str) and _MARKER.match(f'"{key}":')}
+    if isinstance(container.keyed.get("name"), str) or (name and (name[1] or name[2])):
+        return bool(keys)
+    return name is not None and len(keys) > 1
+
+
+def _malformed(text: str, error: LiteralError) -> str:
+    return f"expected {error.expected}, found {_found(text, error.position)}"
+
+
+def _found(text: str, position: int) -> str:
+    rest = text[position : position + 20].split("\n", 1)[0]
+    if not rest:
+        return "the end of the line" if position < len(text) else "the end of the text"
+    return repr(rest)
+
+
+def _skip_blank(text: str, position: int) -> int:
+    match = _BLANK.match(text, position)
+    return match.end() if match else position
+
+
+def claims(value: Any, forms: Sequence[ObjectForm], whole: bool = False) -> Iterator[Claim]:
+    """The tools inside parsed data, in document order; a tool's own subtree is not searched.
+
+    Parameters
+    ----------
+    whole : bool
+        Nothing else was given: then ``{"name", "description"}`` alone is a tool without parameters.
+
+    Raises
+    ------
+    DocumentationError
+        If the data is nested deeper than 64.
+    """
+    yield from _claims(value, (), tuple(forms), whole)
+
+
+def _claims(value: Any, path: Path, forms: tuple[ObjectForm, ...], listed: bool) -> Iterator[Claim]:
+    if len(path) > MAX_DEPTH:
+        raise DocumentationError(f"expected at most {MAX_DEPTH} levels of nesting")
+    if isinstance(value, Mapping):
+        wrapped = value.get("function") if value.get("type") == "function" else None
+        if isinstance(wrapped, Mapping):
+            # A logged call has the same wrapper, with the arguments in the place of the parameters.
+            if "arguments" not in wrapped or _form(wrapped, forms):
+                yield Claim((*path, "function"), wrapped, _form(wrapped, forms) or forms[-1])
+        elif form := _form(value, forms):
+            yield Claim(path, value, form)
+        elif listed and _is_bare(value):
+            yield Claim(path, value, forms[-1])
+        else:
+            for key, member in value.items():
+                if key not in _CALLS:
+                    yield from _claims(member, (*path, key), forms, key in _TOOL_LISTS)
+    elif isinstance(value, list | tuple):
+        beside = any(isinstance(item, Mapping) and _form(item, forms) for item in value)
+        for index, item in enumerate(value):
+            if beside and isinstance(item, Mapping) and _is_unknown(item) and not _form(item, forms):
+                yield Claim((*path, index), item, None)
+            else:
+                yield from _claims(item, (*path, index), forms, beside or listed)
+
+
+def _form(data: Mapping[str, Any], forms: tuple[ObjectForm, ...]) -> ObjectForm | None:
+    return next((form for form in forms if form.claims(data)), None)
+
+
+def _is_bare(data: Mapping[str, Any]) -> bool:
+    return isinstance(data.get("name"), str) and _BARE_KEYS.issuperset(data) and len(data) > 1
+
+
+def _is_unknown(data: Mapping[str, Any]) -> bool:
+    return "name" in data and "description" in data and not _PARAMETER_KEYS.isdisjoint(data)
+
+
+def locate(text: str, position: int, path: Path) -> int:
+    """The offset of the member at ``path`` of the literal that starts at ``position``."""
+    for step in path:
+        keyed = text[position] == "{"
+        position = _skip_blank(text, position + 1)
+        key: Any = 0
+        while True:
+            if keyed:
+                key, position = read_literal(text, position)
+                position = _skip_blank(text, _skip_blank(text, position) + 1)
+            if key == step:
+                break
+            position = _skip_blank(text, read_literal(text, position)[1])
+            position = _skip_blank(text, position + 1)
+            key = key if keyed else key + 1
+    return position

@@ -1,0 +1,174 @@
+"""Value grammars: for each type a ``regex`` pattern that says complete or still possible.
+
+Two notations are known. ``python`` writes Python literals (``days=3``). ``quoted`` writes every
+value between single quotes (``days='3'``), as API-Bank does; strings inside a list or dict then
+stand in double quotes, and a value is never empty, because API-Bank's own reader skips one that is.
+
+All patterns are bounded (digits, white space, depth) and built from possessive pieces, so matching
+takes time linear in the text.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import regex
+
+from lookup.literal_text import render_literal, render_quoted
+from lookup.schema import ANY, Kind, ParameterSpec, ValueType
+
+Notation = Literal["python", "quoted"]
+Constraint = Literal["typed", "free"]
+
+MAX_DEPTH = 5
+"""Deepest nesting of lists, tuples and dicts in a value that the model writes."""
+
+_CONTROL = r"\x00-\x1f\x7f"
+_SINGLE = rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])*+'"
+_DOUBLE = rf'"(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])*+"'
+_INNER = rf"\"[^\"'\\{_CONTROL}]*+\""
+_INT = r"-?+(?:0|[1-9][0-9]{0,17})"
+_FLOAT = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
+_BOOL = r"(?:True|False)"
+
+_OPENERS: dict[Kind, str] = {"str": "'", "list": "[", "dict": "{", "tuple": "("}
+_EXTENDING = "0123456789.eE"
+
+
+@dataclass(frozen=True)
+class ValueGrammar:
+    """The literals that one parameter may take in one notation.
+
+    Attributes
+    ----------
+    pattern : str
+        ``regex`` pattern of a whole literal.
+    opener : str
+        Text that every literal begins with (an opening quote or bracket), empty if there is none.
+    choices : tuple of str, or None
+        All literals, when they are few and none is a prefix of another (enums, booleans).
+    words : tuple of str
+        Atoms from which an unfinished literal can be closed.
+    """
+
+    pattern: str
+    opener: str
+    choices: tuple[str, ...] | None
+    words: tuple[str, ...]
+
+    @property
+    def _compiled(self) -> "regex.Pattern[str]":
+        return _compile(self.pattern)
+
+    def complete(self, text: str) -> bool:
+        """Whether ``text`` is a whole literal."""
+        return self._compiled.fullmatch(text) is not None
+
+    def possible(self, text: str) -> bool:
+        """Whether ``text`` is a literal or the beginning of one."""
+        return self._compiled.fullmatch(text, partial=True) is not None
+
+    def extendable(self, text: str) -> bool:
+        """Whether the complete literal ``text`` is also the beginning of a longer one (``1`` of ``13``)."""
+        tails = {w[len(text) : len(text) + 1] for w in self.words if w.startswith(text)}
+        return any(self.possible(text + c) for c in tails.union(_EXTENDING) if c)
+
+
+@lru_cache(maxsize=4096)
+def _compile(pattern: str) -> "regex.Pattern[str]":
+    return regex.compile(pattern)
+
+
+def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:
+    """The grammar of a parameter's values.
+
+    ``typed`` admits literals of the documented type, and only members where an enum is documented.
+    ``free`` is the paper's way (section 3.2): any literal, to be dropped by the type check when voting.
+    An enum on a list or tuple whose members are no lists limits the elements.
+    """
+    if constraint == "free":
+        return _typed(ANY, None, notation)
+    return _typed(spec.type, spec.enum, notation)
+
+
+def item_enum(spec: ParameterSpec) -> tuple[Any, ...] | None:
+    """The enum of the elements, where the documentation puts it on the list itself; else None."""
+    if spec.enum and spec.type.kind in ("list", "tuple"):
+        return None if any(isinstance(m, list | tuple) for m in spec.enum) else spec.enum
+    return None
+
+
+def _typed(value_type: ValueType, enum: tuple[Any, ...] | None, notation: Notation) -> ValueGrammar:
+    quoted = notation == "quoted"
+    kind = value_type.kind
+    items: tuple[Any, ...] | None = None
+    if enum:
+        if kind in ("list", "tuple") and not any(isinstance(m, list | tuple) for m in enum):
+            items = enum
+        else:
+            return _members([render_quoted(m) if quoted else render_literal(m) for m in enum])
+    if kind == "bool":
+        return _members(["'True'", "'False'"] if quoted else ["True", "False"])
+    if quoted and kind in ("str", "any"):
+        return ValueGrammar(rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])++'", "'", None, ("0",))
+    members = tuple(render_literal(m, '"' if quoted else "'") for m in items or ())
+    body = _body(value_type, members, inner=quoted)
+    opener = _OPENERS.get(kind, "")
+    if kind == "str":
+        body = _SINGLE
+    if quoted:
+        body, opener = f"'{body}'", f"'{opener}"
+    strings = ('""',) if quoted else ("''", '""')
+    return ValueGrammar(body, opener, None, (*members, "0", *strings, "True", "False", "None"))
+
+
+def _members(literals: Iterable[str]) -> ValueGrammar:
+    unique = tuple(dict.fromkeys(literals))
+    prefix_free = not any(a != b and b.startswith(a) for a in unique for b in unique)
+    pattern = "|".join(regex.escape(m, special_only=True) for m in unique)
+    return ValueGrammar(f"(?:{pattern})", "", unique if prefix_free else None, unique)
+
+
+def _body(value_type: ValueType, members: tuple[str, ...], inner: bool) -> str:
+    """Pattern of a bare literal; ``members`` limit the elements of a list or tuple."""
+    string = _INNER if inner else f"(?:{_SINGLE}|{_DOUBLE})"
+    scalar = f"(?:{string}|{_FLOAT}|{_BOOL}|None)"
+    levels = [f"(?<any0>{scalar})"]
+    for depth in range(1, MAX_DEPTH + 1):
+        element = f"(?&any{depth - 1})"
+        nested = f"{_list(element)}|{_tuple(element)}|{_dict(string, element)}"
+        levels.append(f"(?<any{depth}>{scalar}|{nested})")
+
+    def literal(of: ValueType, depth: int) -> str:
+        element = literal(of.items, depth - 1) if of.items and depth else f"(?&any{max(depth - 1, 0)})"
+        by_kind: dict[Kind, str] = {
+            "str": string,
+            "int": _INT,
+            "float": _FLOAT,
+            "bool": _BOOL,
+            "list": _list(element),
+            "tuple": _tuple(element),
+            "dict": _dict(string, f"(?&any{max(depth - 1, 0)})"),
+            "any": f"(?&any{depth})",
+        }
+        return by_kind[of.kind]
+
+    if members:
+        element = f"(?:{'|'.join(regex.escape(m, special_only=True) for m in members)})"
+        pattern = _list(element) if value_type.kind == "list" else _tuple(element)
+    else:
+        pattern = literal(value_type, MAX_DEPTH)
+    return f"(?(DEFINE){''.join(levels)}){pattern}" if "(?&any" in pattern else pattern
+
+
+def _list(element: str) -> str:
+    return rf"\[(?:{element}(?:,[ ]?{element})*+)?\]"
+
+
+def _tuple(element: str) -> str:
+    return rf"\((?:{element}(?:,|(?:,[ ]?{element})++))?\)"
+
+
+def _dict(key: str, value: str) -> str:
+    return rf"\{{(?:{key}:[ ]?{value}(?:,[ ]?{key}:[ ]?{value})*+)?\}}"

@@ -1,0 +1,93 @@
+"""Values as text: reading a literal that a model wrote, writing one, closing an unfinished one."""
+
+from typing import Any
+
+from lookup.errors import LiteralError
+from lookup.literal_text import render_literal, render_quoted
+from lookup.literals import parse_literal
+from lookup.schema import ParameterSpec
+from lookup.value_grammar import Notation, ValueGrammar
+
+_MAX_CLOSING_STEPS = 64
+
+
+def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
+    """The Python value of a literal; in quoted notation the content is read by the documented type.
+
+    A quoted content that is no literal of its type stays a string, so that the type check can say so.
+
+    Raises
+    ------
+    LiteralError
+        If ``text`` is not one literal.
+    """
+    value = parse_literal(text)
+    if notation == "python" or not isinstance(value, str):
+        return value
+    for member in spec.enum or ():
+        if render_quoted(member) == render_quoted(value):
+            return member
+    if spec.type.kind in ("str", "any"):
+        return value
+    try:
+        return parse_literal(value)
+    except LiteralError:
+        return value
+
+
+def render_value(value: Any, notation: Notation) -> str:
+    """The literal of ``value``: ``3`` and ``'3'`` in python and quoted notation."""
+    return render_literal(value) if notation == "python" else render_quoted(value)
+
+
+def close_literal(text: str, grammar: ValueGrammar) -> str:
+    """What must follow ``text``, the beginning of a literal, to complete it, in a few characters.
+
+    Raises
+    ------
+    LiteralError
+        If ``text`` is not the beginning of a literal of this grammar.
+    """
+    closed = text
+    for _ in range(_MAX_CLOSING_STEPS):
+        if grammar.complete(closed):
+            return closed[len(text) :]
+        piece = next((p for p in _closing_pieces(closed, grammar) if grammar.possible(closed + p)), None)
+        if piece is None:
+            break
+        closed += piece
+    raise LiteralError("the beginning of a literal of the documented type", len(text))
+
+
+def _closing_pieces(text: str, grammar: ValueGrammar) -> list[str]:
+    """Pieces to try in turn: end the open string or bracket, else a separator, an atom or the rest of one."""
+    closers, in_string, escaped = _open_parts(text, structural=not grammar.possible("'\u00e9"))
+    rests = sorted({w[i:] for w in grammar.words for i in range(len(w))}, key=len)
+    if in_string:
+        return ["\\" if escaped else closers[-1], *rests]
+    return [*closers[-1:], ",", ": ", *rests]
+
+
+def _open_parts(text: str, structural: bool) -> tuple[list[str], bool, bool]:
+    """Closers still owed (innermost last), whether a string is open, whether an escape is open.
+
+    ``structural`` says that a leading quote of quoted notation wraps a literal and is no string itself.
+    """
+    closers: list[str] = []
+    in_string = escaped = False
+    for position, character in enumerate(text):
+        if escaped:
+            escaped = False
+        elif in_string:
+            escaped = character == "\\"
+            if character == closers[-1]:
+                closers.pop()
+                in_string = False
+        elif closers and character == closers[-1]:
+            closers.pop()
+        elif character in "'\"":
+            closers.append(character)
+            in_string = not (structural and position == 0)
+        elif character in "[{(":
+            closers.append({"[": "]", "{": "}", "(": ")"}[character])
+    return closers, in_string, escaped

@@ -1,0 +1,88 @@
+"""Small models with random weights and small tokenizers of each kind, made on the spot."""
+
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
+
+CORPUS = [
+    "API-Request: [GetWeather(city='New York', days='3', unit='celsius')]",
+    "[book.flight(origin='Paris', to=\"Rome\", passengers=[1, 2], flags={'a': True}, price=10.5)]",
+    "User: what's the weather like in San Francisco tomorrow? AI: [QueryStock(stock_code='AAPL', date='2023-01-02')]",
+    '{"name": "AddAgenda", "parameters": {"type": "object", "properties": {"token": {"type": "string"}}}}',
+    "')] ', ')], [' =' =[' ={' ([ ', \"]}",
+] * 4
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "llama": {},
+    "mistral": {"sliding_window": None},
+    "qwen2": {},
+    "gemma": {"head_dim": 16},
+    "gpt_neox": {},
+}
+"""The architectures of law 2, with what differs from the common shape."""
+
+OTHER_SHAPES: dict[str, dict[str, Any]] = {
+    "mistral_windowed": {"model_type": "mistral", "sliding_window": 24},
+    "gemma2": {"head_dim": 16, "sliding_window": 24},
+    "gpt2": {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 4096},
+    "bloom": {"n_layer": 2, "n_head": 4},
+}
+"""Further ones: windows, learned positions, and one that refuses 4-D masks."""
+
+
+def byte_level_tokenizer(vocabulary: int = 600, cls: Any = PreTrainedTokenizerFast) -> Any:
+    """Byte-level BPE, as Llama 3, Qwen and GPT-2 have it."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=["<s>", "</s>", "<pad>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    return cls(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+
+
+def sentencepiece_tokenizer(byte_fallback: bool, vocabulary: int = 700) -> PreTrainedTokenizerFast:
+    """BPE over pieces with ``▁`` for spaces, as Llama 2 and Mistral have it, with or without byte tokens."""
+    byte_tokens = [f"<0x{b:02X}>" for b in range(256)] if byte_fallback else []
+    tokenizer = Tokenizer(models.BPE(byte_fallback=byte_fallback, unk_token="<unk>", fuse_unk=True))
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    pieces: list[Any] = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    tokenizer.decoder = decoders.Sequence([*pieces, decoders.Strip(" ", 1, 0)])
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=["<unk>", "<s>", "</s>", *byte_tokens],
+        initial_alphabet=[chr(c) for c in range(33, 127)],
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator([piece for line in CORPUS for piece in line.split(" ")], trainer)
+    fast = PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+    return fast
+
+
+def tiny_model(shape: str, vocabulary: int, seed: int = 0) -> PreTrainedModel:
+    """A model of two layers and width 64 with random weights, fp32."""
+    changes = dict((SHAPES | OTHER_SHAPES)[shape])
+    common = {
+        "vocab_size": vocabulary,
+        "hidden_size": 64,
+        "intermediate_size": 96,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "max_position_embeddings": 4096,
+        "initializer_range": 0.3,
+    }
+    model_type = changes.pop("model_type", shape)
+    if shape in ("gpt2", "bloom", "gpt_neox"):
+        common.pop("num_key_value_heads")
+    torch.manual_seed(seed)
+    model: PreTrainedModel = AutoModelForCausalLM.from_config(AutoConfig.for_model(model_type, **common | changes))
+    return model.eval()

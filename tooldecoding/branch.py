@@ -1,0 +1,255 @@
+"""One growing token sequence: injected text, tokens that the model chooses, and the boundary between them.
+
+Text whose last token could still merge with what follows is held back (``pending``): the next token must
+begin with it. So every token is one that the tokenizer would make, and what is determined costs no pass of
+its own: it is fed together with the held token, which is dropped again if the model prefers a longer one.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeVar
+
+from tooldecoding.engine import Engine, Feed, Scores
+from tooldecoding.token_table import TokenTable
+from tooldecoding.token_trie import TokenTrie
+
+T = TypeVar("T")
+Requests = list[Feed]
+Answers = list[tuple[Scores, Scores | None]]
+Steps = Generator[Requests, Answers, T]
+"""A piece of decoding: yields the feeds of its next forward pass and is sent their scores."""
+
+Label = Literal["forced", "constrained", "free"]
+_CONTEXT_BYTES = 128
+
+
+@dataclass
+class Tally:
+    """How the tokens of a prompt's calls came about."""
+
+    counts: dict[Label, int] = field(default_factory=lambda: {"forced": 0, "constrained": 0, "free": 0})
+
+
+class Pick(NamedTuple):
+    """A chosen token: its id, its log-probability, and the text it adds behind the held text."""
+
+    token: int
+    logprob: float
+    piece: bytes
+
+
+class Branch:
+    """A sequence in the making.
+
+    Attributes
+    ----------
+    ids : list of int
+        Tokens since the prompt that are settled.
+    pending : bytes
+        Text behind them whose tokens are not settled.
+    """
+
+    def __init__(
+        self, engine: Engine, table: TokenTable, handle: int, prompt_ids: Sequence[int], tally: Tally
+    ) -> None:
+        self._engine = engine
+        self._table = table
+        self._tally = tally
+        self.handle = handle
+        *sure, last = prompt_ids
+        if not sure or table.is_special(last):
+            sure, last = [*sure, last], None
+        self.ids: list[int] = []
+        self.length = len(sure)
+        self.pending = b"" if last is None else table.join([last])
+        self._pending_token: int | None = last
+        self._pending_label: Label = "forced"
+        self._context = table.join(sure[-_CONTEXT_BYTES:])[-_CONTEXT_BYTES:]
+        self._unfed = list(sure)
+        self._scores: Scores | None = None
+
+    def fork(self) -> "Branch":
+        """A second branch that goes on from here."""
+        child = object.__new__(Branch)
+        child.__dict__.update(self.__dict__)
+        child.ids, child._unfed = list(self.ids), list(self._unfed)
+        child.handle = self._engine.fork(self.handle)
+        return child
+
+    def release(self) -> None:
+        """Declare that this branch is finished."""
+        self._engine.release(self.handle)
+
+    def write(self, text: str) -> None:
+        """Inject text; its last token stays pending."""
+        if not text:
+            return
+        self._settle_part_of_character()
+        label = self._pending_label if self.pending else "forced"
+        *sure, last = self._table.encode_after(self._context, self.pending + text.encode())
+        for token in sure:
+            self._take(token, label)
+            label = "forced"
+        self._hold(last, label)
+
+    def settle(self) -> None:
+        """Make the pending text final as it stands."""
+        if self._pending_token is not None:
+            self._take(self._pending_token, self._pending_label)
+        elif self.pending:
+            for token in self._table.encode_after(self._context, self.pending):
+                self._take(token, self._pending_label)
+        self.pending, self._pending_token = b"", None
+
+    def trim(self, size: int) -> None:
+        """Take back the last ``size`` bytes of the pending text."""
+        if size:
+            self.pending, self._pending_token = self.pending[:-size], None
+
+    def next_token(self, accept: Callable[[bytes], object | None], label: Label) -> Steps[Pick]:
+        """Let the model choose the likeliest token whose text ``accept`` admits; it becomes pending.
+
+        ``accept`` gets the text behind the held one and returns None to refuse it.
+        """
+        while True:
+            after, held = None, self._pending_token
+            if self._scores is None:
+                if held is not None and self._engine.can_drop:
+                    [(self._scores, after)] = yield [Feed(self.handle, [*self._unfed, held], held=True)]
+                else:
+                    [(self._scores, _)] = yield [Feed(self.handle, self._unfed)]
+                self._unfed = []
+            pick = self._best(self._scores, accept)
+            if pick.piece:
+                if after is not None:
+                    self._engine.drop(self.handle)
+                self.pending += pick.piece
+                self._pending_token, self._pending_label = pick.token, label
+                return pick
+            self.settle()
+            if after is not None:
+                self._unfed, self._scores = [], after
+
+    def _best(self, scores: Scores, accept: Callable[[bytes], object | None]) -> Pick:
+        skip = len(self.pending)
+        tokens: Iterable[int] = scores.best_first()
+        if self.pending:
+            tokens = scores.ranked(self._table.with_prefix(self.pending).tolist())
+        for token in tokens:
+            text = None if self._table.is_special(token) else self._table.texts[token]
+            if text and (len(text) == skip or accept(text[skip:]) is not None):
+                return Pick(token, scores.logprob(token), text[skip:])
+        raise RuntimeError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
+
+    @property
+    def heals_white_space(self) -> bool:
+        """Whether the prompt ends in white space that is not settled yet."""
+        return bool(self.pending) and not self.pending.strip() and not self.ids
+
+    def free_token(self, stops: Callable[[int], bool]) -> Steps[int]:
+        """Let the model write any token; it becomes pending unless it stops the text.
+
+        White space at the end of the prompt is written anew, merged with what follows it.
+        """
+        if self.heals_white_space:
+            pick = yield from self.next_token(lambda piece: piece, "free")
+            return pick.token
+        self.settle()
+        scores = yield from self._known_scores()
+        token = next(iter(scores.best_first()))
+        if not stops(token):
+            self._hold(token, "free")
+        return token
+
+    def choose(self, alternatives: Sequence[str]) -> Steps[tuple[int, list[float]]]:
+        """Let the model choose among texts, none of which is the beginning of another.
+
+        Returns the number of the chosen one, and the log-probabilities of the tokens chosen for it. Where
+        the tokens so far leave only one alternative, its rest is injected.
+        """
+        self._settle_part_of_character()
+        sequences = [self._table.encode_after(self._context, self.pending + a.encode()) for a in alternatives]
+        node = TokenTrie.of(sequences)
+        label = self._pending_label if self.pending else "forced"
+        self.pending, self._pending_token = b"", None
+        logprobs: list[float] = []
+        depth = 0
+        while len(node.alternatives) > 1:
+            if len(node.children) == 1:
+                [edge] = node.children
+            else:
+                scores = yield from self._known_scores()
+                edge, logprob = self._best_edge(node, scores)
+                logprobs.append(logprob)
+                label = "constrained"
+            node = node.children[edge]
+            if len(node.alternatives) > 1:
+                self._take(edge, label)
+                label = "forced"
+                depth += 1
+        [chosen] = node.alternatives
+        *sure, last = sequences[chosen][depth:]
+        for token in sure:
+            self._take(token, label)
+            label = "forced"
+        self._hold(last, label)
+        return chosen, logprobs
+
+    def _best_edge(self, node: TokenTrie, scores: Scores) -> tuple[int, float]:
+        """The likeliest child. A child that ends its alternative may be written by any longer token."""
+        edge_of: dict[int, int] = {}
+        for edge, child in node.children.items():
+            text = self._table.texts[edge]
+            if child.is_leaf and text:
+                edge_of.update(dict.fromkeys(self._table.with_prefix(text).tolist(), edge))
+        edge_of.update({edge: edge for edge in node.children})
+        token = scores.ranked(list(edge_of))[0]
+        return edge_of[token], scores.logprob(token)
+
+    def _known_scores(self) -> Steps[Scores]:
+        """Scores behind the settled tokens; feeds those that are not fed yet."""
+        if self._scores is None:
+            [(self._scores, _)] = yield [Feed(self.handle, self._unfed)]
+            self._unfed = []
+        return self._scores
+
+    def _settle_part_of_character(self) -> None:
+        try:
+            self.pending.decode()
+        except UnicodeDecodeError:
+            self.settle()
+
+    def _hold(self, token: int, label: Label) -> None:
+        self.pending = self._table.join([token])
+        self._pending_token, self._pending_label = token, label
+
+    def _take(self, token: int, label: Label) -> None:
+        self.ids.append(token)
+        self.length += 1
+        self._unfed.append(token)
+        self._context = (self._context + self._table.join([token]))[-_CONTEXT_BYTES:]
+        self._scores = None
+        self._tally.counts[label] += 1
+
+
+def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:
+    """Run several pieces of decoding side by side: their feeds share each forward pass."""
+    results: dict[int, T] = {}
+    waiting: dict[int, Requests] = {}
+
+    def resume(number: int, answers: Answers | None) -> None:
+        try:
+            waiting[number] = parts[number].send(answers)  # type: ignore[arg-type]
+        except StopIteration as stop:
+            results[number] = stop.value
+
+    for number in range(len(parts)):
+        resume(number, None)
+    while waiting:
+        requests, waiting = waiting, {}
+        answers = yield [feed for feeds in requests.values() for feed in feeds]
+        taken = 0
+        for number, feeds in requests.items():
+            resume(number, answers[taken : taken + len(feeds)])
+            taken += len(feeds)
+    return [results[number] for number in range(len(parts))]

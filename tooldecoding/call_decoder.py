@@ -1,0 +1,249 @@
+"""Tool mode: decode one call in several orders, vote, commit the merged text, go on (paper, section 3)."""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from lookup.errors import DocumentationError
+from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.value_grammar import ValueGrammar, value_grammar
+from lookup.value_text import close_literal, read_value
+from tooldecoding.branch import Branch, Steps, gather
+from tooldecoding.call_format import Call
+from tooldecoding.options import DecodeOptions
+from tooldecoding.value_state import Following, ValueState
+from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, merge
+
+
+@dataclass
+class PhaseClock:
+    """Wall-clock seconds by phase of one prompt; prompts decoded together share their passes."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count the time inside the block to ``name``."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+@dataclass(frozen=True)
+class DecodedCall:
+    """A voted call with the candidates behind it."""
+
+    voted: VotedCall
+    candidates: tuple[CandidateCall, ...]
+
+
+class CallDecoder:
+    """Decodes the calls of one prompt on a branch.
+
+    Parameters
+    ----------
+    tools : LookupDictionary
+        The tools that may be called, at least one.
+    room : int or None
+        Tokens that a call may take in the model's context.
+    """
+
+    def __init__(
+        self, tools: LookupDictionary, options: DecodeOptions, room: int | None, clock: PhaseClock
+    ) -> None:
+        _demand_distinct([t.name + options.call_format.bracket for t in tools.tools], "tools")
+        for tool in tools.tools:
+            _demand_distinct([options.call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
+        self._tools = tools.tools
+        self._options = options
+        self._format = options.call_format
+        self._room = room
+        self._clock = clock
+
+    def decode(self, branch: Branch) -> Steps[tuple[list[DecodedCall], str]]:
+        """Decode calls behind the opener, which ``branch`` has just written; returns them and their text."""
+        form = self._format
+        calls: list[DecodedCall] = []
+        closed = False
+        start = branch.length
+        while not closed:
+            with self._clock.phase("name"):
+                number, _ = yield from branch.choose([t.name + form.bracket for t in self._tools])
+            tool = self._tools[number]
+            may_go_on = (
+                form.parallel and len(calls) + 1 < self._options.max_calls and self._fits_another(branch, start)
+            )
+            committed = branch.fork() if may_go_on else None
+            with self._clock.phase("values"):
+                candidates = yield from self._candidates(branch, tool)
+            with self._clock.phase("vote"):
+                voted = merge(candidates, tool)
+            calls.append(DecodedCall(voted, tuple(candidates)))
+            closed = committed is None
+            if committed is not None:
+                text = form.render_call(tool.name, voted.arguments)
+                committed.write(text[len(tool.name + form.bracket) :])
+                with self._clock.phase("next"):
+                    number, _ = yield from committed.choose([form.separator, form.closer])
+                closed = number == 1
+                branch = committed
+                if closed:
+                    committed.release()
+        return calls, form.render([Call(c.voted.name, c.voted.arguments) for c in calls])
+
+    def _fits_another(self, branch: Branch, start: int) -> bool:
+        if self._room is None:
+            return True
+        return 2 * (branch.length - start) + longest_call(self._tools, self._options) < self._room
+
+    def _candidates(self, branch: Branch, tool: ToolSpec) -> Steps[list[CandidateCall]]:
+        options = self._options
+        required = [p.name for p in tool.required]
+        orders = draw_orders(required, options.order_limit, options.orders, options.seed)
+        candidates = yield from self._required(branch, tool, orders, ())
+        by_order = {c.order: c for c in candidates}
+        return [by_order[order] for order in orders]
+
+    def _required(
+        self,
+        branch: Branch,
+        tool: ToolSpec,
+        orders: Sequence[tuple[str, ...]],
+        values: tuple[CandidateValue, ...],
+    ) -> Steps[list[CandidateCall]]:
+        """Continue all orders that agree on the keys so far; what they share is decoded once."""
+        depth = len(values)
+        if depth == len(orders[0]):
+            candidate = yield from self._optional(branch, tool, orders[0], values)
+            return [candidate]
+        groups: dict[str, list[tuple[str, ...]]] = {}
+        for order in orders:
+            groups.setdefault(order[depth], []).append(order)
+        forks = [branch, *(branch.fork() for _ in list(groups)[1:])]
+        parts = [
+            self._required_key(fork, tool, key, group, values)
+            for fork, (key, group) in zip(forks, groups.items(), strict=True)
+        ]
+        results = yield from gather(parts)
+        return [candidate for result in results for candidate in result]
+
+    def _required_key(
+        self,
+        branch: Branch,
+        tool: ToolSpec,
+        key: str,
+        orders: Sequence[tuple[str, ...]],
+        values: tuple[CandidateValue, ...],
+    ) -> Steps[list[CandidateCall]]:
+        owed = len(values) + 1 < len(orders[0])
+        following = self._following(may_continue=owed or bool(tool.optional), may_end=not owed)
+        branch.write((self._format.separator if values else "") + self._format.key(key))
+        value = yield from self._value(branch, tool, tool.parameter(key), following)
+        candidates = yield from self._required(branch, tool, orders, (*values, value))
+        return candidates
+
+    def _optional(
+        self, branch: Branch, tool: ToolSpec, order: tuple[str, ...], values: tuple[CandidateValue, ...]
+    ) -> Steps[CandidateCall]:
+        """Let the model choose among the unused optional keys and the end of the call."""
+        form = self._format
+        unused = [p for p in tool.optional]
+        while unused:
+            separator = form.separator if values else ""
+            number, _ = yield from branch.choose([*(separator + form.key(p.name) for p in unused), form.end])
+            if number == len(unused):
+                break
+            spec = unused.pop(number)
+            following = self._following(may_continue=bool(unused), may_end=True)
+            value = yield from self._value(branch, tool, spec, following)
+            values = (*values, value)
+        else:
+            branch.write(form.end)
+        branch.settle()
+        branch.release()
+        pairs = form.separator.join(form.key(v.key) + v.text for v in values)
+        text = f"{tool.name}{form.bracket}{pairs}{form.end}"
+        return CandidateCall(tool.name, order, values, text, tuple(branch.ids))
+
+    def _following(self, may_continue: bool, may_end: bool) -> Following:
+        form = self._format
+        return Following(form.separator, form.end, form.closer, may_continue, may_end)
+
+    def _value(
+        self, branch: Branch, tool: ToolSpec, spec: ParameterSpec, following: Following
+    ) -> Steps[CandidateValue]:
+        """Decode one value behind its key."""
+        notation = self._format.notation
+        grammar = value_grammar(spec, notation, self._options.value_constraint)
+        if grammar.choices is not None:
+            number, logprobs = yield from branch.choose(grammar.choices)
+            text, truncated = grammar.choices[number], False
+        else:
+            branch.write(grammar.opener)
+            limit = self._value_limit(tool)
+            text, logprobs, truncated = yield from _free_value(branch, grammar, following, limit)
+        mean = sum(logprobs) / len(logprobs) if logprobs else 0.0
+        return CandidateValue(spec.name, read_value(text, spec, notation), text, mean, truncated)
+
+    def _value_limit(self, tool: ToolSpec) -> int:
+        if self._room is None:
+            return self._options.max_value_tokens
+        free = self._room - forced_bytes(tool, self._options)
+        return max(1, min(self._options.max_value_tokens, free // max(1, len(tool.parameters))))
+
+
+def _free_value(
+    branch: Branch, grammar: ValueGrammar, following: Following, limit: int
+) -> Steps[tuple[str, list[float], bool]]:
+    """Let the model write a literal; text, log-probabilities of its tokens, and whether it was cut off."""
+    state = ValueState(grammar, following, grammar.opener)
+    logprobs: list[float] = []
+    while True:
+        pick = yield from branch.next_token(state.step, "free")
+        logprobs.append(pick.logprob)
+        step = state.step(pick.piece)
+        if step is None:
+            raise RuntimeError(f"token {pick.token} was admitted and then refused")
+        rest = len(state.tail + pick.piece) - len(step.value.encode() + step.tail)
+        state.apply(step)
+        if step.closed:
+            branch.trim(rest)
+            return state.text, logprobs, False
+        if len(logprobs) >= limit and not state.finish_character():
+            suffix = close_literal(state.text, grammar)
+            branch.write(suffix)
+            return state.text + suffix, logprobs, True
+        branch.settle()
+
+
+def _demand_distinct(texts: Sequence[str], what: str) -> None:
+    """DocumentationError if one text is the beginning of another: a call could not tell them apart."""
+    ordered = sorted(texts)
+    for shorter, longer in zip(ordered, ordered[1:], strict=False):
+        if longer.startswith(shorter):
+            raise DocumentationError(
+                f"{what}: {shorter!r} is the beginning of {longer!r}, so a call cannot tell them apart; rename one"
+            )
+
+
+def forced_bytes(tool: ToolSpec, options: DecodeOptions) -> int:
+    """An upper bound on the tokens of a call of ``tool`` without its free values."""
+    form = options.call_format
+    text = tool.name + form.opener + form.bracket + form.end + form.closer
+    keys = sum(len((form.separator + form.key(p.name)).encode()) + 8 for p in tool.parameters)
+    return len(text.encode()) + keys
+
+
+def longest_call(tools: Sequence[ToolSpec], options: DecodeOptions) -> int:
+    """Tokens that must be free behind a prompt so that any of the tools can be called."""
+    return max(forced_bytes(t, options) + _choice_bytes(t, options) for t in tools)
+
+
+def _choice_bytes(tool: ToolSpec, options: DecodeOptions) -> int:
+    """Bytes of the longest enum members, or one token for each free value."""
+    notation = options.call_format.notation
+    grammars = [value_grammar(p, notation, options.value_constraint) for p in tool.parameters]
+    return sum(max(len(w.encode()) for w in g.choices) if g.choices else 1 for g in grammars)

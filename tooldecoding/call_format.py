@@ -1,0 +1,139 @@
+"""Call formats: how a call is written and read back.
+
+A format is made of pieces of text around names, keys and values. ``api-bank`` quotes every value,
+``pythonic`` (BFCL's prompt mode) writes Python literals and allows several calls in one list.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lookup.errors import LiteralError, ToolDecodingError
+from lookup.literals import read_literal
+from lookup.schema import ParameterSpec, ToolSpec
+from lookup.value_grammar import Notation
+from lookup.value_text import read_value, render_value
+
+
+class CallSyntaxError(ToolDecodingError):
+    """Text that is not a call of the given tools in this format."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool name with its arguments, key -> Python value, in the sequence of the text."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CallFormat:
+    """The fixed pieces of a format; see ``CALL_FORMATS``.
+
+    Attributes
+    ----------
+    opener, closer : str
+        Around all calls; the model's ``opener`` starts tool mode.
+    parallel : bool
+        Whether several calls may stand between them.
+    notation : str
+        How values are written (``lookup.value_grammar``).
+    """
+
+    name: str
+    notation: Notation
+    parallel: bool
+    opener: str = "["
+    closer: str = "]"
+    bracket: str = "("
+    end: str = ")"
+    separator: str = ", "
+
+    def key(self, name: str) -> str:
+        """The text before a value."""
+        return f"{name}="
+
+    def render_call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """One call without the opener and closer: ``Name(key='value')``."""
+        pairs = (self.key(k) + render_value(v, self.notation) for k, v in arguments.items())
+        return f"{name}{self.bracket}{self.separator.join(pairs)}{self.end}"
+
+    def render(self, calls: Sequence[Call]) -> str:
+        """All calls, with opener and closer."""
+        return (
+            self.opener
+            + self.separator.join(self.render_call(c.name, c.arguments) for c in calls)
+            + self.closer
+        )
+
+    def parse(self, text: str, tools: Mapping[str, ToolSpec]) -> list[Call]:
+        """Read calls written in this format; the inverse of ``render``.
+
+        Names and keys are those of ``tools``, so they may hold any character.
+
+        Raises
+        ------
+        CallSyntaxError
+            With the offset of the first character that does not fit, and what was expected there.
+        """
+        position = _expect(text, 0, self.opener)
+        calls = []
+        while True:
+            call, position = self._read_call(text, position, tools)
+            calls.append(call)
+            if self.parallel and text.startswith(self.separator, position):
+                position += len(self.separator)
+                continue
+            position = _expect(text, position, self.closer)
+            if position != len(text):
+                raise _error("the end", text, position)
+            return calls
+
+    def _read_call(
+        self, text: str, position: int, tools: Mapping[str, ToolSpec]
+    ) -> tuple[Call, int]:
+        names = [n for n in tools if text.startswith(n + self.bracket, position)]
+        if not names:
+            raise _error(f"one of the tools {', '.join(tools)} and {self.bracket!r}", text, position)
+        name = max(names, key=len)
+        position += len(name) + len(self.bracket)
+        arguments: dict[str, Any] = {}
+        while not text.startswith(self.end, position):
+            if arguments:
+                position = _expect(text, position, self.separator)
+            spec, position = self._read_key(text, position, tools[name])
+            if spec.name in arguments:
+                raise _error(f"no second {spec.name!r}", text, position)
+            try:
+                _, end = read_literal(text, position)
+                arguments[spec.name] = read_value(text[position:end], spec, self.notation)
+            except LiteralError as error:
+                raise _error(error.expected, text, position) from error
+            position = end
+        return Call(name, arguments), position + len(self.end)
+
+    def _read_key(self, text: str, position: int, tool: ToolSpec) -> tuple[ParameterSpec, int]:
+        keys = [p for p in tool.parameters if text.startswith(self.key(p.name), position)]
+        if not keys:
+            raise _error(f"one of the keys of {tool.name}", text, position)
+        spec = max(keys, key=lambda p: len(p.name))
+        return spec, position + len(self.key(spec.name))
+
+
+def _expect(text: str, position: int, piece: str) -> int:
+    if not text.startswith(piece, position):
+        raise _error(repr(piece), text, position)
+    return position + len(piece)
+
+
+def _error(expected: str, text: str, position: int) -> CallSyntaxError:
+    found = repr(text[position : position + 20]) if position < len(text) else "the end"
+    return CallSyntaxError(f"expected {expected} at offset {position}, found {found}")
+
+
+CALL_FORMATS: Mapping[str, CallFormat] = {
+    "api-bank": CallFormat("api-bank", "quoted", parallel=False),
+    "pythonic": CallFormat("pythonic", "python", parallel=True),
+}
+"""Name -> format."""

@@ -1,0 +1,272 @@
+"""ToolDecoder: prompts and documentation in, voted calls out."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from lookup import extract
+from lookup.schema import LookupDictionary
+from tooldecoding.branch import Branch, Steps, Tally, gather
+from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock, longest_call
+from tooldecoding.engine import Engine
+from tooldecoding.errors import PromptError
+from tooldecoding.loading import load_model
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions, Strategy
+from tooldecoding.result import Counters, DecodeResult
+from tooldecoding.strategy import EngineFactory
+from tooldecoding.token_table import TokenTable
+
+Tools = str | Mapping[str, Any] | Sequence[Any] | LookupDictionary
+
+
+@dataclass(frozen=True)
+class Request:
+    """One prompt to decode.
+
+    Attributes
+    ----------
+    prompt : str or sequence of int
+        The text as the model shall see it, or its token ids.
+    tools : LookupDictionary
+        The tools that may be called.
+    options : DecodeOptions
+    special_tokens : bool
+        Whether the tokenizer adds its own (such as a beginning of sequence); not where a chat template
+        has written them.
+    """
+
+    prompt: str | Sequence[int]
+    tools: LookupDictionary
+    options: DecodeOptions
+    special_tokens: bool = True
+
+
+class ToolDecoder:
+    """Tool Decoding with any causal LM.
+
+    Parameters
+    ----------
+    model : PreTrainedModel
+        A causal LM in evaluation mode.
+    tokenizer : PreTrainedTokenizerBase
+        Its tokenizer.
+    strategy : {"auto", "packed", "batched"}
+        How branches share a forward pass; ``auto`` takes packed where the model supports it.
+    options : DecodeOptions, or fields of it by name
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        strategy: Strategy = "auto",
+        options: DecodeOptions | None = None,
+        **fields: Any,
+    ) -> None:
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.table = TokenTable(tokenizer)
+        self.new_engine = EngineFactory(self.model, strategy)
+        self.options = replace(options or DecodeOptions(), **fields)
+        self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        path: str,
+        *,
+        device: str | None = None,
+        dtype: str | None = None,
+        strategy: Strategy = "auto",
+        **fields: Any,
+    ) -> "ToolDecoder":
+        """Load a model and its tokenizer from a folder or the hub.
+
+        Parameters
+        ----------
+        path : str
+            Folder or hub id; ``"reference"`` is the small model that comes with the package.
+        device : str, optional
+            Such as ``"cpu"`` or ``"cuda:0"``; by default a GPU if there is one.
+        dtype : {"fp32", "bf16", "fp16", "auto"}, optional
+            By default fp32 on the CPU and the checkpoint's own elsewhere.
+        **fields
+            Fields of ``DecodeOptions``, such as ``order_limit=12``.
+
+        Raises
+        ------
+        ModelError
+            If the model cannot be loaded or the device or dtype is unknown.
+        """
+        model, tokenizer = load_model(path, device, dtype)
+        return cls(model, tokenizer, strategy, **fields)
+
+    def decode(
+        self, prompt: str | Sequence[str], tools: Tools | None = None, **fields: Any
+    ) -> DecodeResult | list[DecodeResult]:
+        """Decode one prompt, or several at once.
+
+        Parameters
+        ----------
+        prompt : str or sequence of str
+        tools : documentation text, parsed documentation, or LookupDictionary, optional
+            By default the documentation is found in each prompt itself.
+        **fields
+            Fields of ``DecodeOptions`` that differ from the decoder's.
+
+        Raises
+        ------
+        ToolDecodingError
+            For documentation without a tool, an empty or too long prompt, an unknown setting.
+        """
+        options = replace(self.options, **fields)
+        known = None if tools is None else as_lookup(tools)
+        prompts = [prompt] if isinstance(prompt, str) else prompt
+        lookups = [extract(p, origin="<prompt>") if known is None else known for p in prompts]
+        results = self.run([Request(p, t, options) for p, t in zip(prompts, lookups, strict=True)])
+        return results[0] if isinstance(prompt, str) else results
+
+    def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
+        """Decode several prompts together, each with tools and options of its own.
+
+        Raises
+        ------
+        ToolDecodingError
+            As ``decode``; nothing is decoded then.
+        """
+        if not requests:
+            return []
+        prompts = [self.prompt_ids(r) for r in requests]
+        start = time.perf_counter()
+        engine = self.new_engine()
+        roots = engine.open(len(requests))
+        usages = [engine.usage(r) for r in roots]
+        tallies, clocks = [Tally() for _ in requests], [PhaseClock() for _ in requests]
+        parts = []
+        for request, ids, root, tally, clock in zip(requests, prompts, roots, tallies, clocks, strict=True):
+            branch = Branch(engine, self.table, root, ids, tally)
+            parts.append(self._decode(request, branch, clock))
+        decoded = _drive(gather(parts), engine)
+        seconds = time.perf_counter() - start
+        results = []
+        for (text, calls), ids, usage, tally, clock in zip(decoded, prompts, usages, tallies, clocks, strict=True):
+            counters = Counters(
+                usage.forward_passes,
+                usage.positions,
+                tally.counts["forced"],
+                tally.counts["constrained"],
+                tally.counts["free"],
+                usage.cache_bytes,
+                seconds,
+                clock.seconds,
+            )
+            behind = self.table.join(ids[-32:])
+            results.append(DecodeResult(text, tuple(calls), self.table.encode_after(behind, text.encode()), counters))
+        return results
+
+    def prompt_ids(self, request: Request) -> list[int]:
+        """Tokens of the prompt, checked against the context of the model.
+
+        Raises
+        ------
+        PromptError
+            If the prompt is empty, or leaves no room for a call.
+        """
+        if isinstance(request.prompt, str):
+            if not request.prompt:
+                raise PromptError("the prompt is empty")
+            encoded = self.tokenizer.encode(request.prompt, add_special_tokens=request.special_tokens)
+            ids = list(encoded)
+        else:
+            ids = list(request.prompt)
+        if not ids:
+            raise PromptError("the prompt has no tokens")
+        self._check_choice(request)
+        needed = 1
+        if request.options.tool_choice != "none":
+            needed = longest_call(_callable(request).tools, request.options)
+        excess = len(ids) + needed - (self._context or len(ids) + needed)
+        if excess > 0:
+            raise PromptError(
+                f"the prompt has {len(ids)} tokens and a call needs up to {needed} more, but the model's context is "
+                f"{self._context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
+            )
+        return ids
+
+    def _check_choice(self, request: Request) -> None:
+        choice = request.options.tool_choice
+        if not len(request.tools) and choice != "none":
+            raise PromptError("there is no tool to call; give documentation or tool_choice none")
+        if choice not in TOOL_CHOICES and choice not in request.tools:
+            known = ", ".join([*TOOL_CHOICES, *request.tools])
+            raise PromptError(f"unknown tool_choice {choice!r}; known: {known}")
+
+    def _room(self, branch: Branch) -> int | None:
+        """Tokens that the context still holds behind a branch; None without a limit."""
+        return None if self._context is None else self._context - branch.length
+
+    def _decode(
+        self, request: Request, branch: Branch, clock: PhaseClock
+    ) -> Steps[tuple[str, list[DecodedCall]]]:
+        options = request.options
+        opener = options.call_format.opener
+        text, calling = "", options.tool_choice not in ("auto", "none")
+        if not calling:
+            with clock.phase("text"):
+                wanted = opener if options.tool_choice == "auto" else None
+                text, calling = yield from self._free_text(branch, wanted, self._text_limit(request, branch))
+        else:
+            branch.write(opener)
+        if not calling:
+            return text, []
+        decoder = CallDecoder(_callable(request), options, self._room(branch), clock)
+        calls, written = yield from decoder.decode(branch)
+        return text + written, calls
+
+    def _text_limit(self, request: Request, branch: Branch) -> int:
+        """Tokens of free text that leave room for a call behind them."""
+        room = self._room(branch)
+        if room is None:
+            return request.options.max_text_tokens
+        if request.options.tool_choice == "auto":
+            room -= longest_call(request.tools.tools, request.options)
+        return min(request.options.max_text_tokens, room)
+
+    def _free_text(self, branch: Branch, opener: str | None, limit: int) -> Steps[tuple[str, bool]]:
+        """Free text up to its end or to the opener, whose token stays pending; whether the opener came."""
+        given = len(branch.pending)
+        written = b""
+        for _ in range(limit):
+            healed = branch.heals_white_space
+            yield from branch.free_token(self.table.is_special)
+            if not branch.pending:
+                break
+            written += branch.pending[given if healed else 0 :]
+            place = written.find(opener.encode()) if opener else -1
+            if opener and place >= 0:
+                branch.trim(len(written) - place - len(opener.encode()))
+                return written[:place].decode(errors="replace"), True
+        return written.decode(errors="replace"), False
+
+
+def as_lookup(tools: Tools) -> LookupDictionary:
+    """The lookup dictionary of documentation in any accepted form."""
+    return tools if isinstance(tools, LookupDictionary) else extract(tools)
+
+
+def _callable(request: Request) -> LookupDictionary:
+    choice = request.options.tool_choice
+    return request.tools if choice in TOOL_CHOICES else LookupDictionary((request.tools[choice],))
+
+
+def _drive(steps: Steps[Any], engine: Engine) -> Any:
+    """Run a piece of decoding: one forward pass for each of its steps."""
+    try:
+        feeds = next(steps)
+        while True:
+            feeds = steps.send(engine.extend(feeds))
+    except StopIteration as stop:
+        return stop.value

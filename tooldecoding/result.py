@@ -1,0 +1,105 @@
+"""What a decode returns, and the JSON object that the command line prints for it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tooldecoding.call_decoder import DecodedCall
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What one prompt cost.
+
+    Attributes
+    ----------
+    forward_passes : int
+        Forward passes in which this prompt took part.
+    positions : int
+        Token positions computed for it (prompt included, padding not).
+    forced_tokens, constrained_tokens, free_tokens : int
+        Tokens injected, chosen among a trie's children, and freely written, over all branches. What
+        branches share counts once.
+    cache_bytes : int
+        Largest size of its share of the KV cache.
+    seconds : float
+        Wall-clock time; prompts decoded together share it.
+    phases : dict
+        Seconds by phase.
+    """
+
+    forward_passes: int
+    positions: int
+    forced_tokens: int
+    constrained_tokens: int
+    free_tokens: int
+    cache_bytes: int
+    seconds: float
+    phases: dict[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """All counters by name."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class DecodeResult:
+    """The decoded text and calls of one prompt.
+
+    Attributes
+    ----------
+    text : str
+        Everything written behind the prompt: free text, then the voted calls in their format.
+    calls : tuple of DecodedCall
+        Voted calls with their candidates; empty where the model did not call a tool.
+    token_ids : tuple of int
+        ``text`` as tokens, as the tokenizer writes it behind the prompt.
+    """
+
+    text: str
+    calls: tuple[DecodedCall, ...]
+    token_ids: tuple[int, ...]
+    counters: Counters
+
+    @property
+    def valid(self) -> bool:
+        """Whether every call carries all required keys with values of their types."""
+        return all(c.voted.valid for c in self.calls)
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What is wrong with the calls, and which values were cut off at the limit of tokens."""
+        return tuple(e for c in self.calls for e in c.voted.errors)
+
+    def to_json(self, identifier: str) -> dict[str, Any]:
+        """The object that ``tooldecoding decode --json`` prints (README, section JSON)."""
+        return {
+            "id": identifier,
+            "text": self.text,
+            "calls": [_call_to_json(c) for c in self.calls],
+            "valid": self.valid,
+            "errors": list(self.errors),
+            "candidates": [
+                {"call": number, "order": list(c.order), "text": c.text}
+                for number, call in enumerate(self.calls)
+                for c in call.candidates
+            ],
+            "counters": self.counters.to_json(),
+        }
+
+
+def _call_to_json(call: DecodedCall) -> dict[str, Any]:
+    return {
+        "name": call.voted.name,
+        "arguments": call.voted.arguments,
+        "parameters": [
+            {
+                "name": p.key,
+                "value": p.value,
+                "votes": p.votes,
+                "share": p.share,
+                "logprob": p.logprob,
+                "truncated": p.truncated,
+            }
+            for p in call.voted.parameters
+        ],
+    }

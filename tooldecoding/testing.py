@@ -1,0 +1,75 @@
+"""Models for tests of the decoder's laws: scores that no real model would give."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+
+import torch
+
+from tooldecoding.engine import Feed, Scores, Usage
+
+Bias = Callable[[bytes], float]
+"""Token text -> what to add to its random score."""
+
+
+class RandomEngine:
+    """Scores drawn from a seeded normal distribution for each context, plus a bias by token text.
+
+    The scores depend on the tokens of a branch alone, so they are those of a deterministic model.
+
+    Parameters
+    ----------
+    texts : sequence of (bytes or None)
+        Token texts (``TokenTable.texts``); special tokens get no bias.
+    """
+
+    def __init__(
+        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_drop: bool = True
+    ) -> None:
+        self.can_drop = can_drop
+        self._seed = seed
+        self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
+        self._contexts: list[tuple[tuple[int, ...], Usage]] = []
+
+    def open(self, count: int) -> list[int]:
+        """See Engine."""
+        first = len(self._contexts)
+        self._contexts += [((), Usage()) for _ in range(count)]
+        return list(range(first, first + count))
+
+    def fork(self, branch: int) -> int:
+        """See Engine."""
+        self._contexts.append(self._contexts[branch])
+        return len(self._contexts) - 1
+
+    def release(self, branch: int) -> None:
+        """See Engine."""
+
+    def drop(self, branch: int) -> None:
+        """See Engine."""
+        tokens, usage = self._contexts[branch]
+        self._contexts[branch] = tokens[:-1], usage
+
+    def usage(self, branch: int) -> Usage:
+        """See Engine."""
+        return self._contexts[branch][1]
+
+    def extend(self, feeds: Sequence[Feed]) -> list[tuple[Scores, Scores | None]]:
+        """See Engine."""
+        answers: list[tuple[Scores, Scores | None]] = []
+        for feed in feeds:
+            before, usage = self._contexts[feed.branch]
+            tokens = (*before, *feed.tokens)
+            self._contexts[feed.branch] = tokens, usage
+            usage.positions += len(feed.tokens)
+            if feed.held:
+                answers.append((self._scores(tokens[:-1]), self._scores(tokens)))
+            else:
+                answers.append((self._scores(tokens), None))
+        for usage in {id(u): u for _, u in (self._contexts[f.branch] for f in feeds)}.values():
+            usage.forward_passes += 1
+        return answers
+
+    def _scores(self, tokens: tuple[int, ...]) -> Scores:
+        digest = hashlib.blake2b(repr((self._seed, tokens[-64:])).encode(), digest_size=8).digest()
+        generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
+        return Scores(torch.randn(len(self._bias), generator=generator) + self._bias)

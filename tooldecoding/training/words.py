@@ -1,0 +1,103 @@
+"""Word lists of the synthetic generator (our own), with a held-out part that training never names tools by."""
+
+VERBS = (
+    "add create register book reserve schedule set start open insert record log submit send post share publish "
+    "upload query find get search look_up check fetch retrieve list show track monitor compare calculate compute "
+    "convert estimate evaluate translate detect analyze rank recommend cancel delete remove drop close stop end "
+    "modify update change edit rename move extend adjust confirm verify approve reject transfer pay order buy "
+    "rent sell return repair assign invite notify remind print play record sync enable disable lock unlock"
+).split()
+
+NOUNS = (
+    "account address agenda agreement album alarm alert appointment archive article asset attendance auction "
+    "audit badge balance ballot bank bill bond book booking branch bridge broadcast budget building bus cabin "
+    "calendar camera campaign candidate card cargo case catalog certificate channel chapter charge chart chat "
+    "check claim class clinic club coach code collection comment commission community company concert conference "
+    "contact contract coupon course credit crew currency customer data deal debt delivery deposit device diagnosis "
+    "diet discount doctor document donation draft driver drone dose employee engine entry episode equipment error "
+    "event exam exchange exercise exhibit expense experiment factory farm fee feedback field file film flight "
+    "folder forecast form formula forum fridge fund gallery game garage garden gate gift goal grade grant group "
+    "guest guide habit harvest hotel house image income index inspection insurance interview inventory invoice "
+    "item job journal journey keyword label lamp language lease lecture lesson letter library license light link "
+    "loan location lock lottery luggage machine magazine mail map market match meal medicine meeting member memo "
+    "menu message meter mission model mortgage movie museum network news note notice number offer office order "
+    "package page painting parcel parking partner password patient payment payroll pension permit person pet "
+    "phone photo plan plant playlist podcast point policy poll port portfolio post prescription price printer "
+    "problem product profile project property quota quote race rate rating receipt recipe record refund region "
+    "reminder rental repair report request reservation resource restaurant result resume reward ride road robot "
+    "room route rule salary sample scene schedule school score season seat sensor server service session shelter "
+    "shift ship shop signal song speaker stage station statement statistic stock store story stream student "
+    "subscription supplier survey symptom task tax team template tenant test theater thread ticket time token tool "
+    "topic tour tournament trade trail train training transaction transcript translation trip truck user vaccine "
+    "vehicle venue version video visa visit volunteer voucher wallet warehouse warranty weather website wedding "
+    "wiki workout zone"
+).split()
+
+HELD_OUT_NOUNS = (
+    "aquarium bakery beehive canal ceremony citizen comet compass dentist envoy fabric festival fossil glacier "
+    "greenhouse harbor helmet island jacket ladder lantern mirror nursery orchard parade piano pottery quarry "
+    "railway satellite skateboard telescope tractor turbine umbrella vineyard violin windmill yacht zoo"
+).split()
+
+MODIFIERS = (
+    "active annual available basic business city current custom daily default digital direct emergency family "
+    "fast final first foreign free full global group health historical home hourly last latest local main medical "
+    "monthly new next nearby online open personal premium private public quick recent remote school seasonal "
+    "secure shared short similar smart special sports student total travel upcoming urban user weekly work yearly"
+).split()
+
+SUFFIXES = "Info Status Details History List By Id Records Today Summary Item Entry Data Service Tool".split()
+
+FIRST_NAMES = (
+    "John Jane Michael Emily David Sarah James Anna Robert Laura Peter Maria Thomas Julia Daniel Sophie Mark Alice "
+    "Kevin Nora Paul Emma Steven Grace Brian Olivia George Chloe Edward Hannah Ryan Lucy Eric Megan Adam Zoe Frank "
+    "Wei Ling Hiroshi Yuki Ahmed Fatima Carlos Lucia Ivan Olga Pierre Amelie Hans Greta Raj Priya Omar Leila Kofi "
+    "Ama Luca Giulia Mateo Elena Bob Tom Bill Ben Sam Max Lily Mia Eva Ruth Jack Harry Oscar Leo Ella Ada Victor Iris"
+).split()
+
+LAST_NAMES = (
+    "Smith Johnson Brown Miller Davis Wilson Moore Taylor Anderson Jackson White Harris Martin Thompson Garcia Clark "
+    "Lewis Lee Walker Hall Young King Wright Scott Green Baker Adams Nelson Carter Mitchell Roberts Turner Phillips "
+    "Campbell Parker Evans Edwards Collins Stewart Morris Rogers Reed Cook Morgan Bell Murphy Bailey Cooper Richards "
+    "Chen Wang Li Zhang Kim Park Tanaka Sato Singh Patel Khan Ali Lopez Silva Rossi Müller Schmidt Novak Ivanov Doe"
+).split()
+
+CITIES = (
+    "New York|London|Paris|Berlin|Tokyo|Beijing|Shanghai|Madrid|Rome|Vienna|Prague|Sydney|Melbourne|Toronto|"
+    "Vancouver|Chicago|Boston|Seattle|San Francisco|San Diego|Los Angeles|Houston|Dallas|Denver|Miami|Atlanta|"
+    "Portland|Austin|Las Vegas|Mexico City|Lima|Bogota|Santiago|Buenos Aires|Sao Paulo|Cairo|Nairobi|Lagos|Cape Town|"
+    "Casablanca|Istanbul|Dubai|Mumbai|New Delhi|Bangkok|Singapore|Hanoi|Jakarta|Seoul|Osaka|Kyoto|Manila|Auckland|"
+    "Dublin|Edinburgh|Oslo|Stockholm|Helsinki|Copenhagen|Amsterdam|Brussels|Geneva|Zürich|Munich|Hamburg|Lyon|Nice|"
+    "Barcelona|Seville|Lisbon|Porto|Athens|Warsaw|Budapest|Kyiv|Hong Kong|Taipei|Shenzhen|Guangzhou|Chengdu|Hangzhou"
+).split("|")
+
+LANGUAGES = (
+    "English French German Spanish Italian Chinese Japanese Korean Russian Portuguese Arabic Hindi Dutch Swedish "
+    "Greek Turkish Polish Vietnamese Thai Hebrew"
+).split()
+
+ADJECTIVES = (
+    "red blue green quiet bright old modern simple large small warm cold rapid gentle weekly final open secret "
+    "golden silver happy brave lazy clever early late lucky heavy light dark sweet bitter sharp smooth famous rare "
+    "clean broken hidden empty fresh dry wet narrow wide deep soft hard common strange useful serious quick wild"
+).split()
+
+THINGS = (
+    "meeting dinner lunch party report plan review call trip walk garden river mountain machine story song game "
+    "project budget team client lecture exam workshop birthday wedding holiday visit doctor dentist gym class "
+    "coffee tea cake soup pizza salad fish bread bike car train boat phone laptop camera book paper letter window "
+    "door house school hospital museum library park beach forest island bridge market office kitchen bedroom lamp "
+    "dog cat horse bird flower tree rain snow wind storm sun moon star headache fever cough allergy diabetes stress "
+    "history science music art physics chemistry biology medicine law economics climate energy history robot software"
+).split()
+
+ACTIONS = (
+    "visit buy clean check read write call meet paint fix plan finish start sell move learn teach watch cook bring "
+    "pick_up drop_off water feed review prepare send print sign discuss test measure repair order return collect"
+).split()
+
+PLACES = (
+    "conference room|coffee shop|city hall|central park|main office|meeting room|town square|train station|"
+    "sports center|public library|second floor|north gate|old harbor|lake house|science museum|shopping mall|"
+    "community center|bus terminal|airport|cafeteria|lobby|rooftop bar|art gallery|training hall|headquarters|gym"
+).split("|")

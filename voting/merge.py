@@ -1,0 +1,104 @@
+"""Majority vote over the candidate calls of one tool (paper, section 3.2)."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+from lookup.schema import ParameterSpec, ToolSpec
+from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
+from voting.type_check import TypeCheckError, check_value, vote_identity
+
+
+class _Ballot(NamedTuple):
+    value: Any
+    logprob: float
+    order: tuple[int, ...]
+    truncated: bool
+
+
+def merge(candidates: Sequence[CandidateCall], tool: ToolSpec) -> VotedCall:
+    """Merge candidate calls into one, parameter by parameter.
+
+    Values that fail the type check are dropped; of the others the most frequent wins. Ties: the higher
+    mean log-probability, then the value from the order nearest to documentation order. Values closed at
+    the limit of tokens count only where no candidate ended one by itself. An optional key is kept when
+    more than half of the candidates carry it with a valid value; at exactly half it is left out.
+    The result does not depend on the sequence of ``candidates``.
+
+    Raises
+    ------
+    ValueError
+        If there are no candidates, or one of them calls another tool.
+    """
+    if not candidates:
+        raise ValueError("nothing to merge: no candidate calls")
+    for candidate in candidates:
+        if candidate.name != tool.name:
+            raise ValueError(f"cannot merge a call of {candidate.name!r} into one of {tool.name!r}")
+    rank = {spec.name: i for i, spec in enumerate(tool.parameters)}
+    parameters: list[VotedParameter] = []
+    errors: list[str] = []
+    valid = True
+    for spec in tool.parameters:
+        written = [(c, v) for c in candidates for v in c.values if v.key == spec.name]
+        ballots, reasons = _ballots(written, spec, rank)
+        if not spec.required and 2 * len(ballots) <= len(candidates):
+            if 2 * len(written) > len(candidates):
+                errors.append(
+                    f"optional parameter {spec.name!r} of {tool.name} is left out: most candidates carry it, "
+                    f"but too few values pass the type check: {min(reasons)}"
+                )
+            continue
+        if not ballots:
+            valid = False
+            errors.append(_failure(tool, spec, reasons))
+            ballots = [_ballot(c, v, v.value, rank) for c, v in written]
+            if not ballots:
+                continue
+        winner = _winner(spec.name, ballots, len(candidates))
+        parameters.append(winner)
+        if winner.truncated:
+            errors.append(
+                f"parameter {spec.name!r} of {tool.name}: the value did not end within the limit of tokens "
+                "and was closed there"
+            )
+    return VotedCall(tool.name, tuple(parameters), valid, tuple(errors), len(candidates))
+
+
+def _ballots(
+    written: list[tuple[CandidateCall, CandidateValue]], spec: ParameterSpec, rank: dict[str, int]
+) -> tuple[list[_Ballot], list[str]]:
+    """Valid ballots, and the reasons why the others were dropped."""
+    ballots, reasons = [], []
+    for candidate, value in written:
+        try:
+            checked = check_value(value.value, spec)
+        except TypeCheckError as error:
+            reasons.append(str(error))
+        else:
+            ballots.append(_ballot(candidate, value, checked, rank))
+    return ballots, reasons
+
+
+def _ballot(candidate: CandidateCall, value: CandidateValue, checked: Any, rank: dict[str, int]) -> _Ballot:
+    order = tuple(rank.get(key, len(rank)) for key in candidate.order)
+    return _Ballot(checked, value.logprob, order, value.truncated)
+
+
+def _failure(tool: ToolSpec, spec: ParameterSpec, reasons: list[str]) -> str:
+    detail = f"every value fails the type check: {min(reasons)}" if reasons else "no candidate gives a value"
+    return f"required parameter {spec.name!r} of {tool.name}: {detail}"
+
+
+def _winner(key: str, ballots: list[_Ballot], candidates: int) -> VotedParameter:
+    ended = [b for b in ballots if not b.truncated]
+    groups: dict[Hashable, list[_Ballot]] = {}
+    for ballot in ended or ballots:
+        groups.setdefault(vote_identity(ballot.value), []).append(ballot)
+    # sorted sums, so that rounding does not depend on the candidates' sequence
+    means = {k: sum(sorted(b.logprob for b in g)) / len(g) for k, g in groups.items()}
+    best = min(groups, key=lambda k: (-len(groups[k]), -means[k], min(b.order for b in groups[k])))
+    group = groups[best]
+    chosen = min(group, key=lambda b: b.order)
+    return VotedParameter(
+        key, chosen.value, len(group), len(group) / candidates, means[best], truncated=not ended
+    )

@@ -1,0 +1,62 @@
+"""Whether a Python value has the documented type, and which values count as the same vote."""
+
+from collections.abc import Hashable
+from typing import Any
+
+from lookup.schema import ParameterSpec, ValueType
+from lookup.value_grammar import item_enum
+
+
+class TypeCheckError(ValueError):
+    """A value without the documented type; the message says what was expected and what stood there."""
+
+
+def check_value(value: Any, spec: ParameterSpec) -> Any:
+    """The value in its documented type: an int given for a float becomes one, a list for a tuple a tuple.
+
+    A documented enum decides alone: its members are right as they stand, also where they clash with the
+    declared type, and nothing else is.
+
+    Raises
+    ------
+    TypeCheckError
+        If the value has another type or is no member of the enum.
+    """
+    elements = item_enum(spec)
+    if spec.enum and elements is None:
+        for member in spec.enum:
+            if vote_identity(member) == vote_identity(value):
+                return member
+        raise TypeCheckError(f"expected one of {list(spec.enum)!r}, got {value!r}")
+    checked = _check(value, spec.type)
+    if elements is not None:
+        allowed = {vote_identity(m) for m in elements}
+        for element in checked:
+            if vote_identity(element) not in allowed:
+                raise TypeCheckError(f"expected elements among {list(elements)!r}, got {element!r}")
+    return checked
+
+
+def _check(value: Any, value_type: ValueType) -> Any:
+    match value_type.kind, value:
+        case ("any", _) | ("str", str()) | ("bool", bool()) | ("dict", dict()):
+            return value
+        case ("int", int()) | ("float", float()) if not isinstance(value, bool):
+            return value
+        case ("float", int()) if not isinstance(value, bool):
+            return float(value)
+        case ("list", list()) | ("tuple", list() | tuple()):
+            items = value_type.items
+            checked = [_check(v, items) for v in value] if items else list(value)
+            return tuple(checked) if value_type.kind == "tuple" else checked
+    raise TypeCheckError(f"expected {value_type}, got {type(value).__name__} {value!r}")
+
+
+def vote_identity(value: Any) -> Hashable:
+    """A hashable stand-in, equal for equal votes: ``1``, ``1.0`` and ``True`` are three votes."""
+    if isinstance(value, dict):
+        pairs = [(vote_identity(k), vote_identity(v)) for k, v in value.items()]
+        return "dict", tuple(sorted(pairs, key=repr))
+    if isinstance(value, list | tuple):
+        return type(value).__name__, tuple(vote_identity(v) for v in value)
+    return type(value).__name__, value
