@@ -18,7 +18,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
-from lookup.forms import MisreadError, ObjectForm, TextForm, TextTool, read_description, read_name, shown
+from lookup.forms import (
+    MisreadError,
+    ObjectForm,
+    TextForm,
+    TextTool,
+    found_at,
+    read_description,
+    read_name,
+    shown,
+)
 from lookup.json_schema import read_parameter
 from lookup.literals import read_literal
 from lookup.schema import ToolSpec
@@ -32,7 +41,7 @@ _LINE = re.compile(
             [ \t]*(?::[^=\n]*)?=(?!=)[ \t]*
       | class[ \t]+(?P<klass>[^\W\d]\w*)[ \t]*[(:]
       | (?:self\.)?(?:api_|tool_)?name[ \t]*=[ \t]*(?:"(?P<assigned>[^"\n]+)"|'(?P<quoted>[^'\n]+)')
-      | (?:\#+[ \t]*|[-*][ \t]+|\d{1,4}[.)][ \t]*){0,3}
+      | (?:\#{1,6}[ \t]*|[-*][ \t]+|\d{1,4}[.)][ \t]*){0,3}
         (?:(?:api|tool|function|class|(?:(?:api|tool|function)[ _-]?)?name)[ \t]*:[ \t]*)?
         [`*"']{0,2}(?P<heading>[^\W\d][\w.-]*)[`*"']{0,2}
         (?:\([^\n]*\)(?:[ \t]*->[^\n]*)?)?[`*"']{0,2}[ \t]*:?[ \t]*\r?$
@@ -46,6 +55,9 @@ _CSV_CELL = re.compile(
     r'(?:^|,)"\s{0,9}(?:(?:description|input_parameters)[ \t]*=|class[ \t]+\w+)', re.MULTILINE
 )
 _NAME_COLUMNS: Final = ("类名", "class_name", "class", "api_name", "name")
+_CSV_HEADER = re.compile(
+    rf"^(?=[^\n]*,)(?:[^\n]*,)?(?:{'|'.join(_NAME_COLUMNS)})(?:,[^\n]*)?\r?$", re.MULTILINE
+)
 _SIGNATURE_CELL = re.compile(r"\s*([^\W\d][\w.]*)\s*\(.*\)\s*", re.DOTALL)
 
 
@@ -60,7 +72,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
     Raises
     ------
     DocumentationError
-        Naming tool and parameter: a name that is no text, ``input_parameters`` or a property that is no object.
+        Naming tool and parameter: a name that is no text, ``input_parameters`` or a key that is no object.
     """
     name = read_name(data)
     owner = f"tool {name!r}"
@@ -164,7 +176,9 @@ def _take_name(block: _Block, match: re.Match[str]) -> None:
         block.name, block.class_indent, block.description = match["klass"], indent, None
     elif assigned := match["assigned"] or match["quoted"]:
         block.name = assigned
-    elif not keyword.iskeyword(match["heading"]) and (block.class_indent is None or indent <= block.class_indent):
+    elif not keyword.iskeyword(match["heading"]) and (
+        block.class_indent is None or indent <= block.class_indent
+    ):
         block.name, block.class_indent, block.description = match["heading"], None, None
 
 
@@ -175,7 +189,8 @@ def _take_value(block: _Block, variable: str, text: str, match: re.Match[str]) -
         value, end = read_literal(text, match.end())
     except LiteralError as error:
         misread = MisreadError(
-            f"{variable} of {f'tool {block.name!r}' if block.name else 'a tool'}: expected {error.expected}",
+            f"{variable} of {f'tool {block.name!r}' if block.name else 'a tool'}: expected {error.expected}, "
+            f"found {found_at(text, error.position)}",
             error.position,
         )
         if variable == "input_parameters":
@@ -196,7 +211,7 @@ def _take_value(block: _Block, variable: str, text: str, match: re.Match[str]) -
 def find_rows(text: str, offset: int) -> Iterator[TextTool]:
     """The tools in the cells of a CSV table that starts at ``offset``.
 
-    The name is the cell under 类名, ``class``, ``api_name`` or ``name``, else that of a signature ``Name(...)``.
+    The name is the cell under 类名, ``class``, ``api_name`` or ``name``, else a signature ``Name(...)``.
 
     Raises
     ------
@@ -216,7 +231,7 @@ def find_rows(text: str, offset: int) -> Iterator[TextTool]:
     try:
         for row in rows:
             cells = [cell for cell in row if "input_parameters" in cell and "=" in cell]
-            columns = columns or row
+            columns = columns or [cell.strip("\ufeff ") for cell in row]
             for cell in cells:
                 for found in _read_cell(cell, _row_name(row, columns), start):
                     yield TextTool(found.tool, start, starts[-1])
@@ -250,10 +265,8 @@ def find(text: str) -> Iterator[TextTool]:
     if not table:
         yield from find_assignments(text)
         return
-    start = text.rfind("\n", 0, table.start() + 1) + 1
-    header = text.rfind("\n", 0, max(start - 1, 0)) + 1
-    if start and any(name in text[header:start] for name in _NAME_COLUMNS):
-        start = header
+    header = _CSV_HEADER.search(text, 0, table.start())
+    start = header.start() if header else text.rfind("\n", 0, table.start() + 1) + 1
     yield from find_assignments(text[:start])
     yield from find_rows(text, start)
 

@@ -31,9 +31,7 @@ class _Found:
     place: Callable[[], str]
 
 
-def extract(
-    source: str | Sequence[Any] | Mapping[str, Any], *, origin: str = "<text>"
-) -> LookupDictionary:
+def extract(source: str | Sequence[Any] | Mapping[str, Any], *, origin: str = "<text>") -> LookupDictionary:
     """Read every tool that a text or parsed data documents.
 
     Parameters
@@ -41,7 +39,7 @@ def extract(
     source : str, sequence or mapping
         Any text with documentation in it, or a parsed tool or list of tools.
     origin : str
-        Names the source in error messages. A name in ``.json`` or ``.jsonl`` makes everything but JSON an error.
+        Names the source in error messages. One that ends in ``.json`` or ``.jsonl`` allows nothing but JSON.
 
     Returns
     -------
@@ -110,8 +108,11 @@ def _in_text(text: str, origin: str) -> Iterator[_Found]:
             for read in form.find(text):
                 taken.append((read.start, read.end))
                 yield _Found(read.tool, read.start, _place(text, origin, read.start))
-        for piece in scan.pieces(text, sorted(taken), strict):
-            for claim in scan.claims(piece.value, OBJECT_FORMS, piece.whole):
+        pieces = list(scan.pieces(text, sorted(taken), strict))
+        beside = any(piece.document and scan.is_tool(piece.value, OBJECT_FORMS) for piece in pieces)
+        for piece in pieces:
+            listed = piece.whole or (piece.document and beside)
+            for claim in scan.claims(piece.value, OBJECT_FORMS, listed):
                 place = _place(text, origin, piece.start, claim.path)
                 yield _Found(_read(claim, place), piece.start, place)
     except MisreadError as error:
@@ -119,7 +120,7 @@ def _in_text(text: str, origin: str) -> Iterator[_Found]:
 
 
 def _in_data(data: Any, origin: str) -> Iterator[_Found]:
-    for claim in scan.claims(data, OBJECT_FORMS, whole=True):
+    for claim in scan.claims(data, OBJECT_FORMS, listed=True):
         place = f"{origin}{''.join(f'[{step!r}]' for step in claim.path)}".__str__
         yield _Found(_read(claim, place), 0, place)
 
@@ -153,7 +154,7 @@ def _demand_unique(found: Sequence[_Found]) -> None:
         name = entry.tool.name
         if name in first:
             raise DocumentationError(
-                f"{entry.place()}: two tools of one name: {name!r} is documented at {first[name].place()} already; "
-                "remove or rename one of them"
+                f"{entry.place()}: two tools of one name: {name!r} is documented at {first[name].place()} "
+                "already; remove or rename one of them"
             )
         first[name] = entry

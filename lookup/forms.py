@@ -13,9 +13,9 @@ from lookup.schema import ToolSpec
 class ObjectForm:
     """A form whose every tool is one JSON or Python object.
 
-    ``claims`` tells whether an object is, or tries to be, a tool of this form; it never raises. ``read`` gives
-    the tool, or a ``DocumentationError`` that names tool and parameter. A claimed object is not searched
-    for further tools.
+    ``claims`` tells whether an object is, or tries to be, a tool of this form; it never raises. ``read``
+    gives the tool, or a ``DocumentationError`` that names tool and parameter. A claimed object is not
+    searched for further tools.
     """
 
     title: str
@@ -59,6 +59,14 @@ def shown(value: object) -> str:
     if isinstance(value, list | tuple | set):
         return f"a list of {len(value)}"
     return f"{type(value).__name__} {reprlib.repr(value)}"
+
+
+def found_at(text: str, position: int) -> str:
+    """What stands at an offset, for an error message."""
+    rest = text[position : position + 20].split("\n", 1)[0]
+    if not rest:
+        return "the end of the line" if position < len(text) else "the end of the text"
+    return repr(rest)
 
 
 def read_name(data: Mapping[str, Any]) -> str:

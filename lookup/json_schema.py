@@ -1,7 +1,7 @@
 """The JSON Schema form of tools, as BFCL, OpenAI, Anthropic and MCP print it.
 
-``{"name", "description", "parameters" | "inputSchema" | "input_schema": {"type", "properties", "required"}}``,
-bare or inside ``{"type": "function", "function": {...}}``.
+``{"name", "description", "parameters": {"type", "properties", "required"}}``, with ``inputSchema`` or
+``input_schema`` as other names of ``parameters``, bare or inside ``{"type": "function", "function": {...}}``.
 
 Required is what the ``required`` list says; without a list what ``required`` or ``optional`` of the property
 itself says; without either a key is optional, as in JSON Schema.
@@ -127,7 +127,7 @@ def read_parameter(
 
 
 def resolve(spec: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Follow local references; what stands beside ``$ref`` wins. A cycle or a foreign target ends in ``{}``."""
+    """Follow local references; what stands beside ``$ref`` wins. A cycle or foreign target gives ``{}``."""
     for _ in range(_MAX_REFERENCES):
         reference = spec.get("$ref")
         if not isinstance(reference, str):
@@ -184,7 +184,7 @@ def _read_union(
     nesting: int,
 ) -> tuple[ValueType, str, Mapping[str, Any]]:
     """One branch beside null gives its type and enum; several give ``any``."""
-    raw_type = json.dumps(branches, ensure_ascii=False, default=repr)
+    raw_type = json.dumps(branches, ensure_ascii=False, skipkeys=True, default=repr)
     named = [branch for branch in branches if isinstance(branch, Mapping) and not _is_null(branch)]
     if len(named) != 1:
         return ANY, raw_type, spec
@@ -210,14 +210,14 @@ def _read_enum(spec: Mapping[str, Any], owner: str) -> tuple[Any, ...] | None:
     return tuple(enum)
 
 
-def _required_list(
-    required: object, properties: Mapping[str, Any], owner: str
-) -> frozenset[str] | None:
+def _required_list(required: object, properties: Mapping[str, Any], owner: str) -> frozenset[str] | None:
     """The required keys, ``None`` without a list."""
     if required is None:
         return None
     if not isinstance(required, list | tuple):
-        raise DocumentationError(f"{owner}: expected 'required' to be a list of keys, found {shown(required)}")
+        raise DocumentationError(
+            f"{owner}: expected 'required' to be a list of keys, found {shown(required)}"
+        )
     for key in required:
         if not isinstance(key, str):
             raise DocumentationError(f"{owner}: expected 'required' to hold keys, found {shown(key)}")

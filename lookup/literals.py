@@ -6,7 +6,6 @@ strings in single, double or triple quotes, decimal numbers, ``true``/``True``, 
 characters, nesting deeper than 64, duplicate keys, comments, string prefixes, ``1_000``, ``0x10``.
 """
 
-import json
 import math
 import re
 from typing import Any, Final, NoReturn
@@ -58,8 +57,8 @@ def read_literal(text: str, position: int = 0) -> tuple[Any, int]:
     Returns
     -------
     value : Any
-        ``{...}`` without colons is a ``set``. ``\\uD83D\\uDE00`` is one character, as in JSON; ``\\/`` is ``/``,
-        as in JSON; any other unknown escape keeps its backslash, as in Python.
+        ``{...}`` without colons is a ``set``. ``\\uD83D\\uDE00`` is one character and ``\\/`` is ``/``, as in
+        JSON; any other unknown escape keeps its backslash, as in Python.
     end : int
         Offset just behind the literal.
 
@@ -117,19 +116,11 @@ class LiteralReader:
         self.open: list[OpenContainer] = []
 
     def read(self, position: int) -> tuple[Any, int]:
-        """As ``read_literal`` on the reader's text."""
-        if self.text[position : position + 1] in ("{", "["):
-            try:
-                value, end = _JSON.raw_decode(self.text, position)
-            except (ValueError, RecursionError):
-                pass  # not pure JSON: the reader below takes it, or tells what is wrong
-            else:
-                if not _is_deep(value):
-                    return value, end
-        return self._read_any(position)
+        """As ``read_literal`` on the reader's text; iterative, so no nesting can exhaust the stack.
 
-    def _read_any(self, position: int) -> tuple[Any, int]:
-        """Iterative, so that no nesting can exhaust the interpreter's stack."""
+        ``json.JSONDecoder`` would be three times as fast, but counts the lines before each failure, which
+        makes a text with many failures quadratic.
+        """
         text, stack = self.text, []  # type: str, list[OpenContainer]
         self.open = stack
         while True:
@@ -269,37 +260,6 @@ def _number(digits: str) -> int | float:
     if not math.isfinite(value):
         raise ValueError(digits)
     return value
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("duplicate key")
-    return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-_JSON: Final = json.JSONDecoder(
-    object_pairs_hook=_unique_keys, parse_constant=_refuse_constant, parse_float=_number, parse_int=_number
-)
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether a JSON value is nested deeper than ``MAX_DEPTH``."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            member
-            for container in level
-            if isinstance(container, dict | list)
-            for member in (container.values() if isinstance(container, dict) else container)
-        ]
-        if not level:
-            return False
-    return any(isinstance(member, dict | list) for member in level)
 
 
 def _skip_space(text: str, position: int) -> int:

@@ -1,9 +1,9 @@
 """Find the JSON and Python objects in arbitrary prompt text, and the tools inside them.
 
-A text that starts as JSON is JSON or JSON lines and must be well-formed up to the prose that may follow. In prose a
-bracket that opens no literal is ordinary text, unless it looks like a broken tool. Text inside string
-literals is never searched. Every failure tells which brackets it left open, and those are not tried again:
-that keeps the whole scan linear.
+A text that starts as JSON is JSON or JSON lines and must be well-formed up to the prose that may follow.
+In prose a bracket that opens no literal is ordinary text, unless it looks like a broken tool. Text inside
+string literals is never searched. Every failure tells which brackets it left open, and those are not tried
+again: that keeps the whole scan linear.
 """
 
 import re
@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
-from lookup.forms import MisreadError, ObjectForm
+from lookup.forms import MisreadError, ObjectForm, found_at
 from lookup.literals import MAX_DEPTH, LiteralReader, OpenContainer, read_literal
 
 Path = tuple[str | int, ...]
 
-_CANDIDATE = re.compile(r"\{(?=\s*[\"'])|\[(?=\s*[\[{])")
+# Also starts that no literal has, but a tool has that lost its first quote or bracket.
+_CANDIDATE = re.compile(r"""\{(?=\s*(?:["']|name["']))|\[(?=\s*(?:[\[{]|["']name["']))""")
 _JSON_START = re.compile(r"\{\s*[\"'}]|\[\s*[\[{\]\"']")
 _BLANK = re.compile(r"[\s\ufeff]*")
 _MARKER = re.compile(r"""["'](parameters|input_parameters|inputSchema|input_schema|description)["']?\s*:""")
-_NAME_KEY = re.compile(r"""["']name["']?\s*:\s*(["']?)|name["']\s*:\s*(["']?)""")
+_NAME_KEY = re.compile(r"""(?:["']name["']?|name["'])\s*:?\s*(["']?)""")
+_NAME_BEFORE = re.compile(r"""["']name["']\s*\Z""")
 _HEAD_LENGTH: Final = 1000
 
 # What lists tools, and what names or calls one without documenting it.
@@ -35,10 +37,15 @@ _PARAMETER_KEYS: Final = frozenset({"parameters", "arguments", "args", "input_pa
 
 @dataclass(frozen=True)
 class Piece:
-    """One literal of the text; ``whole`` says that the text holds nothing else."""
+    """One literal of the text.
+
+    ``document`` says that it stands among the JSON documents that a text starts with, ``whole`` that the text
+    holds nothing else.
+    """
 
     value: Any
     start: int
+    document: bool = False
     whole: bool = False
 
 
@@ -76,10 +83,11 @@ def pieces(text: str, taken: Sequence[tuple[int, int]] = (), strict: bool = Fals
             except LiteralError as error:
                 raise MisreadError(_malformed(text, error), error.position) from None
             start, position = position, _skip_blank(text, end)
-            yield Piece(value, start, whole=start == first and position == len(text))
+            yield Piece(value, start, document=True, whole=start == first and position == len(text))
         if text[position : position + 1] in ("}", "]", ":"):
             raise MisreadError(
-                f"expected the end of the text or another JSON document, found {_found(text, position)}", position
+                f"expected the end of the text or another JSON document, found {found_at(text, position)}",
+                position,
             )
     yield from _in_prose(reader, position, taken)
 
@@ -101,40 +109,36 @@ def _in_prose(reader: LiteralReader, position: int, taken: Sequence[tuple[int, i
         try:
             value, position = reader.read(start)
         except LiteralError as error:
-            if any(_is_broken_tool(text, container) for container in reader.open):
+            if any(_is_broken_tool(text, container, error.position) for container in reader.open):
                 raise MisreadError(_malformed(text, error), error.position) from None
             tried.update(container.start for container in reader.open)
         else:
             yield Piece(value, start)
 
 
-def _is_broken_tool(text: str, container: OpenContainer) -> bool:
+def _is_broken_tool(text: str, container: OpenContainer, position: int) -> bool:
     """Whether an unreadable object has a name and another key of a tool near its start.
 
     ``{"name": function name, "parameters": ...}`` in an instruction describes calls: where the name is no
     text, two other keys are demanded.
     """
     if container.bracket != "{":
-        return False
+        # "name": as a list's member has lost its opening bracket.
+        return text[position : position + 1] == ":" and bool(
+            _NAME_BEFORE.search(text[position - 20 : position])
+        )
     end = text.find("}", container.start, container.start + _HEAD_LENGTH)
     head = text[container.start : end if end >= 0 else container.start + _HEAD_LENGTH]
     name = _NAME_KEY.search(head) if "name" in head else None
     keys = set(_MARKER.findall(head)) if name or "name" in container.keyed else set()
     keys |= {key for key in container.keyed if isinstance(key, str) and _MARKER.match(f'"{key}":')}
-    if isinstance(container.keyed.get("name"), str) or (name and (name[1] or name[2])):
+    if isinstance(container.keyed.get("name"), str) or (name and name[1]):
         return bool(keys)
     return name is not None and len(keys) > 1
 
 
 def _malformed(text: str, error: LiteralError) -> str:
-    return f"expected {error.expected}, found {_found(text, error.position)}"
-
-
-def _found(text: str, position: int) -> str:
-    rest = text[position : position + 20].split("\n", 1)[0]
-    if not rest:
-        return "the end of the line" if position < len(text) else "the end of the text"
-    return repr(rest)
+    return f"expected {error.expected}, found {found_at(text, error.position)}"
 
 
 def _skip_blank(text: str, position: int) -> int:
@@ -142,25 +146,26 @@ def _skip_blank(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def claims(value: Any, forms: Sequence[ObjectForm], whole: bool = False) -> Iterator[Claim]:
+def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False) -> Iterator[Claim]:
     """The tools inside parsed data, in document order; a tool's own subtree is not searched.
 
     Parameters
     ----------
-    whole : bool
-        Nothing else was given: then ``{"name", "description"}`` alone is a tool without parameters.
+    listed : bool
+        Nothing else was given, or it stands beside tools: then ``{"name", "description"}`` is a tool
+        without parameters.
 
     Raises
     ------
     DocumentationError
         If the data is nested deeper than 64.
     """
-    yield from _claims(value, (), tuple(forms), whole)
+    yield from _claims(value, (), tuple(forms), listed)
 
 
 def _claims(value: Any, path: Path, forms: tuple[ObjectForm, ...], listed: bool) -> Iterator[Claim]:
     if len(path) > MAX_DEPTH:
-        raise DocumentationError(f"expected at most {MAX_DEPTH} levels of nesting")
+        raise DocumentationError(f"parsed data: expected at most {MAX_DEPTH} levels of nesting, found more")
     if isinstance(value, Mapping):
         wrapped = value.get("function") if value.get("type") == "function" else None
         if isinstance(wrapped, Mapping):
@@ -175,25 +180,32 @@ def _claims(value: Any, path: Path, forms: tuple[ObjectForm, ...], listed: bool)
             for key, member in value.items():
                 if key not in _CALLS:
                     yield from _claims(member, (*path, key), forms, key in _TOOL_LISTS)
-    elif isinstance(value, list | tuple):
-        beside = any(isinstance(item, Mapping) and _form(item, forms) for item in value)
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        beside = any(is_tool(item, forms) for item in value)
         for index, item in enumerate(value):
-            if beside and isinstance(item, Mapping) and _is_unknown(item) and not _form(item, forms):
+            if beside and _is_unknown(item) and not is_tool(item, forms):
                 yield Claim((*path, index), item, None)
             else:
                 yield from _claims(item, (*path, index), forms, beside or listed)
 
 
-def _form(data: Mapping[str, Any], forms: tuple[ObjectForm, ...]) -> ObjectForm | None:
+def is_tool(value: Any, forms: Sequence[ObjectForm]) -> bool:
+    """Whether a form claims the value itself."""
+    return isinstance(value, Mapping) and _form(value, forms) is not None
+
+
+def _form(data: Mapping[str, Any], forms: Sequence[ObjectForm]) -> ObjectForm | None:
     return next((form for form in forms if form.claims(data)), None)
 
 
 def _is_bare(data: Mapping[str, Any]) -> bool:
-    return isinstance(data.get("name"), str) and _BARE_KEYS.issuperset(data) and len(data) > 1
+    declared = "description" in data or data.get("type") == "function"
+    return declared and "name" in data and _BARE_KEYS.issuperset(data)
 
 
-def _is_unknown(data: Mapping[str, Any]) -> bool:
-    return "name" in data and "description" in data and not _PARAMETER_KEYS.isdisjoint(data)
+def _is_unknown(value: Any) -> bool:
+    named = isinstance(value, Mapping) and "name" in value and "description" in value
+    return named and not _PARAMETER_KEYS.isdisjoint(value)
 
 
 def locate(text: str, position: int, path: Path) -> int:

@@ -1,8 +1,22 @@
 """Prompts of our own wording, in the shapes of the benchmarks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import TemplateError
+
+from tooldecoding.errors import ModelError, PromptError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 API_BANK_INSTRUCTION = "Write the API call that comes next in the form [ApiName(key1='value1', key2='value2')]."
+
+BFCL_INSTRUCTION = (
+    "You can call the functions below. Answer the question with one or more calls in the form "
+    "[func_name1(param1=value1, param2=value2), func_name2(param1=value1)] and nothing else. "
+    "Write each value as a Python literal of the parameter's type."
+)
 
 
 def api_bank_prompt(documentation: str, turns: Sequence[str]) -> str:
@@ -18,3 +32,44 @@ def api_bank_prompt(documentation: str, turns: Sequence[str]) -> str:
     """
     dialogue = "\n".join(turns)
     return f"API descriptions:\n{documentation.strip()}\n\n{API_BANK_INSTRUCTION}\n\n{dialogue}\nAPI-Request: "
+
+
+def bfcl_prompt(functions: str, turns: Sequence[str]) -> str:
+    """BFCL's shape: instruction, functions as indented JSON, the conversation, and the line that is completed.
+
+    Parameters
+    ----------
+    functions : str
+        The functions as a JSON list with four spaces of indentation.
+    turns : sequence of str
+        Lines of the conversation, for example ``User: …``; earlier calls are ``Calls: [f(a=1)]``.
+    """
+    conversation = "\n".join(turns)
+    return f"{BFCL_INSTRUCTION}\n\nFunctions:\n{functions}\n\n{conversation}\nCalls: "
+
+
+def chat_prompt(
+    tokenizer: "PreTrainedTokenizerBase", messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
+) -> str:
+    """The tokenizer's chat template with its ``tools``, up to where the assistant speaks.
+
+    The template writes the special tokens itself, so the prompt must be tokenised without adding any.
+
+    Raises
+    ------
+    ModelError
+        If the tokenizer has no chat template.
+    PromptError
+        If the template refuses the messages.
+    """
+    if not tokenizer.chat_template:
+        raise ModelError(
+            "the model's tokenizer has no chat template; use --template raw, api-bank or bfcl, or a chat model"
+        )
+    try:
+        text = tokenizer.apply_chat_template(
+            list(messages), tools=list(tools), add_generation_prompt=True, tokenize=False
+        )
+    except TemplateError as error:
+        raise PromptError(f"the model's chat template refuses the dialogue: {error}") from error
+    return str(text)

@@ -80,6 +80,8 @@ class ValueState:
         except UnicodeDecodeError:
             return None
         tail = decoder.getstate()[0]
+        if tail and not _completable(tail):
+            return None
         if self._finishing and (len(new) > 1 or (new and tail)):
             return None
         closed = self._closed_step(new, tail)
@@ -115,3 +117,17 @@ class ValueState:
         """Take a step returned by ``step``."""
         self.text += step.value
         self.tail = step.tail
+
+
+def _completable(tail: bytes) -> bool:
+    """Whether some character begins with these bytes (``ED A0`` begins none: it would be a surrogate)."""
+    size = 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
+    return any(_is_character(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))
+
+
+def _is_character(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -9,8 +9,10 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.training.dialogue import Segment, TrainingDialogue, segments
+from tooldecoding.training.drills import recall, repeated_ids
 from tooldecoding.training.sgd import SgdDialogues
 from tooldecoding.training.synthetic import Size, make_dialogue
+from tooldecoding.training.tokenizer import SPECIAL
 
 CONTEXT_WEIGHT = 0.1
 
@@ -38,16 +40,18 @@ class Stage:
 
     start: float
     size: Size
+    drill_share: float
     sgd_share: float
     max_tokens: int
     batch_tokens: int
 
 
 CURRICULUM = (
-    Stage(0.0, Size(tools=1, parameters=2, calls=3), 0.0, 320, 4096),
-    Stage(0.05, Size(tools=2, parameters=3, calls=4), 0.0, 512, 4096),
-    Stage(0.12, Size(), 0.5, 832, 6144),
-    Stage(0.35, Size(), 0.5, 1024, 8192),
+    Stage(0.0, Size(), 1.0, 0.0, 256, 4096),
+    Stage(0.08, Size(tools=1, parameters=2, calls=3), 0.4, 0.0, 320, 4096),
+    Stage(0.16, Size(tools=2, parameters=4, calls=4), 0.15, 0.0, 512, 4096),
+    Stage(0.25, Size(), 0.05, 0.5, 768, 6144),
+    Stage(0.5, Size(), 0.02, 0.5, 960, 6144),
 )
 
 
@@ -115,12 +119,20 @@ class Material:
         self.sgd = sgd
         self.rng = Random(f"material-{seed}")
 
+    def sequence(self, stage: Stage) -> Encoded | None:
+        """One sequence of the stage; ``None`` where its first call lies beyond ``max_tokens``."""
+        rng = self.rng
+        if rng.random() < stage.drill_share:
+            if rng.random() < 0.5:
+                return Encoded(*repeated_ids(rng, len(SPECIAL), len(self.tokenizer)))
+            return encode(recall(rng), self.tokenizer, stage.max_tokens)
+        return encode(segments(draw_dialogue(stage, self.sgd, rng), rng), self.tokenizer, stage.max_tokens)
+
     def batches(self, stage: Stage) -> Iterator[Batch]:
         """The batches of one pool of sequences, in random order."""
         pool: list[Encoded] = []
         while sum(len(s.ids) for s in pool) < 4 * stage.batch_tokens:
-            parts = segments(draw_dialogue(stage, self.sgd, self.rng), self.rng)
-            sequence = encode(parts, self.tokenizer, stage.max_tokens)
+            sequence = self.sequence(stage)
             if sequence is not None:
                 pool.append(sequence)
         batches = group(pool, stage.batch_tokens, self.tokenizer.convert_tokens_to_ids("<pad>"))

@@ -74,11 +74,8 @@ def segments(dialogue: TrainingDialogue, rng: Random, shuffled_share: float = 0.
         if isinstance(turn, Line):
             lines.append(turn.text)
             continue
-        if out:
-            before = "".join(line + "\n" for line in lines) + CALL_PREFIX
-        else:
-            before = api_bank_prompt(documentation, lines)
-        out.append(Segment(before, False))
+        following = "".join(line + "\n" for line in lines) + CALL_PREFIX
+        out.append(Segment(following if out else api_bank_prompt(documentation, lines), False))
         out.append(Segment(render_call(turn, draw_keys(turn, rng, shuffled_share)) + "\n", True))
         lines = []
     return out

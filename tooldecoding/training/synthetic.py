@@ -45,9 +45,7 @@ class Tool:
         return {
             "name": self.name,
             "description": self.description,
-            "input_parameters": {
-                p.key: {"type": p.kind.type, "description": p.description} for p in self.parameters
-            },
+            "input_parameters": {p.key: {"type": p.kind.type, "description": p.description} for p in self.parameters},
             "output_parameters": {
                 key: {"type": kind.type, "description": f"The {key.replace('_', ' ')}."}
                 for key, kind in self.outputs.items()
@@ -88,8 +86,8 @@ def _parameter(rng: Random, kind: Kind, thing: str, nouns: list[str]) -> Paramet
         key = f"{extra}_{rng.choice(['name', 'value', 'info', key, key, key])}"
     said = key.replace("_", " ")
     description = rng.choice(
-        [f"The {said} of the {thing}.", f"The {said}.", f"{said.capitalize()} to use.", f"The {said} that the user gives.",
-         f"{said.capitalize()} of the {thing}", f"The {thing}'s {said}."]
+        [f"The {said} of the {thing}.", f"The {said}.", f"{said.capitalize()} to use.",
+         f"The {said} that the user gives.", f"{said.capitalize()} of the {thing}", f"The {thing}'s {said}."]
     )  # fmt: skip
     if kind.hint and rng.random() < 0.8:
         description += f" {kind.hint}"
@@ -212,8 +210,9 @@ class DialogueWriter:
         self.turns.append(Line("API-Response: " + json.dumps(shown, ensure_ascii=False)))
         if rng.random() < 0.6:
             key, value = rng.choice(list(output.items()))
-            self._say("AI", rng.choice(["done.", "it is done.", "all set, anything else?", f"the {key.replace('_', ' ')} is {value}.",
-                                        f"I was able to {tool.action}."]))  # fmt: skip
+            told = f"the {key.replace('_', ' ')} is {value}."
+            done = f"I was able to {tool.action}."
+            self._say("AI", rng.choice(["done.", "it is done.", "all set, anything else?", told, done]))
 
 
 def make_dialogue(rng: Random, size: Size, held_out: bool = False) -> TrainingDialogue:

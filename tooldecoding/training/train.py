@@ -18,6 +18,7 @@ import typer
 from torch import Tensor
 from torch.nn import functional
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers.utils import logging
 
 from tooldecoding.training.batches import CURRICULUM, Batch, Material, draw_dialogue, stage_at
 from tooldecoding.training.dialogue import segments
@@ -109,6 +110,7 @@ def save(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
     model.save_pretrained(draft)
     tokenizer.save_pretrained(draft)
     for file in draft.iterdir():
+        file.chmod(0o644)
         file.replace(out / file.name)
     shutil.rmtree(draft)
 
@@ -149,13 +151,14 @@ def held_out_report(sgd: Path | None, tokenizer: PreTrainedTokenizerFast) -> Cal
 def main(
     out: Annotated[Path, typer.Option(help="Folder for weights, configuration and tokenizer.")],
     minutes: Annotated[float, typer.Option(help="Training time.")] = 85.0,
-    sgd: Annotated[Path | None, typer.Option(help="Folder of SGD (train.jsonl.gz …); synthetic only if absent.")] = None,
+    sgd: Annotated[Path | None, typer.Option(help="Folder of SGD; synthetic material only if absent.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of weights and material.")] = 0,
     state: Annotated[Path | None, typer.Option(help="File of the optimizer state; resumed from if present.")] = None,
     threads: Annotated[int, typer.Option(help="CPU threads.")] = 1,
     save_every: Annotated[float, typer.Option(help="Minutes between checkpoints with held-out scores.")] = 5.0,
 ) -> None:
     """Train the reference model within a time budget."""
+    logging.disable_progress_bar()
     torch.set_num_threads(threads)
     torch.manual_seed(seed)
     state = state or Path(tempfile.gettempdir()) / "tooldecoding-training" / f"seed{seed}.pt"
@@ -189,8 +192,11 @@ def main(
             progress = (now - started) / (60 * minutes)
             if now - logged > 20:
                 loss, right = (sum(column) / len(losses) for column in zip(*losses, strict=True))
-                typer.echo(f"{now - started:6.0f} s step {step} tokens {tokens / 1e6:.2f}M "
-                           f"{logged_tokens / (now - logged):.0f}/s call loss {loss:.3f} accuracy {right:.3f}")  # fmt: skip
+                speed = logged_tokens / (now - logged)
+                typer.echo(
+                    f"{now - started:6.0f} s step {step} tokens {tokens / 1e6:.2f}M {speed:.0f}/s "
+                    f"call loss {loss:.3f} accuracy {right:.3f}"
+                )
                 logged, logged_tokens, losses = now, 0, []
             if now - saved > 60 * save_every:
                 save(learner.model, tokenizer, out)

@@ -1,0 +1,209 @@
+"""Every malformed input gives one DocumentationError: where, what was expected, what stood there."""
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookup import DocumentationError, extract, extract_file
+
+GOOD = '{"name": "ok", "parameters": {}}'
+
+
+def message(source, **options):
+    with pytest.raises(DocumentationError) as caught:
+        extract(source, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "\ufeff"])
+def test_empty(text):
+    assert message(text, origin="docs.txt") == "docs.txt: expected tool documentation, found an empty text"
+
+
+@pytest.mark.parametrize(
+    "source", ["Hello there.", "[]", '{"a": 1}', "[1, 2]", [], {}, ["text"], {"name": "x"}]
+)
+def test_no_tool_names_the_forms(source):
+    found = message(source)
+    assert "no tool documentation found" in found
+    assert "input_parameters" in found and "inputSchema" in found
+
+
+def test_other_source_types():
+    assert "found bytes" in message(b"{}")
+    assert "found int" in message(3)
+
+
+def test_two_tools_of_one_name_show_both_places():
+    text = f"Tools:\n  {GOOD}\nand\n[1, {GOOD}]"
+    expected = "d.txt:4:5: two tools of one name: 'ok' is documented at d.txt:2:3 already;"
+    assert message(text, origin="d.txt").startswith(expected)
+    assert "<text>['tools'][1]: two tools of one name" in message({"tools": [json.loads(GOOD)] * 2})
+
+
+@pytest.mark.parametrize(
+    ("text", "origin", "expected"),
+    [
+        ('{\n  "name": "f",\n  "parameters" {}\n}', "docs.json", "docs.json:3:16: expected ':', found '{}'"),
+        (
+            '[{"name": "f", "parameters": {}}',
+            "<text>",
+            "<text>:1:33: expected ',' or ']', found the end of the text",
+        ),
+        (
+            f'{GOOD}\n{{"name": "g" "x": 1}}',
+            "d.jsonl",
+            "d.jsonl:2:14: expected ',' or '}', found '\"x\": 1}'",
+        ),
+        (
+            f"{GOOD}}}",
+            "<text>",
+            "<text>:1:33: expected the end of the text or another JSON document, found '}'",
+        ),
+        (f"{GOOD}\nhello", "d.json", "d.json:2:1: expected a value, found 'hello'"),
+        ("Tools:\nf(x)", "d.json", "d.json:1:1: expected a value, found 'Tools:'"),
+        (
+            '{"a": 1, "a": 2}',
+            "<text>",
+            "<text>:1:10: expected a key that is not there yet, found '\"a\": 2}'",
+        ),
+    ],
+)
+def test_malformed_json(text, origin, expected):
+    assert message(text, origin=origin) == expected
+
+
+@pytest.mark.parametrize(
+    ("broken", "line"),
+    [
+        ('{"name": "f" "description": "d", "parameters": {}}', 3),
+        ('{"name": "f", "description": "d", "parameters": {"type": "dict", "properties": {}', 4),
+        ("[{'name': 'f', 'input_parameters': {'a': {'type': 'str', 'description': 'it's'}}}]", 3),
+        ('{"description": "d", "name": "f", "inputSchema": {"type": object}}', 3),
+        ('{"name" "f", "description": "d", "parameters": {}}', 3),
+        ('{name": "f", "description": "d", "parameters": {}}', 3),
+        ('[ "name": "f", "description": "d", "parameters": {}}]', 3),
+    ],
+)
+def test_a_broken_tool_in_prose_is_an_error(broken, line):
+    found = message(f"Use this:\n{GOOD}\n{broken}\nUser: hello")
+    assert found.startswith(f"<text>:{line}:")
+    assert ": expected " in found
+
+
+def test_a_tool_in_an_unknown_form_beside_others_is_not_dropped():
+    other = {"name": "g", "description": "d", "arguments": {"a": "text"}}
+    assert "<text>[1]: tool 'g' is documented in no form that is known" in message([json.loads(GOOD), other])
+
+
+PROPERTIES = {"type": "object", "properties": {"a": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("tool", "expected"),
+    [
+        ({"name": 5, "parameters": {}}, "expected a text under 'name', found int 5"),
+        ({"name": " ", "parameters": {}}, "expected a text under 'name', found the text ' '"),
+        ({"description": "d", "parameters": PROPERTIES}, "a tool needs a name"),
+        ({"name": "f", "description": 1, "parameters": {}}, "tool 'f': expected 'description' to be a text"),
+        ({"name": "f", "parameters": {"properties": []}}, "tool 'f': expected 'properties' to be an object"),
+        ({"name": "f", "parameters": [{"name": "a"}]}, "tool 'f': expected 'parameters' to be an object"),
+        (
+            {"name": "f", "parameters": PROPERTIES | {"required": "a"}},
+            "tool 'f': expected 'required' to be a list",
+        ),
+        (
+            {"name": "f", "parameters": PROPERTIES | {"required": [1]}},
+            "tool 'f': expected 'required' to hold keys",
+        ),
+        ({"name": "f", "parameters": PROPERTIES | {"required": ["b"]}}, "tool 'f': 'required' names 'b'"),
+        ({"name": "f", "input_parameters": [1]}, "tool 'f': expected 'input_parameters' to be an object"),
+        ({"name": "f", "input_parameters": {"a": 3}}, "tool 'f', parameter 'a': expected an object"),
+        ({"name": "f", "input_parameters": {"": {}}}, "tool 'f': expected a parameter's key to be a text"),
+    ],
+)
+def test_malformed_tools(tool, expected):
+    assert expected in message(tool)
+    assert expected in message(f"Tools: {json.dumps(tool)}")
+    assert message(f"Tools:\n {json.dumps(tool)}").startswith("<text>:2:2: ")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("string", "expected an object with 'type', found the text 'string'"),
+        ({"type": 3}, "expected 'type' to be a text, found int 3"),
+        ({"type": "string", "enum": []}, "expected 'enum' to be a list with members, found a list of 0"),
+        ({"type": "string", "enum": "a"}, "expected 'enum' to be a list with members, found the text 'a'"),
+        ({"required": "perhaps"}, "expected 'required' to be true or false, found the text 'perhaps'"),
+        ({"description": ["d"]}, "expected 'description' to be a text, found a list of 1"),
+    ],
+)
+def test_malformed_parameters(spec, expected):
+    found = message({"name": "f", "parameters": {"properties": {"a": spec}}})
+    assert found == f"<text>: tool 'f', parameter 'a': {expected}"
+
+
+def test_source_blocks():
+    block = "description = 'd'\ninput_parameters = {'a': {'type': 'str'}}"
+    assert message(f"\n\n{block}").startswith("<text>:3:1: input_parameters without a tool name")
+    assert message(f"A\n{block}\n{block}").startswith("<text>:4:1: input_parameters without a tool name")
+    assert message("A\ninput_parameters = {'a' 1}").startswith(
+        "<text>:2:25: input_parameters of tool 'A': expected ':', found '1}'"
+    )
+    assert message("A\ndescription = 'd\ninput_parameters = {}").startswith(
+        "<text>:2:17: description of tool 'A': expected a closing '"
+    )
+    table = 'name,api_info\nA,"description = ""x""\ninput_parameters = {{}}"\nB,.\n'
+    assert message(table, origin="t.csv").startswith("t.csv:2:1: input_parameters of tool 'A'")
+    nameless = 'id,api_info\n1,"description = ""x""\ninput_parameters = {}"\n'
+    assert message(nameless, origin="t.csv").startswith("t.csv:2:1: input_parameters without a tool name")
+
+
+def test_data_nested_too_deep_or_in_itself():
+    loop = []
+    loop.append(loop)
+    assert "at most 64 levels" in message(loop)
+
+
+def test_files(tmp_path):
+    def file_message(path):
+        with pytest.raises(DocumentationError) as caught:
+            extract_file(path)
+        return str(caught.value)
+
+    path = tmp_path / "tools.json"
+    assert file_message(path) == f"{path}: no such file"
+    assert "found a directory" in file_message(tmp_path)
+    path.write_bytes(b'{"name": "\xff"}')
+    assert "expected UTF-8, found the byte 0xff at offset 10" in file_message(path)
+    with path.open("wb") as file:
+        file.truncate(64 * 1024 * 1024 + 1)
+    assert "expected at most 67108864 bytes, found 67108865" in file_message(path)
+    path.write_text(f"\ufeff{GOOD}", encoding="utf-8")
+    assert list(extract_file(str(path))) == ["ok"]
+
+
+WORDS = st.sampled_from(
+    "name parameters properties required type function input_parameters enum $ref anyOf items description object "
+    "tools optional #/a f".split()
+)
+LEAVES = WORDS | st.none() | st.booleans() | st.integers() | st.text()
+DATA = st.recursive(
+    LEAVES, lambda inner: st.lists(inner) | st.dictionaries(WORDS | st.integers(), inner), max_leaves=30
+)
+
+
+@given(DATA, st.integers(min_value=0), st.text(max_size=2))
+@settings(max_examples=300)
+def test_nothing_but_documentation_errors(data, cut, inserted):
+    beginnings = ("", "Tools:\n", "A\ninput_parameters = ", 'name,b\na,"input_parameters = ')
+    for text in (f"{beginning}{data!r}" for beginning in beginnings):
+        at = cut % len(text)
+        for source in (data, text, text[:at] + inserted + text[at + 1 :]):
+            for origin in ("<text>", "t.json"):
+                with contextlib.suppress(DocumentationError):
+                    extract(source, origin=origin)

@@ -1,0 +1,67 @@
+"""Adversarial texts are read in linear time: twice the text takes about twice as long."""
+
+import contextlib
+import json
+import time
+
+import pytest
+
+from lookup import DocumentationError, LiteralError, extract, read_literal
+
+WORST = {
+    "unclosed objects": lambda n: "x " + '{"' * n,
+    "unclosed lists": lambda n: "x " + "[" * n,
+    "unclosed nested objects": lambda n: "x " + '{"a":' * n,
+    "unclosed nested lists": lambda n: "x " + '[{"a":1},' * n,
+    "backslashes": lambda n: 'x {"a": "' + "\\" * n,
+    "escaped quotes": lambda n: 'x ["' + '\\"' * n,
+    "closed inside unclosed": lambda n: 'x [{"a":[' + '{"b":1},' * n,
+    "quotes in quotes": lambda n: "x " + "{\"a'{'b\"" * n,
+    "quotes out of phase": lambda n: "x " + "{\"a\":{'b':'\"," * n,
+    "deep then wide": lambda n: "x " + '[{"a":[' * 450 + '{"b":[1,2]},' * n,
+    "broken names": lambda n: "x " + '{"name": ' * n,
+    "triple quotes": lambda n: "x " + '{"""a' * n,
+    "spaces": lambda n: ("x {" + " " * 50) * (n // 20),
+    "assignments": lambda n: "input_parameters\n" + "description = ((((\n" * n,
+    "signatures": lambda n: "input_parameters\na(" + ") -> " * n,
+    "headings": lambda n: "input_parameters\n" + "1." * n + "\n" + "#" * n,
+    "table": lambda n: 'name,x\na,"description = ""x""\n' + 'input_parameters = ""\n' * n,
+    "tools": lambda n: "\n".join(f'{{"name":"f{i}","parameters":{{}}}}' for i in range(n // 10)),
+    "twins": lambda n: "\n".join(['x {"name":"f","parameters":{}}'] * (n // 10)),
+}
+
+
+def seconds(text):
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        with contextlib.suppress(DocumentationError):
+            extract(text)
+        best = min(best, time.process_time() - start)
+    return best
+
+
+@pytest.mark.parametrize("worst", WORST)
+def test_doubling_the_text_doubles_the_time(worst):
+    size = 4000
+    # Below a millisecond the clock decides, above the text does.
+    assert seconds(WORST[worst](2 * size)) < 3 * seconds(WORST[worst](size)) + 0.002
+
+
+@pytest.mark.parametrize("text", ["[" * 10**6, '{"a":' * 10**5, '"' + "\\" * 10**6, "9" * 10**6, "(" * 10**5])
+def test_one_literal_gives_up_soon(text):
+    start = time.process_time()
+    with pytest.raises(LiteralError):
+        read_literal(text)
+    assert time.process_time() - start < 1
+
+
+def test_128_tools_are_read_quickly():
+    properties = {f"key_{i}": {"type": "string", "description": "text " * 20} for i in range(5)}
+    tools = [
+        {"name": f"f{i}", "description": "d", "parameters": {"type": "dict", "properties": properties}}
+        for i in range(128)
+    ]
+    text = f"Tools:\n{json.dumps(tools, indent=4)}\nUser: hi"
+    # 12 ms on an idle core; the bound leaves room for a busy machine.
+    assert seconds(text) < 0.1

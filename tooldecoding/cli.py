@@ -1,0 +1,200 @@
+"""The command line: ``tooldecoding lookup`` and ``tooldecoding decode``.
+
+Exit codes: 0, also where rows of a batch failed; 2 for input that cannot be used; 130 after an interrupt.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from lookup import DocumentationError, extract
+from lookup.errors import ToolDecodingError
+from lookup.text_file import read_text
+from tooldecoding.config import Settings, load_settings
+from tooldecoding.dialogue import Turn, read_dialogue
+from tooldecoding.display import output_console, show_lookup, show_result
+from tooldecoding.documentation import Documentation
+from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.json_lines import json_line
+from tooldecoding.result_file import ResultFile
+
+if TYPE_CHECKING:
+    from tooldecoding.decoder import ToolDecoder
+
+# torch and transformers take seconds to import: the functions that need them import them
+
+app = typer.Typer(
+    help="Tool calls from any causal language model, decoded under constraint and voted over several orders.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def main() -> None:
+    """The console script: one line on standard error for what a user can get wrong."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except ToolDecodingError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+@app.command("lookup")
+def lookup_command(
+    docs: Annotated[str, typer.Argument(metavar="DOCS", help="File with tool documentation; - reads standard input.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show what the documentation says of each tool: keys, types, required or optional, enums, defaults."""
+    text, origin = _read(docs, DocumentationError)
+    dictionary = extract(text, origin=origin)
+    if as_json:
+        print(json_line(dictionary.to_json()))
+    else:
+        show_lookup(output_console(), dictionary)
+
+
+@app.command()
+def decode(
+    model: Annotated[str | None, typer.Option(help="Folder or hub id; reference is the model of this package.")] = None,
+    tools: Annotated[str | None, typer.Option(metavar="DOCS", help="File with tool documentation.")] = None,
+    prompt: Annotated[str | None, typer.Option(metavar="TEXT", help="The prompt; - reads stdin.")] = None,
+    dialogue: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Dialogue; - reads stdin.")] = None,
+    batch: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Rows {id, prompt|dialogue, tools}.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="OUT.jsonl", help="Append a batch's results; resumes there.")] = None,
+    template: Annotated[
+        str | None,
+        typer.Option(metavar="raw|api-bank|bfcl|chat", help="Default: raw for a prompt, api-bank for a dialogue."),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(metavar="api-bank|pythonic", help="How calls are written. Default: api-bank; pythonic for bfcl."),
+    ] = None,
+    order_limit: Annotated[int | None, typer.Option(help="Most orders of the required keys. Default: 12.")] = None,
+    orders: Annotated[
+        str | None, typer.Option(metavar="shuffled|documented|reversed", help="Which orders. Default: shuffled.")
+    ] = None,
+    value_constraint: Annotated[
+        str | None,
+        typer.Option(metavar="typed|free", help="Refuse values of a wrong type, or only drop them. Default: typed."),
+    ] = None,
+    tool_choice: Annotated[
+        str | None,
+        typer.Option(metavar="auto|required|none|NAME", help="Whether, or which tool, is called. Default: required."),
+    ] = None,
+    strategy: Annotated[
+        str | None, typer.Option(metavar="auto|packed|batched", help="How orders share a pass. Default: auto.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the orders. Default: 0.")] = None,
+    max_value_tokens: Annotated[int | None, typer.Option(help="A value is closed after so many. Default: 128.")] = None,
+    max_text_tokens: Annotated[int | None, typer.Option(help="Most tokens of free text. Default: 256.")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Most parallel calls. Default: 16.")] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Prompts decoded together in a batch. Default: 8.")] = None,
+    device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0. Default: a GPU if there is one.")] = None,
+    dtype: Annotated[
+        str | None,
+        typer.Option(metavar="fp32|bf16|fp16|auto", help="Default: fp32 on the CPU, else the checkpoint's own."),
+    ] = None,
+    json: Annotated[bool | None, typer.Option("--json/--no-json", help="Print one JSON object a prompt.")] = None,
+    show_orders: Annotated[
+        bool | None, typer.Option("--show-orders/--no-show-orders", help="Print every candidate call.")
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option(metavar="FILE.yaml", help="Settings; a bare name is looked up in configs/.")
+    ] = None,
+) -> None:
+    """Decode tool calls: documentation in, voted call out. Options go before the file, the file before defaults."""
+    given = {name: value for name, value in locals().items() if name != "config"}
+    settings = load_settings(given, config)
+    if [settings.tools, settings.prompt, settings.dialogue, settings.batch].count("-") > 1:
+        raise ConfigError("standard input can be read once: - stands for two inputs")
+    documentation = None if settings.tools is None else Documentation.read(*_read(settings.tools, DocumentationError))
+    if settings.batch is not None:
+        _decode_batch(settings.batch, documentation, settings)
+    else:
+        _decode_one(documentation, settings)
+
+
+def _decode_one(documentation: Documentation | None, settings: Settings) -> None:
+    content: str | tuple[Turn, ...]
+    if settings.dialogue is not None:
+        identifier = "dialogue" if settings.dialogue == "-" else Path(settings.dialogue).stem
+        content = read_dialogue(*_read(settings.dialogue, PromptError))
+    else:
+        identifier = "prompt"
+        content = _read("-", PromptError)[0] if settings.prompt == "-" else settings.prompt or ""
+    from tooldecoding.jobs import Job, decode_requests, make_request
+
+    decoder = _decoder(settings)
+    request = make_request(Job(identifier, content, documentation), settings, decoder.tokenizer)
+    result = decode_requests([request], decoder)[0]
+    if settings.json:
+        print(json_line(result.to_json(identifier)))
+    else:
+        show_result(output_console(), str(request.prompt), result, settings.show_orders)
+
+
+def _decode_batch(source: str, documentation: Documentation | None, settings: Settings) -> None:
+    from tooldecoding.batch import read_batch, run_batch
+
+    rows = read_batch(*_read(source, PromptError), documentation)
+    results = None if settings.out is None else ResultFile(settings.out)
+    decoder = _decoder(settings)
+    console = output_console(stderr=True)
+    columns = (TextColumn("decoding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False)
+    task = progress.add_task("decoding", total=len(rows))
+    try:
+        with progress:
+            summary = run_batch(
+                rows,
+                decoder,
+                settings,
+                done=results.done if results else set(),
+                write=results.write if results else _print_results,
+                advance=lambda count: progress.advance(task, count),
+            )
+    except KeyboardInterrupt:
+        resume = f"the same command goes on behind what stands in {settings.out}" if results else "use --out to resume"
+        print(f"interrupted: {resume}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    finally:
+        if results:
+            results.close()
+    print(summary, file=sys.stderr)
+
+
+def _print_results(results: Sequence[Mapping[str, Any]]) -> None:
+    for result in results:
+        print(json_line(result), flush=True)
+
+
+def _decoder(settings: Settings) -> "ToolDecoder":
+    from transformers.utils import logging
+
+    from tooldecoding.decoder import ToolDecoder
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    return ToolDecoder.from_pretrained(
+        settings.model, device=settings.device, dtype=settings.dtype, strategy=settings.strategy
+    )
+
+
+def _read(path: str, error: type[ToolDecodingError]) -> tuple[str, str]:
+    """The text of a file or of standard input (``-``), and its name for messages."""
+    if path != "-":
+        return read_text(path, error), path
+    try:
+        return sys.stdin.read(), "<stdin>"
+    except UnicodeDecodeError:
+        raise error("<stdin>: expected UTF-8 text") from None

@@ -1,0 +1,163 @@
+"""Settings of ``tooldecoding decode``: command line over YAML file over default."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Final, Literal, get_type_hints
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from lookup.text_file import read_text
+from tooldecoding.errors import ConfigError
+from tooldecoding.options import DecodeOptions, Strategy
+
+Dtype = Literal["fp32", "bf16", "fp16", "auto"]
+Template = Literal["raw", "api-bank", "bfcl", "chat"]
+
+CONFIG_FOLDER: Final = Path(__file__).parent.parent / "configs"
+"""The repository's ``configs/``, where ``--config NAME`` looks after the working directory's."""
+
+INPUTS: Final = ("prompt", "dialogue", "batch")
+"""Settings of which exactly one must be given."""
+
+
+@dataclass(frozen=True)
+class Settings(DecodeOptions):
+    """Everything that ``tooldecoding decode`` can be told; each field is an option and a key of a YAML file.
+
+    Attributes
+    ----------
+    model : str
+        Folder or hub id; ``reference`` is the small model that comes with the package.
+    strategy : {"auto", "packed", "batched"}
+        How branches share a forward pass.
+    device, dtype : str, optional
+        By default a GPU if there is one; fp32 on the CPU and the checkpoint's own type elsewhere.
+    template : {"raw", "api-bank", "bfcl", "chat"}, optional
+        By default ``raw`` for a prompt and ``api-bank`` for a dialogue.
+    batch_size : int
+        Prompts of a batch that are decoded together.
+    tools : str, optional
+        File with documentation.
+    prompt, dialogue, batch : str, optional
+        What to decode: a text, a file with one dialogue, a file with many rows.
+    out : str, optional
+        File that a batch's results are appended to.
+    json, show_orders : bool
+        What is printed.
+    """
+
+    model: str = "reference"
+    strategy: Strategy = "auto"
+    device: str | None = None
+    dtype: Dtype | None = None
+    template: Template | None = None
+    batch_size: int = 8
+    tools: str | None = None
+    prompt: str | None = None
+    dialogue: str | None = None
+    batch: str | None = None
+    out: str | None = None
+    json: bool = False
+    show_orders: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.batch_size < 1:
+            raise ConfigError(f"batch_size must be a whole number of 1 or more, got {self.batch_size}")
+
+
+KEYS: Final = tuple(field.name for field in fields(Settings))
+
+
+def load_settings(given: Mapping[str, Any], config: str | None = None) -> Settings:
+    """The settings of one run.
+
+    The template ``bfcl`` asks for typed literals, so its default format is ``pythonic``.
+
+    Parameters
+    ----------
+    given : mapping
+        What the command line gave; ``None`` says that it did not.
+    config : str, optional
+        YAML file, or the name of one in ``configs/``.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown key (naming the nearest known one), a value of the wrong type or out of range, a file
+        that is missing or malformed, or anything but one of prompt, dialogue and batch.
+    """
+    command_line = {key: value for key, value in given.items() if value is not None}
+    for key, value in command_line.items():
+        _check(key, value, f"--{key.replace('_', '-')}")
+    from_file = read_config(config) if config is not None else {}
+    if any(key in command_line for key in INPUTS):
+        from_file = {key: value for key, value in from_file.items() if key not in INPUTS}
+    values = from_file | command_line
+    if values.get("template") == "bfcl":
+        values = {"format": "pythonic"} | values
+    inputs = [f"--{key}" for key in INPUTS if values.get(key) is not None]
+    if len(inputs) != 1:
+        found = " and ".join(inputs) or "none of them"
+        raise ConfigError(f"expected exactly one of --prompt, --dialogue and --batch, got {found}")
+    if values.get("out") is not None and values.get("batch") is None:
+        raise ConfigError("--out takes the results of a --batch; a single result goes to standard output")
+    return Settings(**values)
+
+
+def read_config(name: str) -> dict[str, Any]:
+    """The settings of a YAML file, each checked; ConfigError as ``load_settings``."""
+    path = _find(name)
+    text = read_text(path, ConfigError)
+    try:
+        node, data = yaml.compose(text, Loader=yaml.SafeLoader), yaml.safe_load(text)
+    except yaml.MarkedYAMLError as cause:
+        mark = cause.problem_mark
+        place = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        raise ConfigError(f"{place}: malformed YAML: {cause.problem}") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as cause:
+        raise ConfigError(f"{path}: malformed YAML: {str(cause).splitlines()[0]}") from None
+    if node is None:
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        raise ConfigError(f"{path}: expected settings as 'key: value' lines, found a {type(data).__name__}")
+    seen: set[str] = set()
+    for key_node, _ in node.value:
+        place = f"{path}:{key_node.start_mark.line + 1}"
+        key = str(key_node.value)
+        if key not in KEYS:
+            nearest = get_close_matches(key, KEYS, n=1, cutoff=0.0)[0]
+            raise ConfigError(f"{place}: unknown setting {key!r}; did you mean {nearest!r}?")
+        if key in seen:
+            raise ConfigError(f"{place}: setting {key!r} stands twice")
+        seen.add(key)
+        _check(key, data[key], f"{place}: {key}")
+    return dict(data)
+
+
+def _check(key: str, value: Any, place: str) -> None:
+    """ConfigError unless ``value`` has the type and range of a setting."""
+    try:
+        TypeAdapter(get_type_hints(Settings)[key]).validate_python(value, strict=True)
+    except ValidationError as cause:
+        expected = cause.errors()[0]["msg"].replace("Input should be", "expected")
+        raise ConfigError(f"{place}: {expected}, got {value!r}") from None
+    try:
+        Settings(**{key: value})
+    except ConfigError as cause:
+        raise ConfigError(f"{place}: {cause}") from None
+
+
+def _find(name: str) -> Path:
+    path = Path(name)
+    if path.exists() or path.name != name:
+        return path
+    for folder in (Path("configs"), CONFIG_FOLDER):
+        for candidate in (folder / name, folder / f"{name}.yaml"):
+            if candidate.is_file():
+                return candidate
+    known = sorted(p.stem for folder in {Path("configs").resolve(), CONFIG_FOLDER} for p in folder.glob("*.yaml"))
+    raise ConfigError(f"no file {name!r}, and no such name in configs/; known: {', '.join(known) or 'none'}")

@@ -1,0 +1,123 @@
+"""What the command line prints for people: the lookup dictionary, a decoded call, what it cost."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lookup.schema import MISSING, LookupDictionary, ToolSpec
+
+if TYPE_CHECKING:
+    from tooldecoding.call_decoder import DecodedCall
+    from tooldecoding.result import Counters, DecodeResult
+
+REQUIRED = {True: "yes", False: "no", None: "?"}
+PROMPT_LINES = 4
+PLAIN_WIDTH = 120
+
+
+def output_console(stderr: bool = False) -> Console:
+    """A console that wraps at the terminal's width, at 120 columns where there is no terminal."""
+    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=PLAIN_WIDTH)
+    return console
+
+
+def shown(text: str) -> str:
+    """The text with control characters escaped: what documentation and models write must not steer a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def show_lookup(console: Console, lookup: LookupDictionary) -> None:
+    """One table for each tool."""
+    for number, tool in enumerate(lookup.tools):
+        if number:
+            console.print()
+        console.print(Text(shown(tool.name), style="bold"))
+        if tool.description:
+            console.print(Text(shown(tool.description), style="dim"))
+        console.print(_tool_table(tool) if tool.parameters else Text("no parameters"))
+
+
+def _tool_table(tool: ToolSpec) -> Table:
+    columns = ("key", "type", "raw type", "required", "enum", "default", "description")
+    rows = [
+        (
+            p.name,
+            str(p.type),
+            p.raw_type,
+            REQUIRED[p.required],
+            "" if p.enum is None else ", ".join(map(repr, p.enum)),
+            "" if p.default is MISSING else repr(p.default),
+            p.description,
+        )
+        for p in tool.parameters
+    ]
+    return _table(columns, rows)
+
+
+def show_result(console: Console, prompt: str, result: "DecodeResult", show_orders: bool) -> None:
+    """The end of the prompt, the text written behind it, a table for each call, and the counters."""
+    lines = shown(prompt).splitlines()
+    for line in lines[-PROMPT_LINES:-1]:
+        console.print(Text(line, style="dim"))
+    console.print(Text(lines[-1] if lines else "", style="dim") + Text(shown(result.text), style="bold green"))
+    for call in result.calls:
+        console.print()
+        if show_orders:
+            _show_candidates(console, call)
+        show_call(console, call)
+    for error in result.errors:
+        console.print(Text(shown(f"invalid: {error}" if not result.valid else f"note: {error}"), style="red"))
+    console.print()
+    console.print(_counters_table(result.counters))
+
+
+def _show_candidates(console: Console, call: "DecodedCall") -> None:
+    console.print(f"{call.voted.name}: a candidate call for each order of the required keys")
+    rows = [(str(n), " → ".join(c.order), c.text) for n, c in enumerate(call.candidates, start=1)]
+    console.print(_table(("", "order", "candidate call"), rows))
+
+
+def show_call(console: Console, call: "DecodedCall") -> None:
+    """The vote, parameter by parameter."""
+    voted = call.voted
+    if not voted.parameters:
+        console.print(Text(shown(f"{voted.name}: a call without parameters")))
+        return
+    console.print(Text(shown(f"{voted.name}: the vote over {_count(voted.candidates, 'candidate')}")))
+    rows = [
+        (p.key, repr(p.value), f"{p.votes}/{voted.candidates}", f"{p.share:.0%}", f"{p.logprob:.3f}")
+        for p in voted.parameters
+    ]
+    console.print(_table(("parameter", "value", "votes", "share", "log-probability"), rows))
+
+
+def _counters_table(counters: "Counters") -> Table:
+    cells = (
+        f"{counters.forward_passes:,}",
+        f"{counters.positions:,}",
+        f"{counters.forced_tokens:,}",
+        f"{counters.constrained_tokens:,}",
+        f"{counters.free_tokens:,}",
+        f"{counters.cache_bytes:,}",
+        f"{counters.seconds:.2f}",
+    )
+    names = ("forward passes", "positions", "forced", "constrained", "free tokens", "cache bytes", "seconds")
+    return _table(names, [cells])
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    table = Table(show_edge=True, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(shown(cell)) for cell in row))
+    return table
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
