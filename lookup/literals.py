@@ -42,6 +42,7 @@ _OCTAL = re.compile(r"[0-7]{1,3}")
 _LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 _CLOSER: Final = {"{": "}", "[": "]", "(": ")"}
+_NEW_KEY: Final = "a key that is not there yet"
 
 
 def read_literal(text: str, position: int = 0) -> tuple[Any, int]:
@@ -83,6 +84,17 @@ def parse_literal(text: str) -> Any:
     if rest:
         raise LiteralError("the end of the literal", len(text) - len(rest))
     return value
+
+
+def repeats_key(beginning: str) -> bool:
+    """Whether the beginning of a literal already gives one dict the same key twice: ``{'a': 1, 'a'``."""
+    if "{" not in beginning:
+        return False
+    try:
+        read_literal(beginning + ":")
+    except LiteralError as error:
+        return error.expected == _NEW_KEY
+    return False
 
 
 class OpenContainer:
@@ -172,7 +184,7 @@ def _add(top: OpenContainer, value: Any, start: int, char: str, position: int) -
 def _set_key(top: OpenContainer, key: Any, start: int) -> None:
     _demand_hashable(key, start, len(top.keyed))
     if key in top.keyed:
-        _fail("a key that is not there yet", start)
+        _fail(_NEW_KEY, start)
     top.key, top.waiting = key, True
 
 

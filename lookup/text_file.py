@@ -30,6 +30,8 @@ def read_text(path: str | Path, error: type[ToolDecodingError] = DocumentationEr
         raise error(f"{path}: no such file{_nearest(path)}") from None
     except OSError as cause:
         raise error(f"{path}: cannot be read: {cause.strerror}") from None
+    except ValueError as cause:  # a name that no file can have
+        raise error(f"{path!r}: cannot be read: {cause}") from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as cause:

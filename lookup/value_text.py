@@ -4,7 +4,7 @@ from typing import Any
 
 from lookup.errors import LiteralError
 from lookup.literal_text import render_literal, render_quoted
-from lookup.literals import parse_literal
+from lookup.literals import parse_literal, repeats_key
 from lookup.schema import ParameterSpec
 from lookup.value_grammar import Notation, ValueGrammar
 
@@ -40,6 +40,12 @@ def render_value(value: Any, notation: Notation) -> str:
     return render_literal(value) if notation == "python" else render_quoted(value)
 
 
+def admissible(text: str, grammar: ValueGrammar) -> bool:
+    """Whether ``text`` can become a literal of this grammar whose dicts repeat no key."""
+    inner = text if grammar.possible("'\u00e9") else text.removeprefix("'")
+    return grammar.possible(text) and not repeats_key(inner)
+
+
 def close_literal(text: str, grammar: ValueGrammar) -> str:
     """What must follow ``text``, the beginning of a literal, to complete it, in a few characters.
 
@@ -52,7 +58,7 @@ def close_literal(text: str, grammar: ValueGrammar) -> str:
     for _ in range(_MAX_CLOSING_STEPS):
         if grammar.complete(closed):
             return closed[len(text) :]
-        piece = next((p for p in _closing_pieces(closed, grammar) if grammar.possible(closed + p)), None)
+        piece = next((p for p in _closing_pieces(closed, grammar) if admissible(closed + p, grammar)), None)
         if piece is None:
             break
         closed += piece

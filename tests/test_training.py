@@ -14,6 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, PreTr
 from tooldecoding.prompts import api_bank_prompt
 from tooldecoding.training.batches import CURRICULUM, Material, encode, stage_at
 from tooldecoding.training.dialogue import Call, Line, TrainingDialogue, literal, render_call, segments
+from tooldecoding.training.drills import recall, repeated_ids
 from tooldecoding.training.evaluate import exact_spans, held_out_synthetic
 from tooldecoding.training.sgd import SgdDialogues
 from tooldecoding.training.synthetic import Size, dialogues
@@ -100,6 +101,21 @@ def test_text_is_the_prompt_of_the_last_call() -> None:
 )
 def test_literals_are_single_quoted(value: object, written: str) -> None:
     assert literal(value) == written
+
+
+def test_drills_are_mostly_copies() -> None:
+    rng = Random(0)
+    for _ in range(50):
+        ids, is_call = repeated_ids(rng, 3, 512)
+        length = is_call.index(True)
+        assert min(ids) >= 3 and max(ids) < 512
+        assert all(ids[i] == ids[i - length] for i in range(length, len(ids)))
+        parts = recall(rng)
+        said = "".join(part.text for part in parts if not part.is_call)
+        for part in parts:
+            if part.is_call:
+                assert part.text.startswith("[") and part.text.endswith(")]\n")
+                assert part.text[1 : part.text.index("(")] in said
 
 
 def test_key_orders_vary() -> None:

@@ -1,5 +1,6 @@
 """Small models with random weights and small tokenizers of each kind, made on the spot."""
 
+import json
 from typing import Any
 
 import torch
@@ -32,7 +33,7 @@ OTHER_SHAPES: dict[str, dict[str, Any]] = {
 """Further ones: windows, learned positions, and one that refuses 4-D masks."""
 
 
-def byte_level_tokenizer(vocabulary: int = 600, cls: Any = PreTrainedTokenizerFast) -> Any:
+def byte_level_tokenizer(vocabulary: int = 600) -> PreTrainedTokenizerFast:
     """Byte-level BPE, as Llama 3, Qwen and GPT-2 have it."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -44,27 +45,31 @@ def byte_level_tokenizer(vocabulary: int = 600, cls: Any = PreTrainedTokenizerFa
         show_progress=False,
     )
     tokenizer.train_from_iterator(CORPUS, trainer)
-    return cls(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
 
 
-def sentencepiece_tokenizer(byte_fallback: bool, vocabulary: int = 700) -> PreTrainedTokenizerFast:
+def sentencepiece_tokenizer(byte_fallback: bool, vocabulary: int = 450) -> PreTrainedTokenizerFast:
     """BPE over pieces with ``▁`` for spaces, as Llama 2 and Mistral have it, with or without byte tokens."""
-    byte_tokens = [f"<0x{b:02X}>" for b in range(256)] if byte_fallback else []
-    tokenizer = Tokenizer(models.BPE(byte_fallback=byte_fallback, unk_token="<unk>", fuse_unk=True))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
-    pieces: list[Any] = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
-    tokenizer.decoder = decoders.Sequence([*pieces, decoders.Strip(" ", 1, 0)])
+    trained = Tokenizer(models.BPE(unk_token="<unk>"))
+    trained.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
-        special_tokens=["<unk>", "<s>", "</s>", *byte_tokens],
-        initial_alphabet=[chr(c) for c in range(33, 127)],
+        special_tokens=["<unk>", "<s>", "</s>"],
+        initial_alphabet=["▁", *(chr(c) for c in range(33, 127))],
         show_progress=False,
     )
-    tokenizer.train_from_iterator([piece for line in CORPUS for piece in line.split(" ")], trainer)
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", unk_token="<unk>"
-    )
-    return fast
+    trained.train_from_iterator([piece for line in CORPUS for piece in line.split(" ")], trainer)
+    model = json.loads(trained.to_str())["model"]
+    vocab: dict[str, int] = model["vocab"]
+    if byte_fallback:
+        vocab |= {f"<0x{b:02X}>": len(vocab) + b for b in range(256)}
+    merges = [tuple(m) for m in model["merges"]]
+    tokenizer = Tokenizer(models.BPE(vocab, merges, byte_fallback=byte_fallback, unk_token="<unk>", fuse_unk=True))
+    tokenizer.normalizer = trained.normalizer
+    pieces: list[Any] = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    tokenizer.decoder = decoders.Sequence([*pieces, decoders.Strip(" ", 1, 0)])
+    names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
 
 
 def tiny_model(shape: str, vocabulary: int, seed: int = 0) -> PreTrainedModel:

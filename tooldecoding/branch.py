@@ -137,29 +137,35 @@ class Branch:
             tokens = scores.ranked(self._table.with_prefix(self.pending).tolist())
         for token in tokens:
             text = None if self._table.is_special(token) else self._table.texts[token]
-            if text and (len(text) == skip or accept(text[skip:]) is not None):
+            if not text or (skip and not self._is_tokenizers_own(token, text)):
+                continue
+            if len(text) == skip or accept(text[skip:]) is not None:
                 return Pick(token, scores.logprob(token), text[skip:])
         raise RuntimeError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
 
-    @property
-    def heals_white_space(self) -> bool:
-        """Whether the prompt ends in white space that is not settled yet."""
-        return bool(self.pending) and not self.pending.strip() and not self.ids
+    def _is_tokenizers_own(self, token: int, text: bytes) -> bool:
+        """Whether a token that may cross a boundary is one that the tokenizer makes of its text here."""
+        if token == self._pending_token:
+            return True
+        try:
+            return self._table.encode_after(self._context, text) == (token,)
+        except UnicodeDecodeError:
+            return False
 
-    def free_token(self, stops: Callable[[int], bool]) -> Steps[int]:
-        """Let the model write any token; it becomes pending unless it stops the text.
+    def free_token(self) -> Steps[bytes]:
+        """Let the model write any token, which becomes pending; returns its text, empty for a special token.
 
         White space at the end of the prompt is written anew, merged with what follows it.
         """
-        if self.heals_white_space:
+        if self.pending and not self.pending.strip() and not self.ids:
             pick = yield from self.next_token(lambda piece: piece, "free")
-            return pick.token
+            return pick.piece
         self.settle()
         scores = yield from self._known_scores()
         token = next(iter(scores.best_first()))
-        if not stops(token):
+        if not self._table.is_special(token):
             self._hold(token, "free")
-        return token
+        return self.pending
 
     def choose(self, alternatives: Sequence[str]) -> Steps[tuple[int, list[float]]]:
         """Let the model choose among texts, none of which is the beginning of another.

@@ -69,8 +69,8 @@ def decode(
     tools: Annotated[str | None, typer.Option(metavar="DOCS", help="File with tool documentation.")] = None,
     prompt: Annotated[str | None, typer.Option(metavar="TEXT", help="The prompt; - reads stdin.")] = None,
     dialogue: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Dialogue; - reads stdin.")] = None,
-    batch: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Rows {id, prompt|dialogue, tools}.")] = None,
-    out: Annotated[str | None, typer.Option(metavar="OUT.jsonl", help="Append a batch's results; resumes there.")] = None,
+    batch: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Rows of prompts or dialogues.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="OUT.jsonl", help="Append batch results here; resumes.")] = None,
     template: Annotated[
         str | None,
         typer.Option(metavar="raw|api-bank|bfcl|chat", help="Default: raw for a prompt, api-bank for a dialogue."),
@@ -179,10 +179,12 @@ def _print_results(results: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _decoder(settings: Settings) -> "ToolDecoder":
+    from huggingface_hub.utils import logging as hub_logging
     from transformers.utils import logging
 
     from tooldecoding.decoder import ToolDecoder
 
+    hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     return ToolDecoder.from_pretrained(
@@ -195,6 +197,6 @@ def _read(path: str, error: type[ToolDecodingError]) -> tuple[str, str]:
     if path != "-":
         return read_text(path, error), path
     try:
-        return sys.stdin.read(), "<stdin>"
+        return sys.stdin.read().removeprefix("\ufeff"), "<stdin>"
     except UnicodeDecodeError:
         raise error("<stdin>: expected UTF-8 text") from None

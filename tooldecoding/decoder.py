@@ -237,14 +237,12 @@ class ToolDecoder:
 
     def _free_text(self, branch: Branch, opener: str | None, limit: int) -> Steps[tuple[str, bool]]:
         """Free text up to its end or to the opener, whose token stays pending; whether the opener came."""
-        given = len(branch.pending)
         written = b""
         for _ in range(limit):
-            healed = branch.heals_white_space
-            yield from branch.free_token(self.table.is_special)
-            if not branch.pending:
+            piece = yield from branch.free_token()
+            if not piece:
                 break
-            written += branch.pending[given if healed else 0 :]
+            written += piece
             place = written.find(opener.encode()) if opener else -1
             if opener and place >= 0:
                 branch.trim(len(written) - place - len(opener.encode()))

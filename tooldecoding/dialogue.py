@@ -99,7 +99,10 @@ def _read_row(row: Mapping[str, Any], place: str) -> list[Turn]:
         return [ToolResponse(str(row.get("name", "")), _tool_content(row, place))]
     if kind not in SPEAKERS:
         raise PromptError(f"{place}: unknown role {role!r}; known: User, AI, API, system, assistant, tool")
-    requests = [_read_tool_call(call, place) for call in row.get("tool_calls") or ()]
+    calls = row.get("tool_calls") or []
+    if not isinstance(calls, list):
+        raise PromptError(f"{place}: expected 'tool_calls' to be a list, found {_shown(calls)}")
+    requests = [_read_tool_call(call, place) for call in calls]
     text = row.get("text", row.get("content"))
     if not isinstance(text, str):
         if requests and text is None:

@@ -21,6 +21,8 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
         raise error(
             f"{origin}:{number}:{cause.colno}: malformed JSON: {cause.msg[:1].lower()}{cause.msg[1:]}"
         ) from None
+    except ValueError as cause:  # a number of thousands of digits
+        raise error(f"{origin}:{number}: malformed JSON: {cause}") from None
     except RecursionError:
         raise error(f"{origin}:{number}: malformed JSON: nested too deeply") from None
     if not isinstance(row, dict):

@@ -20,7 +20,9 @@ _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError, NotImplementedErro
 
 def is_recurrent(model: PreTrainedModel) -> bool:
     """Whether the model keeps a state that no mask can correct afterwards."""
-    return bool(getattr(model, "_is_stateful", False))
+    layers = getattr(model.config.get_text_config(), "layer_types", None) or ()
+    attention = all(layer.endswith("attention") and not layer.startswith("linear") for layer in layers)
+    return bool(getattr(model, "_is_stateful", False)) or not attention
 
 
 def supports_packed(model: PreTrainedModel) -> bool:

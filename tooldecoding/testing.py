@@ -11,24 +11,20 @@ Bias = Callable[[bytes], float]
 """Token text -> what to add to its random score."""
 
 
-class RandomEngine:
-    """Scores drawn from a seeded normal distribution for each context, plus a bias by token text.
+Continuation = Callable[[str], str]
+"""Text so far -> the text that the model wants to write next."""
 
-    The scores depend on the tokens of a branch alone, so they are those of a deterministic model.
 
-    Parameters
-    ----------
-    texts : sequence of (bytes or None)
-        Token texts (``TokenTable.texts``); special tokens get no bias.
-    """
+class SyntheticEngine:
+    """Branches whose scores are a function of their tokens alone, as those of a deterministic model."""
 
-    def __init__(
-        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_drop: bool = True
-    ) -> None:
+    def __init__(self, can_drop: bool = True) -> None:
         self.can_drop = can_drop
-        self._seed = seed
-        self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
         self._contexts: list[tuple[tuple[int, ...], Usage]] = []
+
+    def scores(self, tokens: tuple[int, ...]) -> Scores:
+        """Scores behind ``tokens``."""
+        raise TypeError(f"{type(self).__name__} has no scores")
 
     def open(self, count: int) -> list[int]:
         """See Engine."""
@@ -62,14 +58,47 @@ class RandomEngine:
             self._contexts[feed.branch] = tokens, usage
             usage.positions += len(feed.tokens)
             if feed.held:
-                answers.append((self._scores(tokens[:-1]), self._scores(tokens)))
+                answers.append((self.scores(tokens[:-1]), self.scores(tokens)))
             else:
-                answers.append((self._scores(tokens), None))
+                answers.append((self.scores(tokens), None))
         for usage in {id(u): u for _, u in (self._contexts[f.branch] for f in feeds)}.values():
             usage.forward_passes += 1
         return answers
 
-    def _scores(self, tokens: tuple[int, ...]) -> Scores:
+
+class RandomEngine(SyntheticEngine):
+    """Scores drawn from a seeded normal distribution for each context, plus a bias by token text.
+
+    Parameters
+    ----------
+    texts : sequence of (bytes or None)
+        Token texts (``TokenTable.texts``); special tokens get no bias.
+    """
+
+    def __init__(
+        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_drop: bool = True
+    ) -> None:
+        super().__init__(can_drop)
+        self._seed = seed
+        self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
+
+    def scores(self, tokens: tuple[int, ...]) -> Scores:
+        """See SyntheticEngine."""
         digest = hashlib.blake2b(repr((self._seed, tokens[-64:])).encode(), digest_size=8).digest()
         generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
         return Scores(torch.randn(len(self._bias), generator=generator) + self._bias)
+
+
+class ScriptedEngine(SyntheticEngine):
+    """A model that wants to write what a function of the text so far says, in the longest tokens that fit."""
+
+    def __init__(self, texts: Sequence[bytes | None], continuation: Continuation, can_drop: bool = True) -> None:
+        super().__init__(can_drop)
+        self._texts = texts
+        self._continuation = continuation
+
+    def scores(self, tokens: tuple[int, ...]) -> Scores:
+        """See SyntheticEngine."""
+        written = b"".join(self._texts[t] or b"" for t in tokens).decode(errors="replace")
+        wanted = self._continuation(written).encode()
+        return Scores(torch.tensor([float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._texts]))

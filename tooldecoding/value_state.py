@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from lookup.value_grammar import ValueGrammar
+from lookup.value_text import admissible
 
 _CLOSERS = frozenset("'\"]})")
 
@@ -88,7 +89,7 @@ class ValueState:
         if closed is not None:
             return closed
         text = self.text + new
-        if not self._grammar.possible(text) or (tail and not self._grammar.possible(text + "\u4e00")):
+        if not admissible(text, self._grammar) or (tail and not self._grammar.possible(text + "\u4e00")):
             return None
         if new and not tail and self._grammar.complete(text) and not self._grammar.extendable(text):
             return Step(new, b"", True)
@@ -105,6 +106,7 @@ class ValueState:
                 overflow[0] in self._first_following()
                 and (before in _CLOSERS or before.isalnum())
                 and self._grammar.complete(self.text + new[:split])
+                and admissible(self.text + new[:split], self._grammar)
                 and self._following.admits(overflow)
             ):
                 return Step(new[:split], b"", True)

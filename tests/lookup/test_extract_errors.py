@@ -188,9 +188,11 @@ def test_files(tmp_path):
 
 
 WORDS = st.sampled_from(
-    "name parameters properties required type function input_parameters enum $ref anyOf items description object "
-    "tools optional #/a f".split()
-)
+    [
+        "name", "parameters", "properties", "required", "type", "function", "input_parameters", "enum",
+        "$ref", "anyOf", "items", "description", "object", "tools", "optional", "#/a", "f",
+    ]
+)  # fmt: skip
 LEAVES = WORDS | st.none() | st.booleans() | st.integers() | st.text()
 DATA = st.recursive(
     LEAVES, lambda inner: st.lists(inner) | st.dictionaries(WORDS | st.integers(), inner), max_leaves=30

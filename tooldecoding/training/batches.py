@@ -49,9 +49,9 @@ class Stage:
 CURRICULUM = (
     Stage(0.0, Size(), 1.0, 0.0, 256, 4096),
     Stage(0.08, Size(tools=1, parameters=2, calls=3), 0.4, 0.0, 320, 4096),
-    Stage(0.16, Size(tools=2, parameters=4, calls=4), 0.15, 0.0, 512, 4096),
-    Stage(0.25, Size(), 0.05, 0.5, 768, 6144),
-    Stage(0.5, Size(), 0.02, 0.5, 960, 6144),
+    Stage(0.14, Size(tools=2, parameters=4, calls=4), 0.15, 0.0, 512, 4096),
+    Stage(0.2, Size(), 0.05, 0.5, 768, 6144),
+    Stage(0.45, Size(), 0.02, 0.5, 960, 6144),
 )
 
 

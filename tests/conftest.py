@@ -1,0 +1,58 @@
+"""Fixtures that several test files share: saved tiny models, and the command line in this process."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+DEMO = Path(__file__).parent.parent / "tooldecoding" / "demo"
+
+
+class Ran(NamedTuple):
+    """What a run of the command line left."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session")
+def make_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Saves a model of random weights with a tokenizer, by shape, once a session; returns its folder."""
+    from tiny_models import byte_level_tokenizer, tiny_model
+
+    saved: dict[str, str] = {}
+
+    def make(shape: str) -> str:
+        if shape not in saved:
+            folder = str(tmp_path_factory.mktemp(shape))
+            tokenizer = byte_level_tokenizer()
+            tokenizer.save_pretrained(folder)
+            tiny_model(shape, len(tokenizer)).save_pretrained(folder)
+            saved[shape] = folder
+        return saved[shape]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def tiny_model_path(make_tiny: Callable[[str], str]) -> str:
+    return make_tiny("llama")
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """``cli("lookup", path)`` runs the console script's function in this process."""
+    from tooldecoding.cli import main
+
+    def run(*arguments: object) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["tooldecoding", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        return Ran(int(stop.value.code or 0), captured.out, captured.err)
+
+    return run

@@ -1,0 +1,157 @@
+"""Value grammars: complete and possible agree, every literal is readable, and an unfinished one can be closed."""
+
+import time
+from typing import Any
+
+import pytest
+import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookup.errors import LiteralError
+from lookup.schema import ParameterSpec, ValueType
+from lookup.value_grammar import Notation, ValueGrammar, value_grammar
+from lookup.value_text import close_literal, read_value, render_value
+from voting import check_value
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+SCALARS: dict[str, st.SearchStrategy[Any]] = {
+    "str": TEXT,
+    "int": st.integers(-(10**17), 10**17),
+    "float": st.floats(-1e15, 1e15).map(lambda x: round(x, 6)),
+    "bool": st.booleans(),
+}
+ANY = st.recursive(
+    st.one_of(*SCALARS.values(), st.none()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(TEXT, inner, max_size=3), st.lists(inner, max_size=3).map(tuple)
+    ),
+    max_leaves=6,
+)
+VALUES = SCALARS | {
+    "list": st.lists(TEXT, max_size=3),
+    "dict": st.dictionaries(TEXT, ANY, max_size=3),
+    "tuple": st.lists(st.integers(-99, 99), max_size=3).map(tuple),
+    "any": ANY,
+}
+ITEMS = {"list": ValueType("str"), "tuple": ValueType("int")}
+NOTATIONS: list[Notation] = ["python", "quoted"]
+
+
+def spec(kind: Any, enum: tuple[Any, ...] | None = None) -> ParameterSpec:
+    return ParameterSpec("x", ValueType(kind, ITEMS.get(kind)), kind, True, enum=enum)
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@pytest.mark.parametrize("kind", VALUES)
+@given(data=st.data())
+def test_what_is_rendered_reads_back(kind: str, notation: Notation, data: st.DataObject) -> None:
+    value = data.draw(VALUES[kind])
+    if notation == "quoted" and kind == "any":
+        value = str(value)
+    text = render_value(value, notation)
+    assert check_value(read_value(text, spec(kind), notation), spec(kind)) == value
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@pytest.mark.parametrize("kind", VALUES)
+@given(data=st.data())
+@settings(max_examples=60)
+def test_what_the_grammar_admits_is_a_literal_of_the_type(kind: str, notation: Notation, data: st.DataObject) -> None:
+    grammar = value_grammar(spec(kind), notation)
+    text = grammar.opener
+    pieces = st.sampled_from(["a", "'", '"', "\\", "1", "0", "-", ".", "e", ",", " ", ":", "[", "]", "{", "}", "(", ")", "True", "None", "é"])
+    for piece in data.draw(st.lists(pieces, max_size=25)):
+        if grammar.possible(text + piece):
+            text += piece
+        assert grammar.possible(text)
+        if grammar.complete(text):
+            break
+    try:
+        text += close_literal(text, grammar)
+        value = read_value(text, spec(kind), notation)
+    except LiteralError as error:
+        assert "not there yet" in error.expected or "beginning" in error.expected  # a repeated key in a dict
+        return
+    assert grammar.complete(text)
+    checked = check_value(value, spec(kind))
+    assert read_value(render_value(checked, notation), spec(kind), notation) == checked
+
+
+@pytest.mark.parametrize(
+    ("kind", "notation", "beginning"),
+    [
+        ("str", "python", "'it\\"),
+        ("str", "quoted", "'"),
+        ("int", "python", "-"),
+        ("float", "quoted", "'1e"),
+        ("list", "python", "['a', "),
+        ("list", "quoted", "'[\"a"),
+        ("tuple", "python", "(1"),
+        ("dict", "python", "{'a': [1, {'b"),
+        ("dict", "quoted", "'{\"a\": {"),
+        ("any", "python", "Tr"),
+        ("any", "python", "\"it's {["),
+        ("dict", "python", "{'a': 1, 'a"),
+    ],
+)
+def test_unfinished_literals_can_be_closed(kind: str, notation: Notation, beginning: str) -> None:
+    grammar = value_grammar(spec(kind), notation)
+    whole = beginning + close_literal(beginning, grammar)
+    assert grammar.complete(whole)
+    check_value(read_value(whole, spec(kind), notation), spec(kind))
+
+
+def test_text_that_begins_no_literal_cannot_be_closed() -> None:
+    with pytest.raises(LiteralError):
+        close_literal("[}", value_grammar(spec("list"), "python"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("int", "1.5"), ("int", "01"), ("int", "'1'"), ("int", "True"), ("int", "1" * 30),
+        ("float", "1e999"), ("float", "nan"), ("float", ".5"),
+        ("str", "'a\nb'"), ("str", "'\\x41'"), ("str", "'a'b"), ("str", '"a"'),
+        ("list", "[1]"), ("list", "['a',]"), ("list", "['a'  , 'b']"), ("tuple", "(1)"),
+        ("dict", "{1: 2}"), ("any", "[" * 9 + "]" * 9), ("any", "nul"), ("bool", "true"),
+    ],
+)  # fmt: skip
+def test_refused(kind: str, text: str) -> None:
+    assert not value_grammar(spec(kind), "python").complete(text)
+
+
+def test_enums_decide_alone() -> None:
+    strings = value_grammar(spec("bool", ("True", "dontcare")), "python")
+    assert strings.choices == ("'True'", "'dontcare'")
+    numbers = value_grammar(spec("int", (1, 13)), "python")
+    assert numbers.choices is None and numbers.complete("1") and numbers.extendable("1") and not numbers.possible("2")
+    assert value_grammar(spec("int", (1, 13)), "quoted").choices == ("'1'", "'13'")
+    elements = value_grammar(spec("list", ("a", "b")), "python")
+    assert elements.complete("['a', 'b']") and not elements.possible("['c")
+
+
+def test_free_values_may_have_any_type() -> None:
+    free = value_grammar(spec("int", (1, 2)), "python", "free")
+    assert free.complete("'many'") and free.complete("7") and free.complete("{'a': None}")
+
+
+def grow(grammar: ValueGrammar, piece: str, count: int) -> float:
+    text = grammar.opener + piece * count
+    start = time.perf_counter()
+    grammar.possible(text)
+    grammar.complete(text)
+    return time.perf_counter() - start
+
+
+@pytest.mark.parametrize("piece", ["\\'", "\\\\", "'a', ", "{'a': [1, ", "(1, ", "-", "1", "['', ", "{'a': 1, "])
+@pytest.mark.parametrize("kind", ["str", "list", "dict", "tuple", "any", "float"])
+def test_matching_takes_linear_time(kind: str, piece: str) -> None:
+    grammar = value_grammar(spec(kind), "python")
+    grow(grammar, piece, 10)
+    short, long = (min(grow(grammar, piece, n) for _ in range(3)) for n in (1500, 6000))
+    assert long < 8 * short + 0.02  # quadratic time would give 16
+
+
+def test_digits_are_ascii() -> None:
+    assert regex.fullmatch(value_grammar(spec("int"), "python").pattern, "٣") is None

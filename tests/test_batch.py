@@ -1,0 +1,166 @@
+"""Batches: bad rows are reported and the rest goes on; an interrupted run resumes where it stopped."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tooldecoding.batch
+from conftest import DEMO, Ran
+from tooldecoding.errors import PromptError
+
+TOOLS = (DEMO / "tools.jsonl").read_text()
+USER = [{"role": "User", "text": "Cancel table 7."}]
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Callable[..., Path]:
+    def write(*given: Any) -> Path:
+        path = tmp_path / "rows.jsonl"
+        path.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in given))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def decode(cli: Callable[..., Ran], tiny_model_path: str) -> Callable[..., Ran]:
+    def run(batch: Path, *arguments: object) -> Ran:
+        quick = ["--max-value-tokens", 4, "--order-limit", 2, "--tool-choice", "CancelTable", "--batch-size", 2]
+        return cli("decode", "--model", tiny_model_path, "--batch", batch, *quick, *arguments)
+
+    return run
+
+
+def read(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def row(identifier: Any) -> dict[str, Any]:
+    return {"id": identifier, "dialogue": USER, "tools": TOOLS}
+
+
+def test_bad_rows_are_reported_and_the_rest_goes_on(decode: Callable[..., Ran], rows: Callable[..., Path]) -> None:
+    tools = [json.loads(line) for line in TOOLS.splitlines()]
+    ran = decode(
+        rows(
+            {"id": "list", "dialogue": USER, "tools": tools},
+            {"id": 2, "prompt": TOOLS + "\nCall: "},
+            '{"id": "torn", ',
+            {"id": "long", "prompt": TOOLS + " word" * 6000},
+            {"id": "nothing"},
+            {"id": "both", "prompt": "x", "dialogue": USER},
+            {"id": "no tools", "dialogue": USER},
+            {"id": "empty", "prompt": "", "tools": TOOLS},
+            {"id": "twice", "prompt": "x", "tools": TOOLS + TOOLS},
+            {"id": "no role", "dialogue": [{"text": "x"}], "tools": TOOLS},
+            {"id": [1], "prompt": "x", "tools": TOOLS},
+            {"prompt": "x", "tools": TOOLS},
+        )
+    )
+    assert ran.code == 0, ran.err
+    assert "3 decoded, 0 skipped, 9 failed" in ran.err
+    results = read(ran.out)
+    assert [r["id"] for r in results] == [
+        "list", 2, "line-3", "long", "nothing", "both", "no tools", "empty", "twice", "no role", "line-11", "line-12",
+    ]  # fmt: skip
+    errors = {r["id"]: r["error"] for r in results if "error" in r}
+    assert "calls" in results[0]
+    assert "rows.jsonl:3:16: malformed JSON" in errors["line-3"]
+    assert "too many" in errors["long"]
+    assert "needs either 'prompt' or 'dialogue', found only 'id'" in errors["nothing"]
+    assert "found both" in errors["both"]
+    assert "no tools are given" in errors["no tools"]
+    assert "not empty" in errors["empty"]
+    assert "two tools of one name" in errors["twice"]
+    assert "dialogue row 1" in errors["no role"]
+    assert "got [1]" in errors["line-11"]
+
+
+def test_rows_without_tools_take_those_of_the_command_line(
+    decode: Callable[..., Ran], rows: Callable[..., Path]
+) -> None:
+    ran = decode(rows({"id": 1, "dialogue": USER}), "--tools", DEMO / "tools.jsonl")
+    assert read(ran.out)[0]["calls"][0]["name"] == "CancelTable"
+
+
+def test_resumes_after_an_interrupt(
+    decode: Callable[..., Ran], rows: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch, out = rows(*(row(n) for n in range(5))), tmp_path / "out.jsonl"
+    real, groups = tooldecoding.batch.decode_requests, []
+
+    def interrupted(requests: Any, decoder: Any) -> Any:
+        groups.append(len(requests))
+        if len(groups) == 2:
+            raise KeyboardInterrupt
+        return real(requests, decoder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tooldecoding.batch, "decode_requests", interrupted)
+        ran = decode(batch, "--out", out)
+    assert ran.code == 130
+    assert f"interrupted: the same command goes on behind what stands in {out}" in ran.err
+    assert [r["id"] for r in read(out.read_text())] == [0, 1]
+
+    with out.open("ab") as file:
+        file.write('{"id": 2, "text": "[Ä'.encode()[:-1])  # an interrupt in the middle of a character
+    ran = decode(batch, "--out", out)
+    assert ran.code == 0, ran.err
+    assert ran.out == ""
+    assert "3 decoded, 2 skipped, 0 failed" in ran.err
+    assert [r["id"] for r in read(out.read_text())] == [0, 1, 2, 3, 4]
+
+    before = out.read_text()
+    assert "0 decoded, 5 skipped, 0 failed" in decode(batch, "--out", out).err
+    assert out.read_text() == before
+
+
+def test_an_error_of_one_row_does_not_spoil_its_group(
+    decode: Callable[..., Ran], rows: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = tooldecoding.batch.decode_requests
+
+    def refuses_poison(requests: Any, decoder: Any) -> Any:
+        if any("poison" in r.prompt for r in requests):
+            raise PromptError("poisoned")
+        return real(requests, decoder)
+
+    monkeypatch.setattr(tooldecoding.batch, "decode_requests", refuses_poison)
+    poison = {"id": "b", "prompt": "poison", "tools": TOOLS}
+    results = read(decode(rows(row("a"), poison)).out)
+    assert "calls" in results[0]
+    assert results[1] == {"id": "b", "error": "poisoned"}
+
+
+def test_two_rows_of_one_id(decode: Callable[..., Ran], rows: Callable[..., Path]) -> None:
+    ran = decode(rows(row("a"), row("b"), row("a")))
+    assert ran.code == 2
+    assert "rows.jsonl:3: two rows of one id: 'a' stands at" in ran.err
+    assert "rows.jsonl:1 already" in ran.err
+
+
+def test_empty_batch(decode: Callable[..., Ran], rows: Callable[..., Path]) -> None:
+    ran = decode(rows())
+    assert ran.code == 2
+    assert "expected rows" in ran.err
+
+
+@pytest.mark.parametrize("content", ["my notes\n", "my notes", '{"id": 1, "prompt": "x"}\n', '{"calls": []}\n', "[]\n"])
+def test_foreign_files_are_not_touched(
+    decode: Callable[..., Ran], rows: Callable[..., Path], tmp_path: Path, content: str
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text(content)
+    ran = decode(rows(row("a")), "--out", out)
+    assert ran.code == 2
+    assert "out.jsonl:1" in ran.err
+    assert out.read_text() == content
+
+
+def test_out_in_a_missing_folder(decode: Callable[..., Ran], rows: Callable[..., Path], tmp_path: Path) -> None:
+    ran = decode(rows(row("a")), "--out", tmp_path / "no" / "out.jsonl")
+    assert ran.code == 2
+    assert "cannot be written" in ran.err

@@ -1,0 +1,215 @@
+"""The command line: what it prints, and one clear message with exit code 2 for every bad input."""
+
+import io
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import DEMO, Ran
+
+Cli = Callable[..., Ran]
+TOOLS = DEMO / "tools.jsonl"
+DIALOGUE = DEMO / "dialogue.jsonl"
+TOKENS = {"forced_tokens", "constrained_tokens", "free_tokens"}
+COUNTERS = {"forward_passes", "positions", *TOKENS, "cache_bytes", "seconds"}
+
+
+@pytest.fixture
+def decode(cli: Cli, tiny_model_path: str) -> Cli:
+    return lambda *arguments: cli("decode", "--model", tiny_model_path, "--max-value-tokens", 6, *arguments)
+
+
+def assert_bad(ran: Ran, *said: str) -> None:
+    assert ran.code == 2, ran
+    assert ran.out == ""
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+    for part in said:
+        assert part in ran.err
+
+
+class TestLookup:
+    def test_json_has_every_parameter(self, cli: Cli) -> None:
+        tools = json.loads(cli("lookup", TOOLS, "--json").out)["tools"]
+        assert [t["name"] for t in tools] == ["BookTable", "CancelTable", "GetWeather"]
+        people = tools[0]["parameters"][2]
+        assert people == {
+            "name": "people",
+            "type": "int",
+            "raw_type": "int",
+            "required": people["required"],
+            "description": "The number of people.",
+        }
+
+    def test_table_names_each_key(self, cli: Cli) -> None:
+        out = cli("lookup", TOOLS).out
+        assert all(word in out for word in ("BookTable", "restaurant", "booking_id", "required", "raw type"))
+
+    def test_reads_standard_input(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(TOOLS.read_text()))
+        assert cli("lookup", "-", "--json").code == 0
+
+    def test_escapes_what_would_steer_a_terminal(self, cli: Cli, tmp_path: Path) -> None:
+        docs = tmp_path / "docs.jsonl"
+        docs.write_text(json.dumps({"name": "A", "description": "red \x1b[31m", "input_parameters": {}}))
+        ran = cli("lookup", docs)
+        assert "\x1b" not in ran.out
+        assert "\\x1b[31m" in ran.out
+
+    def test_needs_no_torch_and_is_quick(self) -> None:
+        code = "import sys; import tooldecoding.cli; sys.exit('torch' in sys.modules)"
+        start = time.perf_counter()
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+        assert time.perf_counter() - start < 10  # far above what it takes: guards against torch, not against load
+
+
+class TestBadDocumentation:
+    def test_missing_file_names_the_nearest(self, cli: Cli) -> None:
+        assert_bad(cli("lookup", DEMO / "tool.jsonl"), "no such file", f"did you mean {TOOLS}?")
+
+    def test_missing_folder(self, cli: Cli, tmp_path: Path) -> None:
+        assert_bad(cli("lookup", tmp_path / "no" / "tools.jsonl"), "no such file", "no folder")
+
+    def test_folder(self, cli: Cli) -> None:
+        assert_bad(cli("lookup", DEMO), "expected a file, found a directory")
+
+    def test_not_utf8(self, cli: Cli, tmp_path: Path) -> None:
+        (tmp_path / "docs").write_bytes(b"caf\xe9")
+        assert_bad(cli("lookup", tmp_path / "docs"), "expected UTF-8", "0xe9 at offset 3")
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("", "empty"),
+            ('{"name": "A"}', "no tool documentation found"),
+            ("nothing here", ":1:1: expected a value, found 'nothing here'"),
+            ('{"name": "A", "description": "", "input_parameters": {"k": }}', ":1:"),
+        ],
+    )
+    def test_text_without_a_tool(self, cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+        docs = tmp_path / "docs.jsonl"
+        docs.write_text(text)
+        assert_bad(cli("lookup", docs), str(docs), said)
+
+    def test_two_tools_of_one_name(self, cli: Cli, tmp_path: Path) -> None:
+        docs = tmp_path / "docs.jsonl"
+        docs.write_text(TOOLS.read_text() * 2)
+        assert_bad(cli("lookup", docs), "two tools of one name", "'BookTable'", ":4:1", ":1:1")
+
+
+class TestDecode:
+    def test_json_is_as_documented(self, decode: Cli) -> None:
+        ran = decode("--tools", TOOLS, "--dialogue", DIALOGUE, "--tool-choice", "BookTable", "--json")
+        assert ran.code == 0, ran.err
+        result = json.loads(ran.out)
+        assert list(result) == ["id", "text", "calls", "valid", "errors", "candidates", "counters"]
+        assert result["id"] == "dialogue"
+        (call,) = result["calls"]
+        assert call["name"] == "BookTable"
+        assert list(call["arguments"]) == ["restaurant", "time", "people"]
+        assert isinstance(call["arguments"]["people"], int)
+        assert all({"name", "value", "votes", "share", "logprob"} <= set(p) for p in call["parameters"])
+        assert len(result["candidates"]) == 6
+        assert set(result["counters"]) >= COUNTERS
+
+    def test_text_shows_call_vote_orders_and_counters(self, decode: Cli) -> None:
+        ran = decode(
+            "--tools", TOOLS, "--dialogue", DIALOGUE, "--tool-choice", "BookTable", "--order-limit", 2, "--show-orders"
+        )
+        assert ran.code == 0, ran.err
+        assert "API-Request: [BookTable(restaurant=" in ran.out
+        for word in ("restaurant → time → people", "votes", "log-probability", "forward passes"):
+            assert word in ran.out
+
+    def test_raw_prompt_brings_its_documentation(self, decode: Cli) -> None:
+        ran = decode("--prompt", TOOLS.read_text() + "\nCall: ", "--json", "--order-limit", 1)
+        assert ran.code == 0, ran.err
+        assert json.loads(ran.out)["valid"]
+
+    def test_prompt_from_standard_input(self, decode: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(TOOLS.read_text() + "\nCall: "))
+        assert decode("--prompt", "-", "--json", "--order-limit", 1).code == 0
+
+    def test_bfcl_writes_typed_literals(self, decode: Cli) -> None:
+        ran = decode(
+            "--tools", TOOLS, "--prompt", "A table, please.", "--template", "bfcl", "--tool-choice", "BookTable",
+            "--json", "--max-calls", 1,
+        )  # fmt: skip
+        assert ran.code == 0, ran.err
+        assert f"people={json.loads(ran.out)['calls'][0]['arguments']['people']}" in ran.out
+
+    def test_none_writes_text_alone(self, decode: Cli) -> None:
+        ran = decode("--prompt", "Hello", "--tool-choice", "none", "--max-text-tokens", 4, "--json")
+        assert ran.code == 0, ran.err
+        assert json.loads(ran.out)["calls"] == []
+
+    def test_config_file(self, decode: Cli, tmp_path: Path) -> None:
+        config = tmp_path / "run.yaml"
+        config.write_text(f"tools: {TOOLS}\ndialogue: {DIALOGUE}\norder_limit: 3\njson: true\ntool_choice: BookTable\n")
+        assert len(json.loads(decode("--config", config).out)["candidates"]) == 3
+        assert len(json.loads(decode("--config", config, "--order-limit", 2).out)["candidates"]) == 2
+
+
+class TestBadDecode:
+    @pytest.fixture
+    def bad(self, decode: Cli) -> Callable[..., None]:
+        def check(arguments: list[object], *said: str) -> None:
+            assert_bad(decode("--tools", TOOLS, *arguments), *said)
+
+        return check
+
+    def test_settings(self, bad: Callable[..., None]) -> None:
+        some = ["--dialogue", DIALOGUE]
+        bad([*some, "--format", "xml"], "unknown format 'xml'", "api-bank, pythonic")
+        bad([*some, "--order-limit", "0"], "--order-limit", "1 or more, got 0")
+        bad([*some, "--order-limit", "-4"], "1 or more, got -4")
+        bad([*some, "--orders", "up"], "--orders", "'shuffled', 'documented' or 'reversed', got 'up'")
+        bad([*some, "--template", "x"], "--template", "got 'x'")
+        bad([*some, "--batch-size", "0"], "--batch-size", "got 0")
+        bad([*some, "--out", "x"], "--out takes the results of a --batch")
+        bad([], "exactly one of --prompt, --dialogue and --batch, got none")
+        bad([*some, "--prompt", "x"], "got --prompt and --dialogue")
+
+    def test_model_device_and_dtype(self, bad: Callable[..., None], tmp_path: Path) -> None:
+        some = ["--dialogue", DIALOGUE]
+        bad([*some, "--model", tmp_path], "cannot load", str(tmp_path))
+        bad([*some, "--device", "abacus"], "device 'abacus'")
+        bad([*some, "--dtype", "fp8"], "--dtype", "got 'fp8'")
+        bad([*some, "--template", "chat"], "no chat template")
+        bad([*some, "--tool-choice", "Nothing"], "unknown tool_choice 'Nothing'", "BookTable")
+
+    def test_prompts(self, bad: Callable[..., None], tmp_path: Path) -> None:
+        bad(["--prompt", ""], "the prompt is empty")
+        bad(["--prompt", "word " * 6000], "too many", "context is 4096 tokens")
+        bad(["--dialogue", tmp_path / "none.jsonl"], "no such file")
+
+    @pytest.mark.parametrize(
+        ("row", "said"),
+        [
+            ('{"text": "hi"}', ":2: a dialogue row needs a 'role'"),
+            ('{"role": "User"}', ":2: a row of role User needs a 'text'"),
+            ('{"role": "User", "text": }', ":2:26: malformed JSON: expecting value"),
+        ],
+    )
+    def test_dialogue_rows(self, bad: Callable[..., None], tmp_path: Path, row: str, said: str) -> None:
+        dialogue = tmp_path / "d.jsonl"
+        dialogue.write_text('{"role": "User", "text": "hi"}\n' + row + "\n")
+        bad(["--dialogue", dialogue], f"{dialogue}{said}")
+
+    def test_prompt_without_documentation(self, decode: Cli) -> None:
+        assert_bad(decode("--prompt", "hello"), "<prompt>", "no tool documentation found")
+
+    def test_dialogue_without_documentation(self, decode: Cli) -> None:
+        assert_bad(decode("--dialogue", DIALOGUE), "--tools DOCS")
+
+    def test_wrong_number_has_no_traceback(self, decode: Cli) -> None:
+        ran = decode("--prompt", "x", "--order-limit", "many")
+        assert ran.code == 2
+        assert "--order-limit" in ran.err
+        assert "Traceback" not in ran.err

@@ -1,0 +1,127 @@
+"""Dialogues: rows of API-Bank and of chat models, and the lines that a prompt shows."""
+
+import json
+
+import pytest
+
+from tooldecoding.call_format import CALL_FORMATS
+from tooldecoding.dialogue import (
+    ToolRequest,
+    ToolResponse,
+    Utterance,
+    chat_messages,
+    dialogue_lines,
+    documented_tools,
+    read_dialogue,
+    read_rows,
+)
+from tooldecoding.errors import PromptError
+
+API_ROW = {
+    "role": "API",
+    "api_name": "AddAlarm",
+    "param_dict": {"time": "2023-09-12 13:50:00", "days": ["Mon"]},
+    "result": {"output": {"status": "é"}, "exception": None},
+}
+
+
+def as_text(*rows: object) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def lines(*rows: object) -> list[str]:
+    return dialogue_lines(read_dialogue(as_text(*rows), "d"), CALL_FORMATS["api-bank"])
+
+
+def test_lines_of_an_api_bank_dialogue() -> None:
+    assert lines({"role": "User", "text": "Hi"}, {"role": "AI", "text": "Yes?"}, API_ROW) == [
+        "User: Hi",
+        "AI: Yes?",
+        "API-Request: [AddAlarm(time='2023-09-12 13:50:00', days='[\"Mon\"]')]",
+        'API-Response: {"status": "é"}',
+    ]
+
+
+def test_newlines_become_spaces() -> None:
+    assert lines({"role": "user", "text": "one\r\n\ntwo  three\n"}) == ["User: one two  three"]
+
+
+def test_exception_stands_for_a_missing_output() -> None:
+    row = API_ROW | {"result": {"output": None, "exception": "no such time"}}
+    assert lines(row)[1] == 'API-Response: "no such time"'
+
+
+def test_request_without_a_result_and_other_key_names() -> None:
+    assert lines({"role": "api", "name": "A", "arguments": {}}) == ["API-Request: [A()]"]
+    assert lines({"role": "api", "name": "A", "arguments": {}, "result": [1]})[1] == "API-Response: [1]"
+
+
+def test_chat_roles_give_the_same_turns() -> None:
+    call = {"type": "function", "function": {"name": "A", "arguments": '{"k": 1}'}}
+    turns = read_dialogue(
+        as_text(
+            {"role": "system", "content": "Be brief."},
+            {"role": "User", "content": "Hi"},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "name": "A", "content": '{"ok": true}'},
+            {"role": "ASSISTANT", "content": "Done."},
+        ),
+        "d",
+    )
+    assert turns == (
+        Utterance("system", "Be brief."),
+        Utterance("user", "Hi"),
+        ToolRequest("A", {"k": 1}),
+        ToolResponse("A", {"ok": True}),
+        Utterance("assistant", "Done."),
+    )
+    messages = chat_messages(turns)
+    assert [m["role"] for m in messages] == ["system", "user", "assistant", "tool", "assistant"]
+    assert messages[2]["tool_calls"][0]["function"] == {"name": "A", "arguments": {"k": 1}}
+    assert messages[3]["content"] == '{"ok": true}'
+
+
+def test_documentation_in_tool_searcher_results() -> None:
+    def found(*tools: object) -> dict[str, object]:
+        output = list(tools) if len(tools) > 1 else tools[0]
+        return {"role": "API", "api_name": "ToolSearcher", "param_dict": {}, "result": {"output": output}}
+
+    first = {"name": "A", "input_parameters": {}, "desc_for_search": "a"}
+    second = {"name": "B", "input_parameters": {}}
+    changed = {"name": "A", "input_parameters": {"k": {"type": "str", "description": ""}}}
+    turns = read_dialogue(as_text(found(first, second), found(first), API_ROW), "d")
+    assert documented_tools(turns) == [{"name": "A", "input_parameters": {}}, second]
+    turns = read_dialogue(as_text(found(first, second), found(changed)), "d")
+    assert documented_tools(turns) == [changed, second]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "d: expected a dialogue"),
+        ("\n \n", "d: expected a dialogue"),
+        ('\n{"text": "x"}', "d:2: a dialogue row needs a 'role' (User, AI, API), found only 'text'"),
+        ('{"role": 3}', "d:1: a dialogue row needs a 'role' (User, AI, API), found 3"),
+        ('{"role": "User"}', "d:1: a row of role User needs a 'text'"),
+        ('{"role": "User", "text": 5}', "d:1: a row of role User needs a 'text', found 5"),
+        ('{"role": "Robot", "text": "x"}', "d:1: unknown role 'Robot'"),
+        ('{"role": "API", "param_dict": {}}', "d:1: an API row needs an 'api_name'"),
+        ('{"role": "API", "api_name": "A"}', "d:1: an API row needs a 'param_dict'"),
+        ('{"role": "assistant", "tool_calls": [{"id": 1}]}', "d:1: a tool call needs a function"),
+        ('{"role": "assistant", "tool_calls": 4}', "d:1: expected 'tool_calls' to be a list, found 4"),
+        ('{"role": "tool"}', "d:1: a row of role tool needs a 'content'"),
+        ('{"role": "User", }', "d:1:"),
+        ("[1]", "d:1: expected a JSON object, found list"),
+        ("[" * 100_000, "d:1: malformed JSON: nested too deeply"),
+    ],
+)
+def test_bad_rows(text: str, said: str) -> None:
+    with pytest.raises(PromptError) as error:
+        read_dialogue(text, "d")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("rows", [None, [], "text", [4], [{"role": "User"}]])
+def test_bad_row_lists(rows: object) -> None:
+    with pytest.raises(PromptError, match="row"):
+        read_rows(rows, "b:3")

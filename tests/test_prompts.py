@@ -1,0 +1,142 @@
+"""Prompts of each template, and the forms in which they print documentation."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tiny_models import byte_level_tokenizer
+from tooldecoding.config import Settings
+from tooldecoding.dialogue import Turn, Utterance
+from tooldecoding.documentation import Documentation
+from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.jobs import Job, make_request
+from tooldecoding.prompts import API_BANK_INSTRUCTION, api_bank_prompt, bfcl_prompt
+
+API_BANK_TOOL = {
+    "name": "GetDay",
+    "description": "Day of a date.",
+    "input_parameters": {"date": {"type": "str", "description": "The date."}},
+    "output_parameters": {"day": {"type": "str", "description": "The day."}},
+}
+SCHEMA_TOOL = {
+    "name": "paint",
+    "description": "Paints.",
+    "parameters": {
+        "type": "dict",
+        "required": ["colour"],
+        "properties": {
+            "colour": {"type": "string", "description": "Its colour.", "enum": ["red", "blau"]},
+            "coats": {"type": "integer", "description": "How many.", "default": 2},
+            "walls": {"type": "array", "items": {"type": "string"}, "description": "Which."},
+        },
+    },
+}
+TURNS: tuple[Turn, ...] = (Utterance("user", "Grüße, paint it."),)
+CHAT_TEMPLATE = (
+    "{% for t in tools %}<tool>{{ t | tojson }}</tool>{% endfor %}"
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    "{% if messages[0].content == 'refuse' %}{{ raise_exception('no') }}{% endif %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    return byte_level_tokenizer()
+
+
+def request_text(job: Job, tokenizer: Any, **settings: Any) -> str:
+    return str(make_request(job, Settings(**settings), tokenizer).prompt)
+
+
+def test_api_bank_prompt_is_the_one_that_the_model_was_trained_on() -> None:
+    assert api_bank_prompt('{"name": "A"}\n', ["User: x", "AI: y"]) == (
+        f'API descriptions:\n{{"name": "A"}}\n\n{API_BANK_INSTRUCTION}\n\nUser: x\nAI: y\nAPI-Request: '
+    )
+
+
+def test_api_bank_prints_a_text_verbatim(tokenizer: Any) -> None:
+    text = "Tools:\n" + json.dumps(API_BANK_TOOL, indent=1)
+    prompt = request_text(Job(1, TURNS, Documentation.read(text, "d")), tokenizer)
+    assert prompt.startswith(f"API descriptions:\n{text}\n")
+    assert prompt.endswith("User: Grüße, paint it.\nAPI-Request: ")
+
+
+def test_api_bank_prints_parsed_tools_one_a_line(tokenizer: Any) -> None:
+    same = request_text(Job(1, TURNS, Documentation.read([API_BANK_TOOL], "d")), tokenizer)
+    assert same.splitlines()[1] == json.dumps(API_BANK_TOOL)
+    other = request_text(Job(1, TURNS, Documentation.read([SCHEMA_TOOL], "d")), tokenizer)
+    assert json.loads(other.splitlines()[1]) == {
+        "name": "paint",
+        "description": "Paints.",
+        "input_parameters": {
+            "colour": {"type": "string", "description": "Its colour. One of: red, blau"},
+            "coats": {"type": "integer", "description": "[Optional] How many."},
+            "walls": {"type": "array", "description": "[Optional] Which."},
+        },
+    }
+
+
+def test_prompt_with_a_template_is_one_user_turn(tokenizer: Any) -> None:
+    documentation = Documentation.read([API_BANK_TOOL], "d")
+    as_dialogue = request_text(Job(1, TURNS, documentation), tokenizer)
+    assert request_text(Job(1, "Grüße, paint it.", documentation), tokenizer, template="api-bank") == as_dialogue
+
+
+@pytest.mark.parametrize("form", ["data", "list text", "lines"])
+def test_bfcl_prints_functions_indented(tokenizer: Any, form: str) -> None:
+    tools = [SCHEMA_TOOL, API_BANK_TOOL]
+    source = {"data": tools, "list text": json.dumps(tools), "lines": "\n".join(map(json.dumps, tools))}[form]
+    prompt = request_text(Job(1, TURNS, Documentation.read(source, "d")), tokenizer, template="bfcl")
+    assert prompt == bfcl_prompt(json.dumps(tools, indent=4), ["User: Grüße, paint it."])
+    assert "[func_name1(param1=value1" in prompt
+
+
+def test_bfcl_makes_schemas_where_documentation_is_prose(tokenizer: Any) -> None:
+    text = f"You have this tool: {json.dumps(API_BANK_TOOL)}. Use it."
+    prompt = request_text(Job(1, TURNS, Documentation.read(text, "d")), tokenizer, template="bfcl")
+    assert '"required": [' in prompt
+    assert '"name": "GetDay"' in prompt
+
+
+def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
+    tokenizer.chat_template = CHAT_TEMPLATE
+    job = Job(1, TURNS, Documentation.read([SCHEMA_TOOL], "d"))
+    request = make_request(job, Settings(template="chat"), tokenizer)
+    assert not request.special_tokens
+    text = str(request.prompt)
+    assert text.endswith("</tool><user>Grüße, paint it.<assistant>")
+    (function,) = [json.loads(text[len("<tool>") : text.index("</tool>")])]
+    assert function["type"] == "function"
+    assert function["function"]["parameters"] == {
+        "type": "object",
+        "properties": {
+            "colour": {"type": "string", "description": "Its colour.", "enum": ["red", "blau"]},
+            "coats": {"type": "integer", "description": "How many.", "default": 2},
+            "walls": {"type": "array", "items": {"type": "string"}, "description": "Which."},
+        },
+        "required": ["colour"],
+    }
+    with pytest.raises(PromptError, match="refuses the dialogue: no"):
+        request_text(Job(1, "refuse", job.documentation), tokenizer, template="chat")
+    tokenizer.chat_template = None
+    with pytest.raises(ModelError, match="no chat template"):
+        make_request(job, Settings(template="chat"), tokenizer)
+
+
+def test_openai_tools_reach_the_chat_template_as_they_are() -> None:
+    given = [{"type": "function", "function": SCHEMA_TOOL}]
+    assert Documentation.read(given, "d").as_chat_tools() == given
+
+
+def test_raw_takes_no_dialogue(tokenizer: Any) -> None:
+    with pytest.raises(PromptError, match="template raw takes a prompt"):
+        make_request(Job(1, TURNS), Settings(template="raw"), tokenizer)
+
+
+def test_raw_prompt_stays_as_it_is(tokenizer: Any) -> None:
+    prompt = f"  {json.dumps(API_BANK_TOOL)} \n\nGo: "
+    request = make_request(Job(1, prompt), Settings(), tokenizer)
+    assert request.prompt == prompt
+    assert list(request.tools) == ["GetDay"]

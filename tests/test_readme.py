@@ -1,0 +1,61 @@
+"""The README's commands exist: every make target, sub-command, option and setting's file that it names."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from tooldecoding.cli import app
+from tooldecoding.config import CONFIG_FOLDER
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+CODE = re.findall(r"```bash\n(.*?)```", README + CONTRIBUTING, re.DOTALL)
+LINES = [line.split("#")[0].strip() for block in CODE for line in block.splitlines()]
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+OPTIONS = {
+    name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    for name, command in COMMANDS.items()
+}
+
+
+def lines(program: str) -> list[str]:
+    found = [line for line in LINES if line.startswith(program + " ")]
+    assert found, f"no line of {program} in the documents"
+    return found
+
+
+@pytest.mark.parametrize("line", lines("tooldecoding"))
+def test_command_lines_are_possible(line: str) -> None:
+    _, command, *arguments = shlex.split(line)
+    given = {word for word in arguments if word.startswith("--")}
+    assert given <= OPTIONS[command]
+    for word in arguments:
+        if word.startswith("tooldecoding/"):
+            assert (ROOT / word).is_file()
+
+
+@pytest.mark.parametrize("line", lines("make"))
+def test_make_targets_exist(line: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{line.split()[1]}:", makefile, re.MULTILINE)
+
+
+def test_every_option_in_the_text_exists_and_back() -> None:
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
+    known = set.union(*OPTIONS.values())
+    assert named <= known
+    assert {option for option in OPTIONS["decode"] if not option.startswith("--no-")} <= named
+
+
+def test_config_files_in_the_text_exist() -> None:
+    (listed,) = re.findall(r"file in `configs/` \((.*?)\)", README, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", listed)) == {path.stem for path in CONFIG_FOLDER.glob("*.yaml")}
+
+
+def test_links_lead_somewhere() -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert target.startswith("https://") or (ROOT / target).exists()

@@ -1,0 +1,134 @@
+"""Engines: what a branch sees is what it would see alone, and its cost is counted exactly."""
+
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
+from tooldecoding.cache_engine import CacheEngine
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engine import Engine, Feed, Scores
+from tooldecoding.errors import ModelError
+from tooldecoding.strategy import EngineFactory
+from tools import PROMPTS, WEATHER, lookup
+
+TOKENIZER = byte_level_tokenizer()
+RECURRENT: dict[str, dict[str, Any]] = {
+    "lfm2": {"layer_types": ["conv", "full_attention"], "num_key_value_heads": 2},
+    "mamba": {"state_size": 8},
+}
+
+
+def recurrent_model(model_type: str) -> Any:
+    torch.manual_seed(0)
+    common = {"vocab_size": len(TOKENIZER), "hidden_size": 64, "num_hidden_layers": 2, "initializer_range": 0.3}
+    config = AutoConfig.for_model(model_type, **common | {"num_attention_heads": 4, "intermediate_size": 96} | RECURRENT[model_type])
+    return AutoModelForCausalLM.from_config(config).eval()
+
+
+def reference(model: Any, tokens: list[int]) -> torch.Tensor:
+    with torch.inference_mode():
+        logits: torch.Tensor = model(torch.tensor([tokens])).logits[0, -1].float()
+    return logits
+
+
+def assert_scores(scores: Scores | None, model: Any, tokens: list[int]) -> None:
+    assert scores is not None
+    torch.testing.assert_close(scores.logits, reference(model, tokens), atol=1e-4, rtol=1e-4)
+
+
+def walk(engine: Engine, model: Any) -> None:
+    """Two prompts, forks of forks, a held token kept and one dropped, a release in between."""
+    a, b = engine.open(2)
+    (first, _), (second, _) = engine.extend([Feed(a, [5, 6, 7, 8]), Feed(b, [9, 10])])
+    assert_scores(first, model, [5, 6, 7, 8])
+    assert_scores(second, model, [9, 10])
+    c = engine.fork(a)
+    held = engine.can_drop
+    [(x, x2), (y, _), (z, _)] = engine.extend([Feed(c, [11, 12], held), Feed(a, [13]), Feed(b, [14, 15, 16])])
+    assert_scores(x, model, [5, 6, 7, 8, 11] if held else [5, 6, 7, 8, 11, 12])
+    assert_scores(y, model, [5, 6, 7, 8, 13])
+    assert_scores(z, model, [9, 10, 14, 15, 16])
+    if held:
+        assert_scores(x2, model, [5, 6, 7, 8, 11, 12])
+        engine.drop(c)
+    d = engine.fork(c)
+    engine.release(a)
+    before = [5, 6, 7, 8, 11] if held else [5, 6, 7, 8, 11, 12]
+    [(u, _), (v, _)] = engine.extend([Feed(d, [20, 21, 22]), Feed(c, [23])])
+    assert_scores(u, model, [*before, 20, 21, 22])
+    assert_scores(v, model, [*before, 23])
+    [(w, _)] = engine.extend([Feed(d, [24])])
+    assert_scores(w, model, [*before, 20, 21, 22, 24])
+    assert engine.usage(d).positions == 4 + 2 + 1 + 3 + 1 + 1
+    assert engine.usage(b).positions == 2 + 3
+
+
+@pytest.mark.parametrize("strategy", ["packed", "batched"])
+@pytest.mark.parametrize("shape", [*SHAPES, "mistral_windowed", "gemma2", "gpt2", "bloom"])
+def test_a_branch_sees_itself_alone(shape: str, strategy: Any) -> None:
+    model = tiny_model(shape, len(TOKENIZER))
+    if (shape, strategy) == ("bloom", "packed"):
+        with pytest.raises(ModelError, match="use batched or auto"):
+            EngineFactory(model, strategy)
+        return
+    engine = EngineFactory(model, strategy)()
+    walk(engine, model)
+    assert engine.usage(2).forward_passes == 2  # the second prompt took part in two of the four passes
+
+
+@pytest.mark.parametrize("model_type", RECURRENT)
+def test_recurrent_models(model_type: str) -> None:
+    model = recurrent_model(model_type)
+    factory = EngineFactory(model, "auto")
+    assert factory.recurrent and factory.strategy == "batched"
+    walk(factory(), model)
+    decoder = ToolDecoder(model, TOKENIZER, max_value_tokens=5, order_limit=3)
+    together = decoder.decode(PROMPTS, tools=lookup(WEATHER))
+    alone = [decoder.decode(p, tools=lookup(WEATHER)) for p in PROMPTS]
+    assert [r.text for r in together] == [r.text for r in alone]  # type: ignore[union-attr]
+
+
+def test_packed_keeps_one_copy_of_the_prompt() -> None:
+    model = tiny_model("llama", len(TOKENIZER))
+    prompt = "User: what is the weather like? " * 40
+    length = len(TOKENIZER.encode(prompt)) - 1
+    slot = 2 * 2 * 2 * 16 * 4  # layers, keys and values, heads, width, bytes
+    for order_limit in (1, 12):
+        packed, batched = (
+            ToolDecoder(model, TOKENIZER, strategy=s, max_value_tokens=4)  # type: ignore[arg-type]
+            .decode(prompt, tools=lookup(WEATHER), order_limit=order_limit)
+            .counters  # type: ignore[union-attr]
+            for s in ("packed", "batched")
+        )
+        assert packed.positions == batched.positions
+        assert packed.cache_bytes == packed.positions * slot
+        assert batched.cache_bytes > order_limit * length * slot
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision(dtype: torch.dtype) -> None:
+    model = tiny_model("llama", len(TOKENIZER)).to(dtype)
+    for strategy in ("packed", "batched"):
+        decoder = ToolDecoder(model, TOKENIZER, strategy=strategy, max_value_tokens=4)  # type: ignore[arg-type]
+        results = decoder.decode(PROMPTS, tools=lookup(WEATHER), order_limit=4)
+        assert all(r.valid for r in results)  # type: ignore[union-attr]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_on_a_gpu() -> None:
+    model = tiny_model("llama", len(TOKENIZER)).to("cuda")
+    walk(CacheEngine(model, "packed"), model.cpu())
+
+
+def test_scores_rank_equal_logits_by_id() -> None:
+    logits = torch.zeros(300)
+    logits[[7, 200]] = 1.0
+    ranked = list(Scores(logits).best_first())
+    assert ranked[:3] == [7, 200, 0] and sorted(ranked) == list(range(300))
+    spread = torch.randperm(300, generator=torch.Generator().manual_seed(0)).float()
+    assert list(Scores(spread).best_first()) == torch.sort(spread, descending=True).indices.tolist()
+    assert sum(2.718281828**Scores(spread).logprob(i) for i in range(300)) == pytest.approx(1.0, abs=1e-4)

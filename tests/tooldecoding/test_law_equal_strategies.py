@@ -1,0 +1,83 @@
+"""Law 2: packed = batched = each order decoded alone, token for token in fp32."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import tooldecoding.call_decoder
+from lookup.schema import LookupDictionary
+from tiny_models import OTHER_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.errors import ModelError
+from tooldecoding.result import DecodeResult
+from tools import PROMPTS, WEATHER, lookup
+from voting import CandidateCall
+
+TOOLS: LookupDictionary = lookup(WEATHER)
+TOKENIZER = byte_level_tokenizer()
+
+
+def written(result: DecodeResult) -> list[tuple[Any, ...]]:
+    """Everything that the candidates of a result wrote."""
+    return [(c.order, c.text, c.token_ids) for call in result.calls for c in call.candidates]
+
+
+def decode(decoder: ToolDecoder, prompts: Sequence[str], **fields: Any) -> list[DecodeResult]:
+    results = decoder.decode(prompts, tools=TOOLS, max_value_tokens=8, max_calls=2, **fields)
+    assert isinstance(results, list)
+    return results
+
+
+def candidate_alone(decoder: ToolDecoder, prompt: str, order: tuple[str, ...], patch: Any, **fields: Any) -> CandidateCall:
+    patch.setattr(tooldecoding.call_decoder, "draw_orders", lambda *_: (order,))
+    [result] = decode(decoder, [prompt], **fields)
+    patch.undo()
+    return result.calls[0].candidates[0]
+
+
+@pytest.mark.parametrize("format", ["api-bank", "pythonic"])
+@pytest.mark.parametrize("shape", [*SHAPES, "mistral_windowed", "gemma2", "gpt2"])
+def test_packed_is_batched(shape: str, format: str) -> None:
+    model = tiny_model(shape, len(TOKENIZER))
+    packed, batched = (ToolDecoder(model, TOKENIZER, strategy=s) for s in ("packed", "batched"))
+    for order_limit in range(1, 13):
+        prompts = PROMPTS if order_limit in (1, 5, 12) else PROMPTS[:1]
+        one = decode(packed, prompts, format=format, order_limit=order_limit)
+        other = decode(batched, prompts, format=format, order_limit=order_limit)
+        assert [written(r) for r in one] == [written(r) for r in other]
+        assert [r.text for r in one] == [r.text for r in other]
+        assert all(len(r.calls[0].candidates) == order_limit for r in one)
+
+
+@pytest.mark.parametrize("strategy", ["packed", "batched"])
+@pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES])
+def test_together_is_alone(shape: str, strategy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_model(shape, len(TOKENIZER))
+    try:
+        together = ToolDecoder(model, TOKENIZER, strategy=strategy)
+    except ModelError:
+        assert (shape, strategy) == ("bloom", "packed")
+        return
+    alone = ToolDecoder(model, TOKENIZER, strategy="batched")
+    for prompt, result in zip(PROMPTS, decode(together, PROMPTS, order_limit=12), strict=True):
+        for candidate in result.calls[0].candidates:
+            single = candidate_alone(alone, prompt, candidate.order, monkeypatch)
+            assert single.text == candidate.text
+            assert single.token_ids == candidate.token_ids
+            for a, b in zip(single.values, candidate.values, strict=True):
+                assert a.logprob == pytest.approx(b.logprob, abs=1e-4)
+
+
+def test_the_model_decides_the_strategy() -> None:
+    assert ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER).new_engine.strategy == "packed"
+    assert ToolDecoder(tiny_model("bloom", len(TOKENIZER)), TOKENIZER).new_engine.strategy == "batched"
+
+
+def test_same_seed_same_output() -> None:
+    decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
+    first, second = (decode(decoder, PROMPTS, order_limit=6, seed=3) for _ in range(2))
+    assert [r.text for r in first] == [r.text for r in second]
+    assert [written(r) for r in first] == [written(r) for r in second]
+    other = decode(decoder, PROMPTS, order_limit=6, seed=4)
+    assert [written(r) for r in first] != [written(r) for r in other]

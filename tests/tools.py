@@ -1,0 +1,41 @@
+"""Tools for tests, and a decoder over a small random model."""
+
+from typing import Any
+
+from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+
+
+def parameter(
+    name: str, kind: Any, required: bool = True, enum: tuple[Any, ...] | None = None, items: Any = None
+) -> ParameterSpec:
+    """A parameter of a normalised type."""
+    return ParameterSpec(name, ValueType(kind, ValueType(items) if items else None), kind, required, enum=enum)
+
+
+def tool(name: str, *parameters: ParameterSpec) -> ToolSpec:
+    """A tool."""
+    return ToolSpec(name, "", parameters)
+
+
+def lookup(*tools: ToolSpec) -> LookupDictionary:
+    """A lookup dictionary."""
+    return LookupDictionary(tools)
+
+
+WEATHER = tool(
+    "GetWeather",
+    parameter("city", "str"),
+    parameter("days", "int"),
+    parameter("unit", "str", enum=("celsius", "fahrenheit")),
+    parameter("price", "float"),
+    parameter("tags", "list", required=False, items="str"),
+    parameter("hourly", "bool", required=False),
+)
+"""Four required keys (24 orders) and two optional ones."""
+
+PROMPTS = [
+    "User: hello\nAPI-Request: ",
+    "User: what's the weather like in San Francisco tomorrow, for 5 days?\nAI: ok\nAPI-Request:",
+    "x",
+]
+"""Three prompts of different length."""
