@@ -79,6 +79,32 @@ def test_bad_rows_are_reported_and_the_rest_goes_on(decode: Callable[..., Ran], 
     assert "got [1]" in errors["line-11"]
 
 
+def test_hostile_rows_are_errors_of_their_own(decode: Callable[..., Ran], rows: Callable[..., Path]) -> None:
+    deep = json.loads("[" * 800 + "]" * 800)
+    surrogate = {"name": "CancelTable", "input_parameters": {"\ud800": {"type": "str"}}, "description": ""}
+    ran = decode(
+        rows(
+            {"id": "prompt", "prompt": "\ud800", "tools": TOOLS},
+            {"id": "key", "prompt": "x", "tools": [surrogate]},
+            {"id": "deep", "dialogue": [{"role": "API", "api_name": "A", "param_dict": {"a": deep}}], "tools": TOOLS},
+            '{"id": "deep line", "prompt": ' + "[" * 100_000,
+            '{"id": "digits", "prompt": ' + "9" * 5000 + "}",
+            row("good"),
+        )
+    )
+    assert ran.code == 0, ran.err
+    errors = [r.get("error", "") for r in read(ran.out)]
+    expected = [
+        "lone surrogate U+D800",
+        "lone surrogate U+D800",
+        "nested too deeply",
+        "nested too deeply",
+        "4300 digits",
+    ]
+    assert all(part in error for part, error in zip(expected, errors, strict=False))
+    assert errors[-1] == ""
+
+
 def test_rows_without_tools_take_those_of_the_command_line(
     decode: Callable[..., Ran], rows: Callable[..., Path]
 ) -> None:

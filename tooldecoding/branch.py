@@ -49,20 +49,19 @@ class Branch:
         Text behind them whose tokens are not settled.
     """
 
-    def __init__(
-        self, engine: Engine, table: TokenTable, handle: int, prompt_ids: Sequence[int], tally: Tally
-    ) -> None:
+    def __init__(self, engine: Engine, table: TokenTable, handle: int, prompt_ids: Sequence[int], tally: Tally) -> None:
         self._engine = engine
         self._table = table
         self._tally = tally
         self.handle = handle
-        *sure, last = prompt_ids
-        if not sure or table.is_special(last):
-            sure, last = [*sure, last], None
+        sure, last = list(prompt_ids[:-1]), prompt_ids[-1]
+        held = bool(sure) and not table.is_special(last)
+        if not held:
+            sure.append(last)
         self.ids: list[int] = []
         self.length = len(sure)
-        self.pending = b"" if last is None else table.join([last])
-        self._pending_token: int | None = last
+        self.pending = table.join([last]) if held else b""
+        self._pending_token: int | None = last if held else None
         self._pending_label: Label = "forced"
         self._context = table.join(sure[-_CONTEXT_BYTES:])[-_CONTEXT_BYTES:]
         self._unfed = list(sure)

@@ -1,5 +1,6 @@
 """Tool mode: decode one call in several orders, vote, commit the merged text, go on (paper, section 3)."""
 
+import itertools
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -51,9 +52,7 @@ class CallDecoder:
         Tokens that a call may take in the model's context.
     """
 
-    def __init__(
-        self, tools: LookupDictionary, options: DecodeOptions, room: int | None, clock: PhaseClock
-    ) -> None:
+    def __init__(self, tools: LookupDictionary, options: DecodeOptions, room: int | None, clock: PhaseClock) -> None:
         _demand_distinct([t.name + options.call_format.bracket for t in tools.tools], "tools")
         for tool in tools.tools:
             _demand_distinct([options.call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
@@ -73,9 +72,7 @@ class CallDecoder:
             with self._clock.phase("name"):
                 number, _ = yield from branch.choose([t.name + form.bracket for t in self._tools])
             tool = self._tools[number]
-            may_go_on = (
-                form.parallel and len(calls) + 1 < self._options.max_calls and self._fits_another(branch, start)
-            )
+            may_go_on = form.parallel and len(calls) + 1 < self._options.max_calls and self._fits_another(branch, start)
             committed = branch.fork() if may_go_on else None
             with self._clock.phase("values"):
                 candidates = yield from self._candidates(branch, tool)
@@ -150,7 +147,7 @@ class CallDecoder:
     ) -> Steps[CandidateCall]:
         """Let the model choose among the unused optional keys and the end of the call."""
         form = self._format
-        unused = [p for p in tool.optional]
+        unused = list(tool.optional)
         while unused:
             separator = form.separator if values else ""
             number, _ = yield from branch.choose([*(separator + form.key(p.name) for p in unused), form.end])
@@ -222,7 +219,7 @@ def _free_value(
 def _demand_distinct(texts: Sequence[str], what: str) -> None:
     """DocumentationError if one text is the beginning of another: a call could not tell them apart."""
     ordered = sorted(texts)
-    for shorter, longer in zip(ordered, ordered[1:], strict=False):
+    for shorter, longer in itertools.pairwise(ordered):
         if longer.startswith(shorter):
             raise DocumentationError(
                 f"{what}: {shorter!r} is the beginning of {longer!r}, so a call cannot tell them apart; rename one"

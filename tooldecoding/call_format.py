@@ -61,11 +61,7 @@ class CallFormat:
 
     def render(self, calls: Sequence[Call]) -> str:
         """All calls, with opener and closer."""
-        return (
-            self.opener
-            + self.separator.join(self.render_call(c.name, c.arguments) for c in calls)
-            + self.closer
-        )
+        return self.opener + self.separator.join(self.render_call(c.name, c.arguments) for c in calls) + self.closer
 
     def parse(self, text: str, tools: Mapping[str, ToolSpec]) -> list[Call]:
         """Read calls written in this format; the inverse of ``render``.
@@ -90,9 +86,7 @@ class CallFormat:
                 raise _error("the end", text, position)
             return calls
 
-    def _read_call(
-        self, text: str, position: int, tools: Mapping[str, ToolSpec]
-    ) -> tuple[Call, int]:
+    def _read_call(self, text: str, position: int, tools: Mapping[str, ToolSpec]) -> tuple[Call, int]:
         names = [n for n in tools if text.startswith(n + self.bracket, position)]
         if not names:
             raise _error(f"one of the tools {', '.join(tools)} and {self.bracket!r}", text, position)

@@ -208,9 +208,7 @@ class ToolDecoder:
         """Tokens that the context still holds behind a branch; None without a limit."""
         return None if self._context is None else self._context - branch.length
 
-    def _decode(
-        self, request: Request, branch: Branch, clock: PhaseClock
-    ) -> Steps[tuple[str, list[DecodedCall]]]:
+    def _decode(self, request: Request, branch: Branch, clock: PhaseClock) -> Steps[tuple[str, list[DecodedCall]]]:
         options = request.options
         opener = options.call_format.opener
         text, calling = "", options.tool_choice not in ("auto", "none")

@@ -2,7 +2,6 @@
 
 import inspect
 
-import torch
 from transformers import PreTrainedModel
 
 from tooldecoding.cache_engine import CacheEngine
@@ -72,6 +71,7 @@ class EngineFactory:
         self.strategy: Strategy = "packed" if packed else "batched"
 
     def __call__(self) -> Engine:
+        """A new engine without branches."""
         if self.recurrent:
             return RecurrentEngine(self._model)
         return CacheEngine(self._model, "packed" if self.strategy == "packed" else "batched")

@@ -99,6 +99,4 @@ def _winner(key: str, ballots: list[_Ballot], candidates: int) -> VotedParameter
     best = min(groups, key=lambda k: (-len(groups[k]), -means[k], min(b.order for b in groups[k])))
     group = groups[best]
     chosen = min(group, key=lambda b: b.order)
-    return VotedParameter(
-        key, chosen.value, len(group), len(group) / candidates, means[best], truncated=not ended
-    )
+    return VotedParameter(key, chosen.value, len(group), len(group) / candidates, means[best], truncated=not ended)

@@ -35,9 +35,7 @@ def draw_orders(
     if order_limit < 1:
         raise ToolDecodingError(f"order_limit must be 1 or more, got {order_limit}")
     if strategy not in get_args(OrderStrategy):
-        raise ToolDecodingError(
-            f"unknown order strategy {strategy!r}; known: {', '.join(get_args(OrderStrategy))}"
-        )
+        raise ToolDecodingError(f"unknown order strategy {strategy!r}; known: {', '.join(get_args(OrderStrategy))}")
     documented = tuple(keys)
     if strategy == "documented":
         return (documented,)

@@ -118,7 +118,9 @@ def test_parallel_calls() -> None:
     def continuation(written: str) -> str:
         done = written.count(")")
         value = ("1", "22", "3")[min(written.count("x=") - 1, 2)] if "x=" in written else "1"
-        return script("Add", {"x": value}, then=", Add(" if done < 2 else "]")(written) if "Add(" in written else "[Add("
+        return (
+            script("Add", {"x": value}, then=", Add(" if done < 2 else "]")(written) if "Add(" in written else "[Add("
+        )
 
     result = decode(tools, continuation, format="pythonic")
     assert [c.voted.arguments["x"] for c in result.calls] == [1, 22, 3]
@@ -159,7 +161,9 @@ def test_a_named_tool() -> None:
 
 
 def test_a_value_without_an_end_is_closed_and_reported() -> None:
-    result = decode(lookup(tool("Say", parameter("text", "str"))), script("Say", {"text": "'" + "la " * 500}), max_value_tokens=9)
+    result = decode(
+        lookup(tool("Say", parameter("text", "str"))), script("Say", {"text": "'" + "la " * 500}), max_value_tokens=9
+    )
     assert result.valid and result.calls[0].voted.parameters[0].truncated
     assert "'text'" in result.errors[0] and "limit of tokens" in result.errors[0]
     assert result.text.startswith("[Say(text='la la") and result.text.endswith("')]")

@@ -24,7 +24,9 @@ RECURRENT: dict[str, dict[str, Any]] = {
 def recurrent_model(model_type: str) -> Any:
     torch.manual_seed(0)
     common = {"vocab_size": len(TOKENIZER), "hidden_size": 64, "num_hidden_layers": 2, "initializer_range": 0.3}
-    config = AutoConfig.for_model(model_type, **common | {"num_attention_heads": 4, "intermediate_size": 96} | RECURRENT[model_type])
+    config = AutoConfig.for_model(
+        model_type, **common | {"num_attention_heads": 4, "intermediate_size": 96} | RECURRENT[model_type]
+    )
     return AutoModelForCausalLM.from_config(config).eval()
 
 
@@ -131,4 +133,4 @@ def test_scores_rank_equal_logits_by_id() -> None:
     assert ranked[:3] == [7, 200, 0] and sorted(ranked) == list(range(300))
     spread = torch.randperm(300, generator=torch.Generator().manual_seed(0)).float()
     assert list(Scores(spread).best_first()) == torch.sort(spread, descending=True).indices.tolist()
-    assert sum(2.718281828**Scores(spread).logprob(i) for i in range(300)) == pytest.approx(1.0, abs=1e-4)
+    assert sum(2.718281828 ** Scores(spread).logprob(i) for i in range(300)) == pytest.approx(1.0, abs=1e-4)

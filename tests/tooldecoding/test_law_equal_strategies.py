@@ -29,7 +29,9 @@ def decode(decoder: ToolDecoder, prompts: Sequence[str], **fields: Any) -> list[
     return results
 
 
-def candidate_alone(decoder: ToolDecoder, prompt: str, order: tuple[str, ...], patch: Any, **fields: Any) -> CandidateCall:
+def candidate_alone(
+    decoder: ToolDecoder, prompt: str, order: tuple[str, ...], patch: Any, **fields: Any
+) -> CandidateCall:
     patch.setattr(tooldecoding.call_decoder, "draw_orders", lambda *_: (order,))
     [result] = decode(decoder, [prompt], **fields)
     patch.undo()
