@@ -13,7 +13,7 @@ from lookup.value_text import close_literal, read_value
 from tooldecoding.branch import Branch, Steps, gather
 from tooldecoding.call_format import Call
 from tooldecoding.options import DecodeOptions
-from tooldecoding.value_state import Following, ValueState
+from tooldecoding.value_state import ValueState
 from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, merge
 
 
@@ -66,35 +66,36 @@ class CallDecoder:
         """Decode calls behind the opener, which ``branch`` has just written; returns them and their text."""
         form = self._format
         calls: list[DecodedCall] = []
-        closed = False
-        start = branch.length
-        while not closed:
+        while True:
             with self._clock.phase("name"):
                 number, _ = yield from branch.choose([t.name + form.bracket for t in self._tools])
             tool = self._tools[number]
-            may_go_on = form.parallel and len(calls) + 1 < self._options.max_calls and self._fits_another(branch, start)
-            committed = branch.fork() if may_go_on else None
+            committed = branch.fork() if form.parallel and len(calls) + 1 < self._options.max_calls else None
             with self._clock.phase("values"):
                 candidates = yield from self._candidates(branch, tool)
             with self._clock.phase("vote"):
                 voted = merge(candidates, tool)
             calls.append(DecodedCall(voted, tuple(candidates)))
-            closed = committed is None
-            if committed is not None:
-                text = form.render_call(tool.name, voted.arguments)
-                committed.write(text[len(tool.name + form.bracket) :])
-                with self._clock.phase("next"):
-                    number, _ = yield from committed.choose([form.separator, form.closer])
-                closed = number == 1
-                branch = committed
-                if closed:
-                    committed.release()
+            if committed is None or not (yield from self._goes_on(committed, tool, voted)):
+                break
+            branch = committed
         return calls, form.render([Call(c.voted.name, c.voted.arguments) for c in calls])
 
-    def _fits_another(self, branch: Branch, start: int) -> bool:
-        if self._room is None:
-            return True
-        return 2 * (branch.length - start) + longest_call(self._tools, self._options) < self._room
+    def _goes_on(self, branch: Branch, tool: ToolSpec, voted: VotedCall) -> Steps[bool]:
+        """Commit the voted call, of which ``branch`` has the name, and let the model choose to add another."""
+        form = self._format
+        before = branch.length
+        branch.write(form.render_call(tool.name, voted.arguments)[len(tool.name + form.bracket) :])
+        if self._room is not None:
+            self._room -= branch.length - before + len((form.opener + tool.name + form.bracket).encode())
+        goes_on = False
+        if self._room is None or self._room >= longest_call(self._tools, self._options):
+            with self._clock.phase("next"):
+                number, _ = yield from branch.choose([form.separator, form.closer])
+            goes_on = number == 0
+        if not goes_on:
+            branch.release()
+        return goes_on
 
     def _candidates(self, branch: Branch, tool: ToolSpec) -> Steps[list[CandidateCall]]:
         options = self._options
@@ -135,10 +136,8 @@ class CallDecoder:
         orders: Sequence[tuple[str, ...]],
         values: tuple[CandidateValue, ...],
     ) -> Steps[list[CandidateCall]]:
-        owed = len(values) + 1 < len(orders[0])
-        following = self._following(may_continue=owed or bool(tool.optional), may_end=not owed)
         branch.write((self._format.separator if values else "") + self._format.key(key))
-        value = yield from self._value(branch, tool, tool.parameter(key), following)
+        value = yield from self._value(branch, tool, tool.parameter(key))
         candidates = yield from self._required(branch, tool, orders, (*values, value))
         return candidates
 
@@ -154,8 +153,7 @@ class CallDecoder:
             if number == len(unused):
                 break
             spec = unused.pop(number)
-            following = self._following(may_continue=bool(unused), may_end=True)
-            value = yield from self._value(branch, tool, spec, following)
+            value = yield from self._value(branch, tool, spec)
             values = (*values, value)
         else:
             branch.write(form.end)
@@ -165,13 +163,7 @@ class CallDecoder:
         text = f"{tool.name}{form.bracket}{pairs}{form.end}"
         return CandidateCall(tool.name, order, values, text, tuple(branch.ids))
 
-    def _following(self, may_continue: bool, may_end: bool) -> Following:
-        form = self._format
-        return Following(form.separator, form.end, form.closer, may_continue, may_end)
-
-    def _value(
-        self, branch: Branch, tool: ToolSpec, spec: ParameterSpec, following: Following
-    ) -> Steps[CandidateValue]:
+    def _value(self, branch: Branch, tool: ToolSpec, spec: ParameterSpec) -> Steps[CandidateValue]:
         """Decode one value behind its key."""
         notation = self._format.notation
         grammar = value_grammar(spec, notation, self._options.value_constraint)
@@ -180,40 +172,36 @@ class CallDecoder:
             text, truncated = grammar.choices[number], False
         else:
             branch.write(grammar.opener)
-            limit = self._value_limit(tool)
-            text, logprobs, truncated = yield from _free_value(branch, grammar, following, limit)
+            text, logprobs, truncated = yield from self._free_value(branch, grammar, self._value_limit(tool))
         mean = sum(logprobs) / len(logprobs) if logprobs else 0.0
         return CandidateValue(spec.name, read_value(text, spec, notation), text, mean, truncated)
 
     def _value_limit(self, tool: ToolSpec) -> int:
         if self._room is None:
             return self._options.max_value_tokens
-        free = self._room - forced_bytes(tool, self._options)
+        free = self._room - longest_call([tool], self._options)
         return max(1, min(self._options.max_value_tokens, free // max(1, len(tool.parameters))))
 
-
-def _free_value(
-    branch: Branch, grammar: ValueGrammar, following: Following, limit: int
-) -> Steps[tuple[str, list[float], bool]]:
-    """Let the model write a literal; text, log-probabilities of its tokens, and whether it was cut off."""
-    state = ValueState(grammar, following, grammar.opener)
-    logprobs: list[float] = []
-    while True:
-        pick = yield from branch.next_token(state.step, "free")
-        logprobs.append(pick.logprob)
-        step = state.step(pick.piece)
-        if step is None:
-            raise RuntimeError(f"token {pick.token} was admitted and then refused")
-        rest = len(state.tail + pick.piece) - len(step.value.encode() + step.tail)
-        state.apply(step)
-        if step.closed:
-            branch.trim(rest)
-            return state.text, logprobs, False
-        if len(logprobs) >= limit and not state.finish_character():
-            suffix = close_literal(state.text, grammar)
-            branch.write(suffix)
-            return state.text + suffix, logprobs, True
-        branch.settle()
+    def _free_value(self, branch: Branch, grammar: ValueGrammar, limit: int) -> Steps[tuple[str, list[float], bool]]:
+        """Let the model write a literal; text, log-probabilities of its tokens, and whether it was cut off."""
+        state = ValueState(grammar, self._format)
+        logprobs: list[float] = []
+        while True:
+            pick = yield from branch.next_token(state.step, "free")
+            logprobs.append(pick.logprob)
+            step = state.step(pick.piece)
+            if step is None:
+                raise RuntimeError(f"token {pick.token} was admitted and then refused")
+            rest = len(state.tail + pick.piece) - len(step.value.encode() + step.tail)
+            state.apply(step)
+            if step.closed:
+                branch.trim(rest)
+                return state.text, logprobs, False
+            if len(logprobs) >= limit and not state.finish_character():
+                suffix = close_literal(state.text, grammar)
+                branch.write(suffix)
+                return state.text + suffix, logprobs, True
+            branch.settle()
 
 
 def _demand_distinct(texts: Sequence[str], what: str) -> None:

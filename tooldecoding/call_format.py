@@ -54,6 +54,13 @@ class CallFormat:
         """The text before a value."""
         return f"{name}="
 
+    def may_follow_value(self, text: str) -> bool:
+        """Whether a token that ends a value may go on with ``text``: a separator, or the end of the call."""
+        if self.separator.startswith(text):
+            return True
+        rest = text.removeprefix(self.end)
+        return rest != text and (rest.startswith(self.closer) or self.separator.startswith(rest))
+
     def render_call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """One call without the opener and closer: ``Name(key='value')``."""
         pairs = (self.key(k) + render_value(v, self.notation) for k, v in arguments.items())

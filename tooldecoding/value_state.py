@@ -1,11 +1,11 @@
 """A value while the model writes it freely: which tokens keep it possible, and where it ends."""
 
 import codecs
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from lookup.value_grammar import ValueGrammar
 from lookup.value_text import admissible
+from tooldecoding.call_format import CallFormat
 
 _CLOSERS = frozenset("'\"]})")
 
@@ -28,43 +28,17 @@ class Step(NamedTuple):
     closed: bool
 
 
-@dataclass(frozen=True)
-class Following:
-    """What may stand behind a value: the separator, and the end of the call when no key is owed.
-
-    A token that closes the call may run on into the closer or the next call; that part is decided
-    again after the vote.
-    """
-
-    separator: str
-    end: str
-    closer: str
-    may_continue: bool
-    may_end: bool
-
-    def admits(self, overflow: str) -> bool:
-        """Whether ``overflow`` begins something that may follow."""
-        if self.may_continue and self.separator.startswith(overflow):
-            return True
-        if not self.may_end or not overflow.startswith(self.end):
-            return False
-        rest = overflow[len(self.end) :]
-        return rest.startswith(self.closer) or self.separator.startswith(rest)
-
-
 class ValueState:
     """The text of one value so far.
 
-    Parameters
-    ----------
-    opener : str
-        The part of the literal that is already written.
+    A token may end the value and run on into what can follow a value in the format. Whatever that is, it
+    ends the value: the model need not know that another key is going to be injected.
     """
 
-    def __init__(self, grammar: ValueGrammar, following: Following, opener: str) -> None:
+    def __init__(self, grammar: ValueGrammar, form: CallFormat) -> None:
         self._grammar = grammar
-        self._following = following
-        self.text = opener
+        self._form = form
+        self.text = grammar.opener
         self.tail = b""
         self._finishing = False
 
@@ -99,21 +73,19 @@ class ValueState:
         """The step if the value ends inside ``new`` and the rest may follow."""
         if tail:
             return None
+        first = self._form.separator[0] + self._form.end[0]
         for split in range(len(new)):
             overflow = new[split:]
             before = new[split - 1] if split else self.text[-1:]
             if (
-                overflow[0] in self._first_following()
+                overflow[0] in first
                 and (before in _CLOSERS or before.isalnum())
                 and self._grammar.complete(self.text + new[:split])
                 and admissible(self.text + new[:split], self._grammar)
-                and self._following.admits(overflow)
+                and self._form.may_follow_value(overflow)
             ):
                 return Step(new[:split], b"", True)
         return None
-
-    def _first_following(self) -> str:
-        return self._following.separator[0] + self._following.end[0]
 
     def apply(self, step: Step) -> None:
         """Take a step returned by ``step``."""

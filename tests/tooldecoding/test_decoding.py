@@ -183,8 +183,10 @@ def test_free_values_are_dropped_by_their_type_when_voting() -> None:
 
 def test_several_prompts_with_tools_of_their_own() -> None:
     decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
-    requests = [Request("a\n", lookup(FOUR), DecodeOptions(max_value_tokens=5)),
-                Request("bb bb\n", lookup(WEATHER), DecodeOptions(max_value_tokens=5, format="pythonic", max_calls=1))]  # fmt: skip
+    requests = [
+        Request("a\n", lookup(FOUR), DecodeOptions(max_value_tokens=5)),
+        Request("bb bb\n", lookup(WEATHER), DecodeOptions(max_value_tokens=5, format="pythonic", max_calls=1)),
+    ]
     together = decoder.run(requests)
     alone = [decoder.run([r])[0] for r in requests]
     assert [r.text for r in together] == [r.text for r in alone]
@@ -199,14 +201,17 @@ def test_a_prompt_longer_than_the_context_says_by_how_much() -> None:
     decoder = ToolDecoder(model, TOKENIZER)
     with pytest.raises(PromptError, match=r"200 tokens .* context is 100 tokens: \d+ too many"):
         decoder.decode("a " * 100, tools=lookup(FOUR))
-    for length in range(2, 50):
+    mixed = lookup(tool("Mix", parameter("a", "str"), parameter("b", "float"), parameter("c", "str", enum=("x", "yy"))))
+    for length in range(2, 100):
         ids = [5] * length
-        try:
-            [result] = decoder.run([Request(ids, lookup(FOUR), DecodeOptions())])
-        except PromptError:
-            continue
-        longest = max(len(c.token_ids) for c in result.calls[0].candidates)
-        assert length + longest <= 100
+        for options in (DecodeOptions(), DecodeOptions(format="pythonic")):
+            for tools in (lookup(FOUR), mixed):
+                try:
+                    [result] = decoder.run([Request(ids, tools, options)])
+                except PromptError:
+                    continue
+                written = [c.token_ids for c in result.calls[0].candidates] + [result.token_ids]
+                assert length + max(map(len, written)) <= 100
 
 
 def test_wrong_input() -> None:

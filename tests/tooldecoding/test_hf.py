@@ -34,9 +34,7 @@ def test_generate_gives_the_decoders_call() -> None:
 
 def test_padded_prompts_and_a_dictionary() -> None:
     prompts = ["x", "User: the weather in New York\n"]
-    inputs = TOKENIZER(
-        prompts, return_tensors="pt", padding=True, padding_side="left", return_token_type_ids=False
-    )
+    inputs = TOKENIZER(prompts, return_tensors="pt", padding=True, padding_side="left", return_token_type_ids=False)
     method = tool_decoding(TOKENIZER, DOCS, max_value_tokens=6, order_limit=1)
     output = MODEL.generate(**inputs, custom_generate=method, return_dict_in_generate=True, max_new_tokens=64)
     assert isinstance(output, ToolDecodingOutput) and output.results and output.sequences is not None
