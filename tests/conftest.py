@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-DEMO = Path(__file__).parent.parent / "tooldecoding" / "demo"
+CASES = Path(__file__).parent / "cases"
 
 
 class Ran(NamedTuple):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import tooldecoding.batch
-from conftest import DEMO, Ran
+from conftest import CASES, Ran
 from tooldecoding.errors import PromptError
 
-TOOLS = (DEMO / "tools.jsonl").read_text()
+TOOLS = (CASES / "tools.jsonl").read_text()
 USER = [{"role": "User", "text": "Cancel table 7."}]
 
 
@@ -108,7 +108,7 @@ def test_hostile_rows_are_errors_of_their_own(decode: Callable[..., Ran], rows: 
 def test_rows_without_tools_take_those_of_the_command_line(
     decode: Callable[..., Ran], rows: Callable[..., Path]
 ) -> None:
-    ran = decode(rows({"id": 1, "dialogue": USER}), "--tools", DEMO / "tools.jsonl")
+    ran = decode(rows({"id": 1, "dialogue": USER}), "--tools", CASES / "tools.jsonl")
     assert read(ran.out)[0]["calls"][0]["name"] == "CancelTable"
 
 

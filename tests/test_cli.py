@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DEMO, Ran
+from conftest import CASES, Ran
 
 Cli = Callable[..., Ran]
-TOOLS = DEMO / "tools.jsonl"
-DIALOGUE = DEMO / "dialogue.jsonl"
+TOOLS = CASES / "tools.jsonl"
+DIALOGUE = CASES / "dialogue.jsonl"
 TOKENS = {"forced_tokens", "constrained_tokens", "free_tokens"}
 COUNTERS = {"forward_passes", "positions", *TOKENS, "cache_bytes", "seconds"}
 
@@ -71,13 +71,13 @@ class TestLookup:
 
 class TestBadDocumentation:
     def test_missing_file_names_the_nearest(self, cli: Cli) -> None:
-        assert_bad(cli("lookup", DEMO / "tool.jsonl"), "no such file", f"did you mean {TOOLS}?")
+        assert_bad(cli("lookup", CASES / "tool.jsonl"), "no such file", f"did you mean {TOOLS}?")
 
     def test_missing_folder(self, cli: Cli, tmp_path: Path) -> None:
         assert_bad(cli("lookup", tmp_path / "no" / "tools.jsonl"), "no such file", "no folder")
 
     def test_folder(self, cli: Cli) -> None:
-        assert_bad(cli("lookup", DEMO), "expected a file, found a directory")
+        assert_bad(cli("lookup", CASES), "expected a file, found a directory")
 
     def test_not_utf8(self, cli: Cli, tmp_path: Path) -> None:
         (tmp_path / "docs").write_bytes(b"caf\xe9")
@@ -213,3 +213,12 @@ class TestBadDecode:
         assert ran.code == 2
         assert "--order-limit" in ran.err
         assert "Traceback" not in ran.err
+
+
+def test_the_demo_has_six_orders(decode: Cli) -> None:
+    demo = Path(__file__).parent.parent / "tooldecoding" / "demo"
+    ran = decode(
+        "--tools", demo / "tools.jsonl", "--dialogue", demo / "dialogue.jsonl", "--tool-choice", "SendMessage", "--json"
+    )
+    assert ran.code == 0, ran.err
+    assert len(json.loads(ran.out)["candidates"]) == 6

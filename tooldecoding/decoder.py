@@ -68,7 +68,7 @@ class ToolDecoder:
     ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
-        self.table = TokenTable(tokenizer)
+        self.table = TokenTable(tokenizer, model.config.get_text_config().vocab_size)
         self.new_engine = EngineFactory(self.model, strategy)
         self.options = replace(options or DecodeOptions(), **fields)
         self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)

@@ -34,6 +34,8 @@ def load_model(
     if dtype not in DTYPES:
         raise ModelError(f"unknown dtype {dtype!r}; known: {', '.join(DTYPES)}")
     source = str(Path(__file__).parent / "reference_model") if path == REFERENCE_MODEL else path
+    if path.startswith((".", "/", "~")) and not Path(path).is_dir():
+        raise ModelError(f"no model folder at {path!r}")
     try:
         tokenizer = AutoTokenizer.from_pretrained(source)
         model = AutoModelForCausalLM.from_pretrained(source, dtype=DTYPES[dtype])

@@ -14,23 +14,42 @@ from tooldecoding.errors import TokenizerError
 
 _CONTEXT_CHARACTERS = 24
 _ANCHORS = ("\n", "[", "a", "(", "=")
+_SAMPLE = "Name(key='a value', n=1)"
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 class TokenTable:
     """Token ids <-> bytes for one tokenizer (byte-level BPE, or SentencePiece with or without byte fallback).
 
+    Parameters
+    ----------
+    tokenizer : PreTrainedTokenizerBase
+    vocabulary : int, optional
+        Number of the model's logits; tokens from there on cannot be chosen.
+
     Attributes
     ----------
     texts : list of (bytes or None)
         Text of each id as UTF-8 bytes, possibly a part of a character; ``None`` for special tokens.
+
+    Raises
+    ------
+    TokenizerError
+        If the texts of tokens do not join to the text that they were made from.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, vocabulary: int | None = None) -> None:
         self.tokenizer = tokenizer
         self.name = str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
         self.texts = _token_texts(tokenizer)
-        self._special = set(tokenizer.all_special_ids)
+        written = self.join(self._plain_ids(_SAMPLE)).decode(errors="replace")
+        if not written.endswith(_SAMPLE):
+            raise TokenizerError(
+                f"tokenizer {self.name} is not supported: its tokens of {_SAMPLE!r} join to {written!r}; "
+                "byte-level BPE and SentencePiece tokenizers are"
+            )
+        if vocabulary is not None:
+            self.texts[vocabulary:] = [None] * len(self.texts[vocabulary:])
         order = sorted((t, i) for i, t in enumerate(self.texts) if t)
         self._sorted_texts = [t for t, _ in order]
         self._sorted_ids = np.array([i for _, i in order], dtype=np.int64)
@@ -102,7 +121,7 @@ class TokenTable:
 
 
 def _token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
-    size = len(tokenizer)
+    size = max(tokenizer.get_vocab().values()) + 1
     pieces = tokenizer.convert_ids_to_tokens(list(range(size)))
     added = tokenizer.added_tokens_decoder
     byte_level = _is_byte_level(tokenizer, pieces)

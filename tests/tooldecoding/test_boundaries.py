@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from tokenizers import normalizers
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
@@ -48,6 +49,20 @@ def test_bytes_write_any_character(characters: str) -> None:
 def test_a_missing_character_is_named() -> None:
     with pytest.raises(TokenizerError, match="no token for '年'"):
         TokenTable(TOKENIZERS["sentencepiece without"]).encode_after(b"", "ano年".encode())
+
+
+def test_a_tokenizer_that_changes_text_is_refused() -> None:
+    tokenizer = byte_level_tokenizer()
+    tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
+    with pytest.raises(TokenizerError, match="is not supported: its tokens of"):
+        TokenTable(tokenizer)
+
+
+def test_tokens_beyond_the_models_vocabulary_are_never_chosen() -> None:
+    tokenizer = byte_level_tokenizer()
+    table = TokenTable(tokenizer, 300)
+    assert all(table.is_special(i) for i in range(300, len(tokenizer) + 5))
+    assert max(table.with_prefix(b"").tolist()) < 300
 
 
 def crossing_tokens(table: TokenTable, candidate: CandidateCall) -> Iterator[tuple[bytes, int, bytes]]:
