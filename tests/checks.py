@@ -61,10 +61,10 @@ def wrong_in_value(value: Any, schema: dict[str, Any]) -> str | None:
         else:
             ok = repr(value) in members
         return None if ok else f"{value!r} is not among {enum}"
-    allowed = TYPES[kind]
+    allowed = TYPES.get(kind, (object,))
     if not isinstance(value, allowed) or (isinstance(value, bool) and allowed in ((int,), (int, float))):
         return f"{value!r} is no {kind}"
     items = schema.get("items")
-    if kind in ("array", "tuple") and items and "type" in items:
+    if kind in ("array", "tuple") and isinstance(items, dict) and "type" in items:
         return next((w for v in value if (w := wrong_in_value(v, {"type": items["type"]}))), None)
     return None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 REQUIRED = {True: "yes", False: "no", None: "?"}
 PROMPT_LINES = 4
+PROMPT_CHARACTERS = 400
 PLAIN_WIDTH = 120
 
 
@@ -61,10 +62,8 @@ def _tool_table(tool: ToolSpec) -> Table:
 
 def show_result(console: Console, prompt: str, result: "DecodeResult", show_orders: bool) -> None:
     """The end of the prompt, the text written behind it, a table for each call, and the counters."""
-    lines = shown(prompt).splitlines()
-    for line in lines[-PROMPT_LINES:-1]:
-        console.print(Text(line, style="dim"))
-    console.print(Text(lines[-1] if lines else "", style="dim") + Text(shown(result.text), style="bold green"))
+    lines = [_end_of(line) for line in shown(prompt).split("\n")[-PROMPT_LINES:]]
+    console.print(Text("\n".join(lines), style="dim") + Text(shown(result.text), style="bold green"))
     for call in result.calls:
         console.print()
         if show_orders:
@@ -76,8 +75,12 @@ def show_result(console: Console, prompt: str, result: "DecodeResult", show_orde
     console.print(_counters_table(result.counters))
 
 
+def _end_of(line: str) -> str:
+    return line if len(line) <= PROMPT_CHARACTERS else "…" + line[-PROMPT_CHARACTERS:]
+
+
 def _show_candidates(console: Console, call: "DecodedCall") -> None:
-    console.print(f"{call.voted.name}: a candidate call for each order of the required keys")
+    console.print(f"{shown(call.voted.name)}: a candidate call for each order of the required keys")
     rows = [(str(n), " → ".join(c.order), c.text) for n, c in enumerate(call.candidates, start=1)]
     console.print(_table(("", "order", "candidate call"), rows))
 

@@ -1,7 +1,7 @@
 """Law 1: with any scores, a decoded call parses, names a given tool, and carries the right keys and types."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -32,58 +32,57 @@ def decoder() -> ToolDecoder:
     return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, strategy="batched", max_value_tokens=12)
 
 
-def decode_all(
-    decoder: ToolDecoder,
-    cases: Iterable[tuple[str, str, LookupDictionary, Callable[[str, list[tuple[str, Any]]], str | None]]],
-    **fields: Any,
-) -> tuple[int, list[str]]:
+Case = tuple[str, str, LookupDictionary, dict[str, dict[str, Any]]]
+"""Id, prompt, tools, and by tool name a JSON Schema object with ``properties`` and ``required``."""
+
+
+def decode_all(decoder: ToolDecoder, cases: Iterable[Case], **fields: Any) -> tuple[int, list[str]]:
     """Decode every case under a bias of its own; how many calls were read, and what was wrong."""
     count, wrong = 0, []
     biases = list(BIASES.values())
     options = DecodeOptions(**{"max_value_tokens": 12, "max_calls": 2} | fields)
-    for number, (identifier, prompt, tools, check) in enumerate(cases):
+    for number, (identifier, prompt, tools, schemas) in enumerate(cases):
         engine = RandomEngine(decoder.table.texts, number, biases[number % len(biases)])
         decoder.new_engine = lambda engine=engine: engine  # type: ignore[assignment,misc]
         [result] = decoder.run([Request(prompt, tools, options)])
-        texts = [result.text, *(f"[{c.text}]" for call in result.calls for c in call.candidates)]
         assert decoder.table.join(result.token_ids).decode() == result.text
+        read, found = wrong_in_text(result.text, schemas)
         for call in result.calls:
             for candidate in call.candidates:
                 assert decoder.table.join(candidate.token_ids).decode().endswith(candidate.text)
-        for text in texts:
-            try:
-                calls = read_calls(text)
-            except (SyntaxError, ValueError, AssertionError) as error:
-                wrong.append(f"{identifier}: {text!r} does not parse: {error}")
-                continue
-            count += len(calls)
-            wrong += [f"{identifier}: {w}: {text}" for name, pairs in calls if (w := check(name, pairs))]
+                more, bad = wrong_in_text(f"[{candidate.text}]", schemas)
+                read, found = read + more, found + bad
+            if options.value_constraint == "typed":
+                properties = schemas[call.voted.name]["properties"]
+                values = call.voted.arguments.items()
+                found += [w for k, v in values if (w := wrong_in_value(v, properties[k]))]
         parsed = options.call_format.parse(result.text, tools)
         if [(c.name, dict(c.arguments)) for c in parsed] != [(c.voted.name, c.voted.arguments) for c in result.calls]:
-            wrong.append(f"{identifier}: not read back: {result.text}")
+            found.append("is not read back")
+        count += read
+        wrong += [f"{identifier}: {w}: {result.text}" for w in found]
     return count, wrong
 
 
-def bfcl_case(entry: dict[str, Any], format: str, typed: bool) -> Any:
-    tools = {f["name"]: f["parameters"] for f in entry["function"]}
-
-    def check(name: str, pairs: list[tuple[str, Any]]) -> str | None:
-        found = wrong_in_call(name, pairs, tools)
-        if found or not typed or format == "api-bank":
-            return found
-        schemas = tools[name]["properties"]
-        return next((w for k, v in pairs if (w := wrong_in_value(v, schemas[k]))), None)
-
-    question = entry["question"][0][-1]["content"]
-    return entry["id"], f"{question}\n", extract(entry["function"]), check
+def wrong_in_text(text: str, schemas: dict[str, dict[str, Any]]) -> tuple[int, list[str]]:
+    """How many calls stand in a text, and what breaks law 1 in their names and keys."""
+    try:
+        calls = read_calls(text)
+    except (SyntaxError, ValueError, AssertionError) as error:
+        return 0, [f"{text!r} does not parse ({error})"]
+    return len(calls), [w for name, pairs in calls if (w := wrong_in_call(name, pairs, schemas))]
 
 
-def bfcl_cases(format: str, typed: bool, step: int) -> list[Any]:
-    entries = [e for e in bfcl_entries("live_*") if e["function"]][::step]
-    return [bfcl_case(e, format, typed) for e in entries]
+def bfcl_cases(step: int) -> list[Case]:
+    cases = []
+    for entry in [e for e in bfcl_entries("live_*") if e["function"]][::step]:
+        schemas = {f["name"]: f["parameters"] for f in entry["function"]}
+        question = entry["question"][0][-1]["content"]
+        cases.append((entry["id"], f"{question}\n", extract(entry["function"]), schemas))
+    return cases
 
 
-def api_bank_cases(step: int) -> list[Any]:
+def api_bank_cases(step: int) -> list[Case]:
     cases = []
     for identifier, rows, tools in list(api_bank_calls())[::step]:
         schemas = {
@@ -95,27 +94,16 @@ def api_bank_cases(step: int) -> list[Any]:
         }
         lookup = extract("\n".join(json.dumps(t) for t in tools))
         last = rows[-1].get("text", "") if rows else ""
-
-        def check(name: str, pairs: list[tuple[str, Any]], schemas: Any = schemas) -> str | None:
-            return wrong_in_call(name, pairs, schemas)
-
-        cases.append((identifier, f"User: {last}\nAPI-Request: ", lookup, check))
+        cases.append((identifier, f"User: {last}\nAPI-Request: ", lookup, schemas))
     return cases
 
 
 @needs_data
 @pytest.mark.parametrize("constraint", ["typed", "free"])
 @pytest.mark.parametrize("format", ["pythonic", "api-bank"])
-def test_a_part_of_bfcl_live(decoder: ToolDecoder, format: str, constraint: str) -> None:
-    cases = bfcl_cases(format, constraint == "typed", step=61)
+def test_a_part_of_the_data(decoder: ToolDecoder, format: str, constraint: str) -> None:
+    cases = bfcl_cases(step=61) + api_bank_cases(step=37)
     count, wrong = decode_all(decoder, cases, format=format, value_constraint=constraint)
-    assert count > len(cases) and not wrong
-
-
-@needs_data
-def test_a_part_of_api_bank(decoder: ToolDecoder) -> None:
-    cases = api_bank_cases(step=17)
-    count, wrong = decode_all(decoder, cases)
     assert count > len(cases) and not wrong
 
 
@@ -123,21 +111,12 @@ def test_a_part_of_api_bank(decoder: ToolDecoder) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("constraint", ["typed", "free"])
 @pytest.mark.parametrize("format", ["pythonic", "api-bank"])
-def test_all_of_bfcl_live(
-    decoder: ToolDecoder, format: str, constraint: str, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("name", "read"), [("BFCL live", bfcl_cases), ("API-Bank", api_bank_cases)])
+def test_all_of_the_data(
+    decoder: ToolDecoder, name: str, read: Any, format: str, constraint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cases = bfcl_cases(format, constraint == "typed", step=1)
+    cases = read(step=1)
     count, wrong = decode_all(decoder, cases, format=format, value_constraint=constraint)
     with capsys.disabled():
-        print(f"\nBFCL live, {format}, {constraint}: {len(cases)} prompts, {count} calls, {len(wrong)} invalid")
-    assert not wrong
-
-
-@needs_data
-@pytest.mark.slow
-def test_all_of_api_bank(decoder: ToolDecoder, capsys: pytest.CaptureFixture[str]) -> None:
-    cases = api_bank_cases(step=1)
-    count, wrong = decode_all(decoder, cases)
-    with capsys.disabled():
-        print(f"\nAPI-Bank, api-bank, typed: {len(cases)} API calls, {count} calls, {len(wrong)} invalid")
+        print(f"\n{name}, {format}, {constraint}: {len(cases)} prompts, {count} calls, {len(wrong)} invalid")
     assert not wrong
