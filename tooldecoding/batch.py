@@ -7,7 +7,7 @@ from typing import Any
 from lookup.errors import ToolDecodingError
 from tooldecoding.config import Settings
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.dialogue import read_rows
+from tooldecoding.dialogue import Turn, read_rows
 from tooldecoding.documentation import Documentation
 from tooldecoding.errors import PromptError
 from tooldecoding.jobs import Job, decode_requests, make_request
@@ -88,15 +88,16 @@ def _read_job(line: str, number: int, origin: str, documentation: Documentation 
         return BadRow(identifier, str(error))
 
 
-def _content(row: Mapping[str, Any], place: str) -> Any:
+def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...]:
     if ("prompt" in row) == ("dialogue" in row):
         found = "both" if "prompt" in row else f"only {', '.join(map(repr, row)) or 'an empty object'}"
         raise PromptError(f"{place}: a row needs either 'prompt' or 'dialogue', found {found}")
     if "dialogue" in row:
         return read_rows(row["dialogue"], place)
-    if not isinstance(row["prompt"], str) or not row["prompt"]:
-        raise PromptError(f"{place}: expected 'prompt' to be a text that is not empty, got {row['prompt']!r}")
-    return row["prompt"]
+    prompt = row["prompt"]
+    if not isinstance(prompt, str) or not prompt:
+        raise PromptError(f"{place}: expected 'prompt' to be a text that is not empty, got {prompt!r}")
+    return prompt
 
 
 def _documentation(row: Mapping[str, Any], place: str) -> Documentation | None:

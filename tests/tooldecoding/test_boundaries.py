@@ -1,13 +1,16 @@
 """Token boundaries: the ids of a call spell its text, and no token crosses a boundary that the tokenizer keeps."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
-from tokenizers import normalizers
+from tokenizers import Tokenizer, normalizers
+from transformers import PreTrainedTokenizerFast
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import TokenizerError
+from tooldecoding.testing import RandomEngine, ScriptedEngine
 from tooldecoding.token_table import TokenTable
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 from voting import CandidateCall
@@ -96,6 +99,40 @@ def test_tokens_that_cross_a_boundary_are_the_tokenizers(name: str, format: str,
                 crossings += 1
                 assert list(decoder.table.encode_after(before, text)) == [token]
     assert crossings
+
+
+def test_a_token_that_the_tokenizer_never_makes_does_not_cross_a_boundary() -> None:
+    state = json.loads(byte_level_tokenizer().backend_tokenizer.to_str())
+    strange = len(state["model"]["vocab"])
+    state["model"]["vocab"]["='Bo"] = strange  # in the vocabulary, but no merge leads to it
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(state)), bos_token="<s>")
+    decoder = ToolDecoder(tiny_model("llama", strange + 1), tokenizer)
+    assert decoder.table.texts[strange] == b"='Bo"
+    engine = ScriptedEngine(decoder.table.texts, lambda text: "='Bob')]"[len(text.rsplit("to")[-1]) :])
+    decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    result = decoder.decode("x\n", tools=lookup(tool("Send", parameter("to", "str"))))
+    assert result.text == "[Send(to='Bob')]"  # type: ignore[union-attr]
+    assert strange not in result.calls[0].candidates[0].token_ids  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_model_reads_exactly_the_tokens_of_the_call(seed: int) -> None:
+    class Recorder(RandomEngine):
+        def release(self, branch: int) -> None:
+            read.append(self._contexts[branch][0])
+
+    tokenizer = TOKENIZERS["byte-level"]
+    decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, max_value_tokens=6)
+    # a model that likes to go on where a held token stands
+    engine = Recorder(decoder.table.texts, seed, lambda t: 3.0 * (len(t) > 1 and t[:1] in b"='"))
+    decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    read: list[tuple[int, ...]] = []
+    result = decoder.decode(PROMPTS[0], tools=lookup(WEATHER))
+    prompt = tokenizer.encode(PROMPTS[0])[:-1]
+    written = [tuple(prompt) + c.token_ids for c in result.calls[0].candidates]  # type: ignore[union-attr]
+    assert len(read) == len(written) == 12
+    for tokens in read:
+        assert any(whole[: len(tokens)] == tokens for whole in written)
 
 
 def test_names_and_keys_hold_any_character() -> None:

@@ -59,6 +59,8 @@ def test_all_orders_give_the_scripted_call(order_limit: int, can_drop: bool) -> 
     assert result.text == "[Send(to='Bob', subject='New York', body='see you', date='2023-01-02')]"
     assert [p.votes for p in result.calls[0].voted.parameters] == [order_limit] * 4
     assert len({c.order for c in result.calls[0].candidates}) == order_limit
+    for candidate in result.calls[0].candidates:  # the boundaries are the tokenizer's, too
+        assert list(candidate.token_ids) == TOKENIZER.encode(f" [{candidate.text}")
 
 
 def test_passes_are_the_free_tokens_of_the_longest_branch_whatever_the_number_of_orders() -> None:
