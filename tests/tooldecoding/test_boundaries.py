@@ -123,14 +123,16 @@ def test_the_model_reads_exactly_the_tokens_of_the_call(seed: int) -> None:
 
     tokenizer = TOKENIZERS["byte-level"]
     decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, max_value_tokens=6)
-    # a model that likes to go on where a held token stands
-    engine = Recorder(decoder.table.texts, seed, lambda t: 3.0 * (len(t) > 1 and t[:1] in b"='"))
+    # a model that likes to go on with a quote where the held token `={` stands
+    engine = Recorder(decoder.table.texts, seed, lambda t: 6.0 * (t == b"={'"))
     decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
     read: list[tuple[int, ...]] = []
-    result = decoder.decode(PROMPTS[0], tools=lookup(WEATHER))
+    dicts = (parameter(k, "dict") for k in ("a", "b", "c"))
+    result = decoder.decode(PROMPTS[0], tools=lookup(tool("Tag", *dicts)), format="pythonic", max_calls=1)
+    assert "={'" in result.text  # type: ignore[union-attr]
     prompt = tokenizer.encode(PROMPTS[0])[:-1]
     written = [tuple(prompt) + c.token_ids for c in result.calls[0].candidates]  # type: ignore[union-attr]
-    assert len(read) == len(written) == 12
+    assert len(read) == len(written) == 6
     for tokens in read:
         assert any(whole[: len(tokens)] == tokens for whole in written)
 

@@ -63,6 +63,13 @@ def test_all_orders_give_the_scripted_call(order_limit: int, can_drop: bool) -> 
         assert list(candidate.token_ids) == TOKENIZER.encode(f" [{candidate.text}")
 
 
+def test_the_end_of_an_enum_member_merges_with_what_follows() -> None:
+    values = {"city": "'Rome'", "days": "'3'", "unit": "'celsius'", "price": "'1.5'"}
+    result = decode(lookup(WEATHER), script("GetWeather", values))
+    for candidate in result.calls[0].candidates:
+        assert list(candidate.token_ids) == TOKENIZER.encode(f" [{candidate.text}")
+
+
 def test_passes_are_the_free_tokens_of_the_longest_branch_whatever_the_number_of_orders() -> None:
     single = decode(lookup(FOUR), script("Send", VALUES), order_limit=1).counters
     assert single.forward_passes == single.free_tokens + single.constrained_tokens
