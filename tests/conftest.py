@@ -1,11 +1,15 @@
 """Fixtures that several test files share: saved tiny models, and the command line in this process."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+# set before torch is imported, here and in subprocesses: tiny models are fastest on one thread
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CASES = Path(__file__).parent / "cases"
 
