@@ -14,12 +14,12 @@ from lookup import api_bank, json_schema, scan
 from lookup.errors import DocumentationError
 from lookup.forms import MisreadError, ObjectForm, TextForm
 from lookup.schema import LookupDictionary, ToolSpec
+from lookup.text_file import read_text
 
 # In the order in which they are asked; the last one also reads {"name", "description"} without parameters.
 OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (api_bank.OBJECT_FORM, json_schema.FORM)
 TEXT_FORMS: Final[tuple[TextForm, ...]] = (api_bank.TEXT_FORM,)
 
-MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -77,26 +77,7 @@ def extract_file(path: str | FilePath) -> LookupDictionary:
     DocumentationError
         As ``extract``, or if the file is missing, a directory, unreadable, larger than 64 MiB, or not UTF-8.
     """
-    path = FilePath(path)
-    try:
-        size = path.stat().st_size
-        if path.is_dir():
-            raise DocumentationError(f"{path}: expected a file with tool documentation, found a directory")
-        if size > MAX_FILE_BYTES:
-            raise DocumentationError(f"{path}: expected at most {MAX_FILE_BYTES} bytes, found {size}")
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise DocumentationError(f"{path}: no such file") from None
-    except OSError as error:
-        raise DocumentationError(f"{path}: cannot be read: {error.strerror}") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DocumentationError(
-            f"{path}: expected UTF-8, found the byte 0x{data[error.start]:02x} at offset {error.start}; "
-            "save the file as UTF-8"
-        ) from None
-    return extract(text, origin=str(path))
+    return extract(read_text(path), origin=str(path))
 
 
 def _in_text(text: str, origin: str) -> Iterator[_Found]:

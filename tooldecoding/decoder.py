@@ -173,8 +173,9 @@ class ToolDecoder:
         Raises
         ------
         PromptError
-            If the prompt is empty, or leaves no room for a call.
+            If the prompt is empty, no Unicode text, or leaves no room for a call.
         """
+        _demand_unicode(request)
         if isinstance(request.prompt, str):
             if not request.prompt:
                 raise PromptError("the prompt is empty")
@@ -251,6 +252,20 @@ class ToolDecoder:
 def as_lookup(tools: Tools) -> LookupDictionary:
     """The lookup dictionary of documentation in any accepted form."""
     return tools if isinstance(tools, LookupDictionary) else extract(tools)
+
+
+def _demand_unicode(request: Request) -> None:
+    """PromptError for halves of surrogate pairs, which JSON can spell and no tokenizer can read."""
+    names = [name for tool in request.tools.tools for name in (tool.name, *(p.name for p in tool.parameters))]
+    members = [m for tool in request.tools.tools for p in tool.parameters for m in p.enum or () if isinstance(m, str)]
+    for text in (request.prompt if isinstance(request.prompt, str) else "", *names, *members):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            found = f"{ord(text[error.start]):04X}"
+            raise PromptError(
+                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found} in {text[:40]!r}"
+            ) from None
 
 
 def _callable(request: Request) -> LookupDictionary:

@@ -47,11 +47,9 @@ def make_request(job: Job, settings: Settings, tokenizer: PreTrainedTokenizerBas
     if not job.content:
         raise PromptError("the prompt is empty")
     try:
-        request = _request(job, settings, tokenizer)
+        return _request(job, settings, tokenizer)
     except RecursionError:
         raise PromptError("an argument or result in the dialogue is nested too deeply") from None
-    _demand_unicode(request)
-    return request
 
 
 def _request(job: Job, settings: Settings, tokenizer: PreTrainedTokenizerBase) -> Request:
@@ -105,17 +103,3 @@ def _documentation_in(turns: Sequence[Turn]) -> Documentation:
             "no tools are given (--tools DOCS), and no ToolSearcher result in the dialogue documents one"
         )
     return Documentation.read(tools, "<dialogue>")
-
-
-def _demand_unicode(request: Request) -> None:
-    """PromptError for halves of surrogate pairs, which JSON can spell and no tokenizer can read."""
-    names = [name for tool in request.tools.tools for name in (tool.name, *(p.name for p in tool.parameters))]
-    members = [m for tool in request.tools.tools for p in tool.parameters for m in p.enum or () if isinstance(m, str)]
-    for text in (str(request.prompt), *names, *members):
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            found = f"{ord(text[error.start]):04X}"
-            raise PromptError(
-                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found} in {text[:40]!r}"
-            ) from None
