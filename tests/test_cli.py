@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import CASES, Ran
+from tiny_models import sentencepiece_tokenizer, tiny_model
 
 Cli = Callable[..., Ran]
 TOOLS = CASES / "tools.jsonl"
@@ -213,6 +214,17 @@ class TestBadDecode:
         assert ran.code == 2
         assert "--order-limit" in ran.err
         assert "Traceback" not in ran.err
+
+
+def test_a_tokenizer_without_the_needed_characters(cli: Cli, tmp_path: Path) -> None:
+    tokenizer = sentencepiece_tokenizer(byte_fallback=False)
+    tokenizer.save_pretrained(tmp_path)
+    tiny_model("llama", len(tokenizer)).save_pretrained(tmp_path)
+    docs = tmp_path / "docs.json"
+    docs.write_text('{"name": "f", "parameters": {"type": "object", "properties": {"城市": {"type": "string"}}, '
+                    '"required": ["城市"]}}', encoding="utf-8")  # fmt: skip
+    ran = cli("decode", "--model", tmp_path, "--tools", docs, "--prompt", "x")
+    assert_bad(ran, "has no token for '城'", "byte-level or byte-fallback tokens")
 
 
 def test_the_demo_has_six_orders(decode: Cli) -> None:
