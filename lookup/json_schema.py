@@ -9,10 +9,13 @@ itself says; without either a key is optional, as in JSON Schema.
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
-from lookup.errors import DocumentationError
+from lookup.errors import DocumentationError, LiteralError
 from lookup.forms import ObjectForm, read_description, read_name, shown
+from lookup.literal_text import render_literal
+from lookup.literals import parse_literal
 from lookup.schema import ANY, MISSING, ParameterSpec, ToolSpec, ValueType
 from lookup.type_names import NULL_NAMES, value_type
 
@@ -122,7 +125,7 @@ def read_parameter(
         required=required,
         description=read_description(spec, owner),
         enum=_read_enum(spec, owner),
-        default=spec.get("default", MISSING),
+        default=_plain_value(spec["default"], "default", owner) if "default" in spec else MISSING,
     )
 
 
@@ -170,7 +173,8 @@ def _read_type(
         raise DocumentationError(f"{owner}: expected 'type' to be a text, found {shown(written)}")
     items = spec.get("items")
     if kind.kind in ("list", "tuple") and isinstance(items, Mapping):
-        element = _read_type(items, root, owner, nesting + 1)[0]
+        element, _, branch = _read_type(items, root, owner, nesting + 1)
+        element = replace(element, enum=_read_enum(branch, owner))
         kind = ValueType(kind.kind, None if element == ANY else element)
     return kind, raw_type, spec
 
@@ -204,10 +208,21 @@ def _is_object_type(written: object) -> bool:
 def _read_enum(spec: Mapping[str, Any], owner: str) -> tuple[Any, ...] | None:
     enum = spec.get("enum")
     if enum is None:
-        return (spec["const"],) if "const" in spec else None
+        return (_plain_value(spec["const"], "const", owner),) if "const" in spec else None
     if not isinstance(enum, list | tuple) or not enum:
         raise DocumentationError(f"{owner}: expected 'enum' to be a list with members, found {shown(enum)}")
-    return tuple(enum)
+    return tuple(_plain_value(member, "enum", owner) for member in enum)
+
+
+def _plain_value(value: Any, what: str, owner: str) -> Any:
+    """The value itself, if a literal can write it: no set, no NaN or infinity, no endless number or nesting."""
+    try:
+        parse_literal(render_literal(value))
+    except (LiteralError, TypeError, ValueError, RecursionError):
+        raise DocumentationError(
+            f"{owner}: expected {what!r} to hold values that a call can carry, found {shown(value)}"
+        ) from None
+    return value
 
 
 def _required_list(required: object, properties: Mapping[str, Any], owner: str) -> frozenset[str] | None:

@@ -1,7 +1,7 @@
 """The lookup dictionary: what the documentation says of each tool, as frozen data."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -20,10 +20,15 @@ MISSING: Final = Missing()
 
 @dataclass(frozen=True)
 class ValueType:
-    """A normalised type; ``items`` is the element type of a list or tuple, ``None`` when undocumented."""
+    """A normalised type.
+
+    ``items`` is the element type of a list or tuple, ``None`` when undocumented. ``enum`` holds the members
+    that an element may be; the enum of a whole parameter stands in ``ParameterSpec``.
+    """
 
     kind: Kind
     items: "ValueType | None" = None
+    enum: tuple[Any, ...] | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}[{self.items}]" if self.items else self.kind
@@ -48,6 +53,19 @@ class ParameterSpec:
     description: str = ""
     enum: tuple[Any, ...] | None = None
     default: Any = MISSING
+
+    @property
+    def value_type(self) -> ValueType:
+        """The type whose ``enum`` says which values are right.
+
+        A documented enum decides alone, also where it clashes with the type. On a list or tuple, members that
+        are no lists limit the elements.
+        """
+        if not self.enum:
+            return self.type
+        if self.type.kind in ("list", "tuple") and not any(isinstance(m, list | tuple) for m in self.enum):
+            return replace(self.type, items=replace(self.type.items or ANY, enum=self.enum))
+        return replace(self.type, enum=self.enum)
 
     def to_json(self) -> dict[str, Any]:
         """The object that ``tooldecoding lookup --json`` prints; an absent enum or default is left out."""

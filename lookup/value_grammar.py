@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import regex
 
-from lookup.literal_text import render_literal, render_quoted
+from lookup.literal_text import escape, render_literal, render_quoted
 from lookup.schema import ANY, Kind, ParameterSpec, ValueType
 
 Notation = Literal["python", "quoted"]
@@ -27,12 +27,13 @@ MAX_DEPTH = 5
 _CONTROL = r"\x00-\x1f\x7f"
 _SINGLE = rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])*+'"
 _DOUBLE = rf'"(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])*+"'
-_INNER = rf"\"[^\"'\\{_CONTROL}]*+\""
+_INNER = rf"\"(?:[^\"'\\{_CONTROL}]|\\')*+\""
 _INT = r"-?+(?:0|[1-9][0-9]{0,17})"
 _FLOAT = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
 _BOOL = r"(?:True|False)"
 
 _OPENERS: dict[Kind, str] = {"str": "'", "list": "[", "dict": "{", "tuple": "("}
+_ANY_CHARACTER = "\u4e00"  # a string that takes this one takes every character beyond ASCII
 _EXTENDING = "0123456789.eE"
 
 
@@ -69,6 +70,11 @@ class ValueGrammar:
         """Whether ``text`` is a literal or the beginning of one."""
         return self._compiled.fullmatch(text, partial=True) is not None
 
+    def possible_behind(self, text: str, part: bytes) -> bool:
+        """Whether a character whose UTF-8 begins with ``part`` may follow ``text``."""
+        members = {c for word in self.words for c in word if c.encode().startswith(part)}
+        return any(self.possible(text + c) for c in members.union(_ANY_CHARACTER))
+
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also the beginning of a longer one (``1`` of ``13``)."""
         tails = {w[len(text) : len(text) + 1] for w in self.words if w.startswith(text)}
@@ -85,54 +91,55 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
 
     ``typed`` admits literals of the documented type, and only members where an enum is documented.
     ``free`` is the paper's way (section 3.2): any literal, to be dropped by the type check when voting.
-    An enum on a list or tuple whose members are no lists limits the elements.
     """
-    if constraint == "free":
-        return _typed(ANY, None, notation)
-    return _typed(spec.type, spec.enum, notation)
+    return _grammar(ANY if constraint == "free" else spec.value_type, notation)
 
 
-def item_enum(spec: ParameterSpec) -> tuple[Any, ...] | None:
-    """The enum of the elements, where the documentation puts it on the list itself; else None."""
-    if spec.enum and spec.type.kind in ("list", "tuple"):
-        return None if any(isinstance(m, list | tuple) for m in spec.enum) else spec.enum
-    return None
-
-
-def _typed(value_type: ValueType, enum: tuple[Any, ...] | None, notation: Notation) -> ValueGrammar:
+def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
     quoted = notation == "quoted"
     kind = value_type.kind
-    items: tuple[Any, ...] | None = None
-    if enum:
-        if kind in ("list", "tuple") and not any(isinstance(m, list | tuple) for m in enum):
-            items = enum
-        else:
-            return _members([render_quoted(m) if quoted else render_literal(m) for m in enum])
+    if value_type.enum:
+        return _members([render_quoted(m) if quoted else render_literal(m) for m in value_type.enum])
     if kind == "bool":
         return _members(["'True'", "'False'"] if quoted else ["True", "False"])
     if quoted and kind in ("str", "any"):
         return ValueGrammar(rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])++'", "'", None, ("0",))
-    members = tuple(render_literal(m, '"' if quoted else "'") for m in items or ())
-    body = _body(value_type, members, inner=quoted)
+    body = _SINGLE if kind == "str" else _body(value_type, quoted)
     opener = _OPENERS.get(kind, "")
-    if kind == "str":
-        body = _SINGLE
     if quoted:
         body, opener = f"'{body}'", f"'{opener}"
     strings = ('""',) if quoted else ("''", '""')
-    return ValueGrammar(body, opener, None, (*members, "0", *strings, "True", "False", "None"))
+    return ValueGrammar(
+        body, opener, None, (*_element_members(value_type, quoted), "0", *strings, "True", "False", "None")
+    )
 
 
 def _members(literals: Iterable[str]) -> ValueGrammar:
     unique = tuple(dict.fromkeys(literals))
     prefix_free = not any(a != b and b.startswith(a) for a in unique for b in unique)
-    pattern = "|".join(regex.escape(m, special_only=True) for m in unique)
-    return ValueGrammar(f"(?:{pattern})", "", unique if prefix_free else None, unique)
+    return ValueGrammar(_alternatives(unique), "", unique if prefix_free else None, unique)
 
 
-def _body(value_type: ValueType, members: tuple[str, ...], inner: bool) -> str:
-    """Pattern of a bare literal; ``members`` limit the elements of a list or tuple."""
-    string = _INNER if inner else f"(?:{_SINGLE}|{_DOUBLE})"
+def _alternatives(literals: Iterable[str]) -> str:
+    return f"(?:{'|'.join(regex.escape(m, special_only=True) for m in literals)})"
+
+
+def _inner_literal(value: Any, quoted: bool) -> str:
+    """A literal inside a list, tuple or dict; in quoted notation it stands between single quotes."""
+    return escape(render_literal(value, '"'), "'") if quoted else render_literal(value)
+
+
+def _element_members(value_type: ValueType, quoted: bool) -> tuple[str, ...]:
+    """The literals of all enums of elements, at any depth."""
+    items = value_type.items
+    if items is None:
+        return ()
+    return tuple(_inner_literal(m, quoted) for m in items.enum or ()) + _element_members(items, quoted)
+
+
+def _body(value_type: ValueType, quoted: bool) -> str:
+    """Pattern of a bare literal."""
+    string = _INNER if quoted else f"(?:{_SINGLE}|{_DOUBLE})"
     scalar = f"(?:{string}|{_FLOAT}|{_BOOL}|None)"
     levels = [f"(?<any0>{scalar})"]
     for depth in range(1, MAX_DEPTH + 1):
@@ -141,7 +148,10 @@ def _body(value_type: ValueType, members: tuple[str, ...], inner: bool) -> str:
         levels.append(f"(?<any{depth}>{scalar}|{nested})")
 
     def literal(of: ValueType, depth: int) -> str:
-        element = literal(of.items, depth - 1) if of.items and depth else f"(?&any{max(depth - 1, 0)})"
+        if of.enum:
+            return _alternatives(_inner_literal(m, quoted) for m in of.enum)
+        any_element = f"(?&any{max(depth - 1, 0)})"
+        element = literal(of.items, depth - 1) if of.items and depth else any_element
         by_kind: dict[Kind, str] = {
             "str": string,
             "int": _INT,
@@ -149,16 +159,12 @@ def _body(value_type: ValueType, members: tuple[str, ...], inner: bool) -> str:
             "bool": _BOOL,
             "list": _list(element),
             "tuple": _tuple(element),
-            "dict": _dict(string, f"(?&any{max(depth - 1, 0)})"),
+            "dict": _dict(string, any_element),
             "any": f"(?&any{depth})",
         }
         return by_kind[of.kind]
 
-    if members:
-        element = f"(?:{'|'.join(regex.escape(m, special_only=True) for m in members)})"
-        pattern = _list(element) if value_type.kind == "list" else _tuple(element)
-    else:
-        pattern = literal(value_type, MAX_DEPTH)
+    pattern = literal(value_type, MAX_DEPTH)
     return f"(?(DEFINE){''.join(levels)}){pattern}" if "(?&any" in pattern else pattern
 
 

@@ -70,8 +70,8 @@ def _closing_pieces(text: str, grammar: ValueGrammar) -> list[str]:
     closers, in_string, escaped = _open_parts(text, structural=not grammar.possible("'\u00e9"))
     rests = sorted({w[i:] for w in grammar.words for i in range(len(w))}, key=len)
     if in_string:
-        return ["\\" if escaped else closers[-1], *rests]
-    return [*closers[-1:], ",", ": ", *rests]
+        return [*("\\'" if escaped else closers[-1]), *rests]
+    return [*closers[-1:], ",", ": ", *rests, "[", "{", "("]
 
 
 def _open_parts(text: str, structural: bool) -> tuple[list[str], bool, bool]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
 from tooldecoding.engine import Engine, Feed, Scores
+from tooldecoding.errors import TokenizerError
 from tooldecoding.token_table import TokenTable
 from tooldecoding.token_trie import TokenTrie
 
@@ -111,23 +112,30 @@ class Branch:
         ``accept`` gets the text behind the held one and returns None to refuse it.
         """
         while True:
-            after, held = None, self._pending_token
-            if self._scores is None:
-                if held is not None and self._engine.can_drop:
-                    [(self._scores, after)] = yield [Feed(self.handle, [*self._unfed, held], held=True)]
-                else:
-                    [(self._scores, _)] = yield [Feed(self.handle, self._unfed)]
-                self._unfed = []
-            pick = self._best(self._scores, accept)
+            pick = yield from self._continue_pending(accept, label)
             if pick.piece:
-                if after is not None:
-                    self._engine.drop(self.handle)
-                self.pending += pick.piece
-                self._pending_token, self._pending_label = pick.token, label
                 return pick
+
+    def _continue_pending(self, accept: Callable[[bytes], object | None], label: Label) -> Steps[Pick]:
+        """As ``next_token``; with an empty piece where the model keeps the held text as it is, now settled."""
+        after, held = None, self._pending_token
+        if self._scores is None:
+            if held is not None and self._engine.can_drop:
+                [(self._scores, after)] = yield [Feed(self.handle, [*self._unfed, held], held=True)]
+            else:
+                [(self._scores, _)] = yield [Feed(self.handle, self._unfed)]
+            self._unfed = []
+        pick = self._best(self._scores, accept)
+        if pick.piece:
+            if after is not None:
+                self._engine.drop(self.handle)
+            self.pending += pick.piece
+            self._pending_token, self._pending_label = pick.token, label
+        else:
             self.settle()
             if after is not None:
                 self._unfed, self._scores = [], after
+        return pick
 
     def _best(self, scores: Scores, accept: Callable[[bytes], object | None]) -> Pick:
         skip = len(self.pending)
@@ -140,7 +148,7 @@ class Branch:
                 continue
             if len(text) == skip or accept(text[skip:]) is not None:
                 return Pick(token, scores.logprob(token), text[skip:])
-        raise RuntimeError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
+        raise TokenizerError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
 
     def _is_tokenizers_own(self, token: int, text: bytes) -> bool:
         """Whether a token that may cross a boundary is one that the tokenizer makes of its text here."""
@@ -157,8 +165,9 @@ class Branch:
         White space at the end of the prompt is written anew, merged with what follows it.
         """
         if self.pending and not self.pending.strip() and not self.ids:
-            pick = yield from self.next_token(lambda piece: piece, "free")
-            return pick.piece
+            pick = yield from self._continue_pending(lambda piece: piece, "free")
+            if pick.piece:
+                return pick.piece
         self.settle()
         scores = yield from self._known_scores()
         token = next(iter(scores.best_first()))

@@ -113,13 +113,14 @@ class CallDecoder:
         values: tuple[CandidateValue, ...],
     ) -> Steps[list[CandidateCall]]:
         """Continue all orders that agree on the keys so far; what they share is decoded once."""
-        depth = len(values)
-        if depth == len(orders[0]):
+        groups = _by_next_key(orders, len(values))
+        while len(groups) == 1:  # no recursion here: a tool may have hundreds of keys
+            [key] = groups
+            values = (*values, (yield from self._required_value(branch, tool, key, first=not values)))
+            groups = _by_next_key(orders, len(values))
+        if not groups:
             candidate = yield from self._optional(branch, tool, orders[0], values)
             return [candidate]
-        groups: dict[str, list[tuple[str, ...]]] = {}
-        for order in orders:
-            groups.setdefault(order[depth], []).append(order)
         forks = [branch, *(branch.fork() for _ in list(groups)[1:])]
         parts = [
             self._required_key(fork, tool, key, group, values)
@@ -136,10 +137,15 @@ class CallDecoder:
         orders: Sequence[tuple[str, ...]],
         values: tuple[CandidateValue, ...],
     ) -> Steps[list[CandidateCall]]:
-        branch.write((self._format.separator if values else "") + self._format.key(key))
-        value = yield from self._value(branch, tool, tool.parameter(key))
+        value = yield from self._required_value(branch, tool, key, first=not values)
         candidates = yield from self._required(branch, tool, orders, (*values, value))
         return candidates
+
+    def _required_value(self, branch: Branch, tool: ToolSpec, key: str, first: bool) -> Steps[CandidateValue]:
+        """Inject a required key and decode its value."""
+        branch.write(("" if first else self._format.separator) + self._format.key(key))
+        value = yield from self._value(branch, tool, tool.parameter(key))
+        return value
 
     def _optional(
         self, branch: Branch, tool: ToolSpec, order: tuple[str, ...], values: tuple[CandidateValue, ...]
@@ -202,6 +208,15 @@ class CallDecoder:
                 branch.write(suffix)
                 return state.text + suffix, logprobs, True
             branch.settle()
+
+
+def _by_next_key(orders: Sequence[tuple[str, ...]], depth: int) -> dict[str, list[tuple[str, ...]]]:
+    """Orders grouped by the key at ``depth``; empty where they end."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for order in orders:
+        if depth < len(order):
+            groups.setdefault(order[depth], []).append(order)
+    return groups
 
 
 def _demand_distinct(texts: Sequence[str], what: str) -> None:

@@ -34,7 +34,8 @@ def tool_decoding(
 ) -> Callable[..., torch.Tensor | ToolDecodingOutput]:
     """A callable for ``model.generate(**inputs, custom_generate=tool_decoding(tokenizer, tools))``.
 
-    ``generate`` hands no tokenizer to a custom method, so it is bound here.
+    ``generate`` hands no tokenizer to a custom method, so it is bound here. What ``generate`` was told of
+    lengths, sampling, beams and stopping does not apply: a call ends where its format ends.
 
     Parameters
     ----------

@@ -16,18 +16,22 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
         Of the type ``error``, with ``origin:line:column`` and what was expected there.
     """
     try:
-        row = json.loads(line)
+        row = json.loads(line, parse_constant=_refuse_constant)
     except json.JSONDecodeError as cause:
         raise error(
             f"{origin}:{number}:{cause.colno}: malformed JSON: {cause.msg[:1].lower()}{cause.msg[1:]}"
         ) from None
-    except ValueError as cause:  # a number of thousands of digits
+    except ValueError as cause:  # a number of thousands of digits, or NaN
         raise error(f"{origin}:{number}: malformed JSON: {cause}") from None
     except RecursionError:
         raise error(f"{origin}:{number}: malformed JSON: nested too deeply") from None
     if not isinstance(row, dict):
         raise error(f"{origin}:{number}: expected a JSON object, found {type(row).__name__}")
     return row
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -74,7 +74,8 @@ class TokenTable:
     def encode_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
         """Tokens of ``text`` as the tokenizer writes it behind ``context``.
 
-        Both begin and end on characters. No token of the result reaches into ``context``.
+        No token of the result reaches into ``context``. Where either begins or ends inside a character, the
+        longest tokens that fit are taken.
 
         Raises
         ------
@@ -82,7 +83,10 @@ class TokenTable:
             If the tokenizer has no tokens for a character of ``text``.
         """
         tail = context.decode(errors="ignore")[-_CONTEXT_CHARACTERS:] if context else ""
-        return self._encode_after(tail, text.decode())
+        try:
+            return self._encode_after(tail, text.decode())
+        except UnicodeDecodeError:
+            return self._longest_matches(text)
 
     def _tokenise_after(self, context: str, text: str) -> tuple[int, ...]:
         wanted = text.encode()

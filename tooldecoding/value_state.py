@@ -63,7 +63,7 @@ class ValueState:
         if closed is not None:
             return closed
         text = self.text + new
-        if not admissible(text, self._grammar) or (tail and not self._grammar.possible(text + "\u4e00")):
+        if not admissible(text, self._grammar) or (tail and not self._grammar.possible_behind(text, tail)):
             return None
         if new and not tail and self._grammar.complete(text) and not self._grammar.extendable(text):
             return Step(new, b"", True)

@@ -4,7 +4,6 @@ from collections.abc import Hashable
 from typing import Any
 
 from lookup.schema import ParameterSpec, ValueType
-from lookup.value_grammar import item_enum
 
 
 class TypeCheckError(ValueError):
@@ -22,22 +21,15 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
     TypeCheckError
         If the value has another type or is no member of the enum.
     """
-    elements = item_enum(spec)
-    if spec.enum and elements is None:
-        for member in spec.enum:
-            if vote_identity(member) == vote_identity(value):
-                return member
-        raise TypeCheckError(f"expected one of {list(spec.enum)!r}, got {value!r}")
-    checked = _check(value, spec.type)
-    if elements is not None:
-        allowed = {vote_identity(m) for m in elements}
-        for element in checked:
-            if vote_identity(element) not in allowed:
-                raise TypeCheckError(f"expected elements among {list(elements)!r}, got {element!r}")
-    return checked
+    return _check(value, spec.value_type)
 
 
 def _check(value: Any, value_type: ValueType) -> Any:
+    if value_type.enum:
+        for member in value_type.enum:
+            if vote_identity(member) == vote_identity(value):
+                return member
+        raise TypeCheckError(f"expected one of {list(value_type.enum)!r}, got {value!r}")
     match value_type.kind, value:
         case ("any", _) | ("str", str()) | ("bool", bool()) | ("dict", dict()):
             return value

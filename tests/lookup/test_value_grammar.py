@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lookup.errors import LiteralError
 from lookup.schema import ParameterSpec, ValueType
 from lookup.value_grammar import Notation, ValueGrammar, value_grammar
-from lookup.value_text import close_literal, read_value, render_value
+from lookup.value_text import admissible, close_literal, read_value, render_value
 from voting import check_value
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -157,3 +157,38 @@ def test_matching_takes_linear_time(kind: str, piece: str) -> None:
 
 def test_digits_are_ascii() -> None:
     assert regex.fullmatch(value_grammar(spec("int"), "python").pattern, "٣") is None
+
+
+NESTED_TYPES = st.recursive(
+    st.sampled_from([ValueType(k) for k in ("str", "int", "float", "bool", "dict", "any", "list", "tuple")]),
+    lambda inner: st.builds(ValueType, st.sampled_from(["list", "tuple"]), inner),
+    max_leaves=3,
+)
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@given(value_type=NESTED_TYPES, data=st.data())
+@settings(max_examples=150)
+def test_every_beginning_can_be_closed(notation: Notation, value_type: ValueType, data: st.DataObject) -> None:
+    nested = ParameterSpec("x", value_type, "", True)
+    grammar = value_grammar(nested, notation)
+    text = grammar.opener
+    for piece in data.draw(st.lists(st.sampled_from(list("a'\"\\10-.e,: []{}()TFN")), max_size=30)):
+        if admissible(text + piece, grammar):
+            text += piece
+            whole = text + close_literal(text, grammar)
+            assert grammar.complete(whole)
+            check_value(read_value(whole, nested, notation), nested)
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@given(members=st.lists(st.one_of(TEXT, st.integers(-9, 99), st.booleans(), st.none()), min_size=1, max_size=4))
+def test_every_member_of_an_enum_can_be_written(notation: Notation, members: list[Any]) -> None:
+    scalar = spec("str", tuple(members))
+    elements = spec("list", tuple(members))
+    for member in members:
+        text = render_value(member, notation)
+        assert value_grammar(scalar, notation).complete(text)
+        listed = render_value([member], notation)
+        assert value_grammar(elements, notation).complete(listed)
+        assert check_value(read_value(listed, elements, notation), elements) == [member]
