@@ -4,13 +4,15 @@ import json
 from collections.abc import Iterator
 
 import pytest
+import torch
 from tokenizers import Tokenizer, normalizers
 from transformers import PreTrainedTokenizerFast
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engine import Scores
 from tooldecoding.errors import TokenizerError
-from tooldecoding.testing import RandomEngine, ScriptedEngine
+from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticEngine
 from tooldecoding.token_table import TokenTable
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 from voting import CandidateCall
@@ -135,6 +137,23 @@ def test_the_model_reads_exactly_the_tokens_of_the_call(seed: int) -> None:
     assert len(read) == len(written) == 6
     for tokens in read:
         assert any(whole[: len(tokens)] == tokens for whole in written)
+
+
+def test_a_longer_token_speaks_for_the_end_that_it_begins_with() -> None:
+    """The model would write `)]`, never `)` alone: that must outweigh its weaker wish for another key."""
+
+    class Wishes(SyntheticEngine):
+        def scores(self, tokens: tuple[int, ...]) -> Scores:
+            texts = decoder.table.texts
+            return Scores(torch.tensor([5.0 * (t == b")]") + 3.0 * (t or b" ").isalpha() for t in texts]))
+
+    tokenizer = TOKENIZERS["byte-level"]
+    decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+    assert b")]" in decoder.table.texts
+    decoder.new_engine = Wishes  # type: ignore[assignment]
+    tools = lookup(tool("f", parameter("unit", "bool", required=False), parameter("hour", "bool", required=False)))
+    result = decoder.decode("x\n", tools=tools, format="pythonic", max_calls=1)
+    assert result.text == "[f()]"  # type: ignore[union-attr]
 
 
 def test_names_and_keys_hold_any_character() -> None:
