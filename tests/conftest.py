@@ -7,9 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
 
 # set before torch is imported, here and in subprocesses: tiny models are fastest on one thread
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# no deadlines: a busy machine is no failure; the same examples in every run
+settings.register_profile("laws", deadline=None, derandomize=True)
+settings.load_profile("laws")
 
 CASES = Path(__file__).parent / "cases"
 

@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -63,11 +62,9 @@ class TestLookup:
         assert "\x1b" not in ran.out
         assert "\\x1b[31m" in ran.out
 
-    def test_needs_no_torch_and_is_quick(self) -> None:
+    def test_needs_no_torch(self) -> None:
         code = "import sys; import tooldecoding.cli; sys.exit('torch' in sys.modules)"
-        start = time.perf_counter()
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-        assert time.perf_counter() - start < 10  # far above what it takes: guards against torch, not against load
 
 
 class TestBadDocumentation:
