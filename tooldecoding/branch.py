@@ -22,6 +22,8 @@ Steps = Generator[Requests, Answers, T]
 
 Label = Literal["forced", "constrained", "free"]
 _CONTEXT_BYTES = 128
+_WORTH_A_PASS = 32
+"""Tokens that are rather computed in a pass of their own than once in each of several branches."""
 
 
 @dataclass
@@ -68,8 +70,17 @@ class Branch:
         self._unfed = list(sure)
         self._scores: Scores | None = None
 
-    def fork(self) -> "Branch":
-        """A second branch that goes on from here."""
+    def forks(self, count: int) -> Steps[list["Branch"]]:
+        """This branch and ``count - 1`` more that go on from here.
+
+        A long stretch that is not computed yet, such as the prompt, is computed once before they part; a
+        short one costs less in each of them than a forward pass of its own.
+        """
+        if count > 1 and len(self._unfed) > _WORTH_A_PASS:
+            yield from self._known_scores()
+        return [self, *(self._fork() for _ in range(count - 1))]
+
+    def _fork(self) -> "Branch":
         child = object.__new__(Branch)
         child.__dict__.update(self.__dict__)
         child.ids, child._unfed = list(self.ids), list(self._unfed)

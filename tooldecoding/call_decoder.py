@@ -70,7 +70,9 @@ class CallDecoder:
             with self._clock.phase("name"):
                 number, _ = yield from branch.choose([t.name + form.bracket for t in self._tools])
             tool = self._tools[number]
-            committed = branch.fork() if form.parallel and len(calls) + 1 < self._options.max_calls else None
+            more = form.parallel and len(calls) + 1 < self._options.max_calls
+            branch, *rest = yield from branch.forks(2 if more else 1)
+            committed = rest[0] if rest else None
             with self._clock.phase("values"):
                 candidates = yield from self._candidates(branch, tool)
             with self._clock.phase("vote"):
@@ -121,7 +123,7 @@ class CallDecoder:
         if not groups:
             candidate = yield from self._optional(branch, tool, orders[0], values)
             return [candidate]
-        forks = [branch, *(branch.fork() for _ in list(groups)[1:])]
+        forks = yield from branch.forks(len(groups))
         parts = [
             self._required_key(fork, tool, key, group, values)
             for fork, (key, group) in zip(forks, groups.items(), strict=True)

@@ -42,10 +42,12 @@ def script(name: str, values: dict[str, str], then: str = "]") -> Continuation:
     return continuation
 
 
-def decode(tools: LookupDictionary, continuation: Continuation, can_drop: bool = True, **fields: Any) -> DecodeResult:
+def decode(
+    tools: LookupDictionary, continuation: Continuation, can_drop: bool = True, prompt: str = PROMPT, **fields: Any
+) -> DecodeResult:
     engine = ScriptedEngine(DECODER.table.texts, continuation, can_drop)
     DECODER.new_engine = lambda: engine  # type: ignore[assignment,misc]
-    [result] = DECODER.run([Request(PROMPT, tools, DecodeOptions(**fields))])
+    [result] = DECODER.run([Request(prompt, tools, DecodeOptions(**fields))])
     return result
 
 
@@ -87,6 +89,18 @@ def test_orders_that_share_keys_compute_them_once() -> None:
     one, all_orders = (counters[n].positions - prompt for n in (1, 24))
     # 24 orders of 4 keys have 4 + 12 + 24 + 24 distinct beginnings instead of 96
     assert all_orders < 24 * one * 64 / 96 * 1.05
+
+
+def test_a_long_prompt_is_computed_once_before_orders_part() -> None:
+    def cost(repeats: int, order_limit: int) -> tuple[int, int]:
+        prompt = "User: " + "go on, please. " * repeats
+        counters = decode(lookup(FOUR), script("Send", VALUES), prompt=prompt, order_limit=order_limit).counters
+        return counters.forward_passes, counters.positions
+
+    for order_limit in (4, 24):
+        extra = {cost(n, order_limit)[1] - cost(n, 1)[1] for n in (20, 40, 80)}
+        assert len(extra) == 1  # what further orders add does not depend on the prompt
+        assert cost(40, order_limit)[0] == cost(40, 1)[0] + 1
 
 
 def test_each_choice_among_names_costs_one_pass() -> None:
