@@ -21,7 +21,6 @@ OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (api_bank.OBJECT_FORM, json_schema
 TEXT_FORMS: Final[tuple[TextForm, ...]] = (api_bank.TEXT_FORM,)
 
 
-
 @dataclass(frozen=True)
 class _Found:
     """A tool and where it stands: its offset in a text, and how to name the place in a message."""

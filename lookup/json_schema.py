@@ -215,8 +215,9 @@ def _read_enum(spec: Mapping[str, Any], owner: str) -> tuple[Any, ...] | None:
 
 
 def _plain_value(value: Any, what: str, owner: str) -> Any:
-    """The value itself, if a literal can write it: no set, no NaN or infinity, no endless number or nesting."""
+    """The value itself, if a literal can write it: no set, NaN, infinity, endless number or nesting, half character."""
     try:
+        json.dumps(value, ensure_ascii=False).encode()
         parse_literal(render_literal(value))
     except (LiteralError, TypeError, ValueError, RecursionError):
         raise DocumentationError(

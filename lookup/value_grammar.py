@@ -70,6 +70,11 @@ class ValueGrammar:
         """Whether ``text`` is a literal or the beginning of one."""
         return self._compiled.fullmatch(text, partial=True) is not None
 
+    @property
+    def wraps_literal(self) -> bool:
+        """Whether a leading quote wraps a literal (quoted notation) and begins no string of its own."""
+        return not self.possible("'\u00e9")
+
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 begins with ``part`` may follow ``text``."""
         members = {c for word in self.words for c in word if c.encode().startswith(part)}

@@ -42,7 +42,7 @@ def render_value(value: Any, notation: Notation) -> str:
 
 def admissible(text: str, grammar: ValueGrammar) -> bool:
     """Whether ``text`` can become a literal of this grammar whose dicts repeat no key."""
-    inner = text if grammar.possible("'\u00e9") else text.removeprefix("'")
+    inner = text.removeprefix("'") if grammar.wraps_literal else text
     return grammar.possible(text) and not repeats_key(inner)
 
 
@@ -67,17 +67,17 @@ def close_literal(text: str, grammar: ValueGrammar) -> str:
 
 def _closing_pieces(text: str, grammar: ValueGrammar) -> list[str]:
     """Pieces to try in turn: end the open string or bracket, else a separator, an atom or the rest of one."""
-    closers, in_string, escaped = _open_parts(text, structural=not grammar.possible("'\u00e9"))
+    closers, in_string, escaped = _open_parts(text, grammar.wraps_literal)
     rests = sorted({w[i:] for w in grammar.words for i in range(len(w))}, key=len)
     if in_string:
         return [*("\\'" if escaped else closers[-1]), *rests]
     return [*closers[-1:], ",", ": ", *rests, "[", "{", "("]
 
 
-def _open_parts(text: str, structural: bool) -> tuple[list[str], bool, bool]:
+def _open_parts(text: str, wrapped: bool) -> tuple[list[str], bool, bool]:
     """Closers still owed (innermost last), whether a string is open, whether an escape is open.
 
-    ``structural`` says that a leading quote of quoted notation wraps a literal and is no string itself.
+    ``wrapped`` says that a leading quote wraps a literal and is no string itself.
     """
     closers: list[str] = []
     in_string = escaped = False
@@ -93,7 +93,7 @@ def _open_parts(text: str, structural: bool) -> tuple[list[str], bool, bool]:
             closers.pop()
         elif character in "'\"":
             closers.append(character)
-            in_string = not (structural and position == 0)
+            in_string = not (wrapped and position == 0)
         elif character in "[{(":
             closers.append({"[": "]", "{": "}", "(": ")"}[character])
     return closers, in_string, escaped

@@ -11,9 +11,10 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, PreTrainedTokenizerFast
 
+from tooldecoding.call_format import Call
 from tooldecoding.prompts import api_bank_prompt
 from tooldecoding.training.batches import CURRICULUM, Material, encode, stage_at
-from tooldecoding.training.dialogue import Call, Line, TrainingDialogue, literal, render_call, segments
+from tooldecoding.training.dialogue import Line, TrainingDialogue, render_call, segments
 from tooldecoding.training.drills import recall, repeated_ids
 from tooldecoding.training.evaluate import exact_spans, held_out_synthetic
 from tooldecoding.training.sgd import SgdDialogues
@@ -100,7 +101,7 @@ def test_text_is_the_prompt_of_the_last_call() -> None:
     [(5, "'5'"), (True, "'True'"), ("it's", r"'it\'s'"), ("a\\b", r"'a\\b'"), (["a", "b"], '\'["a", "b"]\'')],
 )
 def test_literals_are_single_quoted(value: object, written: str) -> None:
-    assert literal(value) == written
+    assert render_call(Call("F", {"k": value})) == f"[F(k={written})]"
 
 
 def test_drills_are_mostly_copies() -> None:

@@ -5,13 +5,13 @@ begin with it. So every token is one that the tokenizer would make, and what is 
 its own: it is fed together with the held token, which is dropped again if the model prefers a longer one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, TypeVar
 
 from tooldecoding.engine import Engine, Feed, Scores
 from tooldecoding.errors import TokenizerError
-from tooldecoding.token_table import TokenTable
+from tooldecoding.token_table import TokenTable, is_characters
 from tooldecoding.token_trie import TokenTrie
 
 T = TypeVar("T")
@@ -26,11 +26,8 @@ _WORTH_A_PASS = 32
 """Tokens that are rather computed in a pass of their own than once in each of several branches."""
 
 
-@dataclass
-class Tally:
-    """How the tokens of a prompt's calls came about."""
-
-    counts: dict[Label, int] = field(default_factory=lambda: {"forced": 0, "constrained": 0, "free": 0})
+Tally = Counter[Label]
+"""How the tokens of a prompt's calls came about."""
 
 
 class Pick(NamedTuple):
@@ -165,10 +162,7 @@ class Branch:
         """Whether a token that may cross a boundary is one that the tokenizer makes of its text here."""
         if token == self._pending_token:
             return True
-        try:
-            return self._table.encode_after(self._context, text) == (token,)
-        except UnicodeDecodeError:
-            return False
+        return is_characters(text) and self._table.encode_after(self._context, text) == (token,)
 
     def free_token(self) -> Steps[bytes]:
         """Let the model write any token, which becomes pending; returns its text, empty for a special token.
@@ -239,9 +233,7 @@ class Branch:
         return self._scores
 
     def _settle_part_of_character(self) -> None:
-        try:
-            self.pending.decode()
-        except UnicodeDecodeError:
+        if not is_characters(self.pending):
             self.settle()
 
     def _hold(self, token: int, label: Label) -> None:
@@ -254,7 +246,7 @@ class Branch:
         self._unfed.append(token)
         self._context = (self._context + self._table.join([token]))[-_CONTEXT_BYTES:]
         self._scores = None
-        self._tally.counts[label] += 1
+        self._tally[label] += 1
 
 
 def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:

@@ -10,7 +10,8 @@ from transformers import DynamicCache, PreTrainedModel
 
 from tooldecoding.engine import Feed, Scores, Usage
 
-Strategy = Literal["packed", "batched"]
+Layout = Literal["packed", "batched"]
+"""Which branches share a row of the cache: those of a prompt, or none."""
 
 
 @dataclass
@@ -36,9 +37,9 @@ class CacheEngine:
 
     can_drop = True
 
-    def __init__(self, model: PreTrainedModel, strategy: Strategy) -> None:
+    def __init__(self, model: PreTrainedModel, layout: Layout) -> None:
         self._model = model
-        self._packed = strategy == "packed"
+        self._packed = layout == "packed"
         self._accepted = inspect.signature(model.forward).parameters
         config = model.config.get_text_config()
         self._layer_types = set(getattr(config, "layer_types", None) or ())
@@ -140,17 +141,14 @@ class CacheEngine:
         """Give every live branch (batched) or prompt (packed) its row, and drop the rows of finished ones."""
         keys = {b: branch.prompt if self._packed else b for b, branch in self._branches.items()}
         wanted = list(dict.fromkeys(keys.values()))
-        if wanted == self._rows:
-            self._row_of = {b: wanted.index(k) for b, k in keys.items()}
-            return
-        if self._cache is not None:
+        if self._cache is None:
+            self._cache = DynamicCache()
+            self._slot_positions = torch.zeros((len(wanted), 0), dtype=torch.long)
+        elif wanted != self._rows:
             first = {keys[b]: self._row_of[b] for b in reversed(self._branches) if b in self._row_of}
             source = torch.tensor([first[k] for k in wanted], device=self._model.device)
             self._cache.reorder_cache(source)
             self._slot_positions = self._slot_positions[source.to(self._slot_positions.device)]
-        else:
-            self._cache = DynamicCache()
-            self._slot_positions = torch.zeros((len(wanted), 0), dtype=torch.long)
         self._rows = wanted
         self._row_of = {b: wanted.index(k) for b, k in keys.items()}
 

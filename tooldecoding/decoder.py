@@ -156,9 +156,9 @@ class ToolDecoder:
             counters = Counters(
                 usage.forward_passes,
                 usage.positions,
-                tally.counts["forced"],
-                tally.counts["constrained"],
-                tally.counts["free"],
+                tally["forced"],
+                tally["constrained"],
+                tally["free"],
                 usage.cache_bytes,
                 seconds,
                 clock.seconds,
@@ -257,8 +257,7 @@ def as_lookup(tools: Tools) -> LookupDictionary:
 def _demand_unicode(request: Request) -> None:
     """PromptError for halves of surrogate pairs, which JSON can spell and no tokenizer can read."""
     names = [name for tool in request.tools.tools for name in (tool.name, *(p.name for p in tool.parameters))]
-    members = [m for tool in request.tools.tools for p in tool.parameters for m in p.enum or () if isinstance(m, str)]
-    for text in (request.prompt if isinstance(request.prompt, str) else "", *names, *members):
+    for text in (request.prompt if isinstance(request.prompt, str) else "", *names):
         try:
             text.encode()
         except UnicodeEncodeError as error:

@@ -1,6 +1,5 @@
 """The settings of a decode."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,11 +67,7 @@ class DecodeOptions:
         return CALL_FORMATS[self.format]
 
 
-TOOL_CHOICES: Mapping[str, str] = {
-    "auto": "the model decides whether to call a tool",
-    "required": "a tool is called at once",
-    "none": "no tool is called",
-}
+TOOL_CHOICES = ("auto", "required", "none")
 """The values of ``tool_choice`` that are no tool's name."""
 
 Strategy = Literal["auto", "packed", "batched"]

@@ -4,7 +4,7 @@ import inspect
 
 from transformers import PreTrainedModel
 
-from tooldecoding.cache_engine import CacheEngine
+from tooldecoding.cache_engine import CacheEngine, Layout
 from tooldecoding.engine import Engine, Feed
 from tooldecoding.errors import ModelError
 from tooldecoding.options import Strategy
@@ -68,10 +68,10 @@ class EngineFactory:
                 f"{type(model).__name__} does not support the packed strategy (its attention takes no 4-D mask "
                 "or no position ids); use batched or auto"
             )
-        self.strategy: Strategy = "packed" if packed else "batched"
+        self.strategy: Layout = "packed" if packed else "batched"
 
     def __call__(self) -> Engine:
         """A new engine without branches."""
         if self.recurrent:
             return RecurrentEngine(self._model)
-        return CacheEngine(self._model, "packed" if self.strategy == "packed" else "batched")
+        return CacheEngine(self._model, self.strategy)

@@ -83,10 +83,9 @@ class TokenTable:
             If the tokenizer has no tokens for a character of ``text``.
         """
         tail = context.decode(errors="ignore")[-_CONTEXT_CHARACTERS:] if context else ""
-        try:
-            return self._encode_after(tail, text.decode())
-        except UnicodeDecodeError:
+        if not is_characters(text):
             return self._longest_matches(text)
+        return self._encode_after(tail, text.decode())
 
     def _tokenise_after(self, context: str, text: str) -> tuple[int, ...]:
         wanted = text.encode()
@@ -122,6 +121,15 @@ class TokenTable:
     def _plain_ids(self, text: str) -> list[int]:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
         return ids
+
+
+def is_characters(text: bytes) -> bool:
+    """Whether bytes are whole UTF-8 characters."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:

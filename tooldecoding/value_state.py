@@ -6,6 +6,7 @@ from typing import NamedTuple
 from lookup.value_grammar import ValueGrammar
 from lookup.value_text import admissible
 from tooldecoding.call_format import CallFormat
+from tooldecoding.token_table import is_characters
 
 _CLOSERS = frozenset("'\"]})")
 
@@ -96,12 +97,4 @@ class ValueState:
 def _completable(tail: bytes) -> bool:
     """Whether some character begins with these bytes (``ED A0`` begins none: it would be a surrogate)."""
     size = 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
-    return any(_is_character(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))
-
-
-def _is_character(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    return any(is_characters(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))

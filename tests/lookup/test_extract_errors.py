@@ -209,3 +209,12 @@ def test_nothing_but_documentation_errors(data, cut, inserted):
             for origin in ("<text>", "t.json"):
                 with contextlib.suppress(DocumentationError):
                     extract(source, origin=origin)
+
+
+@pytest.mark.parametrize("where", ["enum", "items", "default"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), {"a"}, 10**700, "\ud800"])
+def test_values_that_no_call_can_carry(where, value):
+    spec = {"enum": [value]} if where != "default" else {"default": value}
+    spec = {"type": "array", "items": spec} if where == "items" else spec
+    with pytest.raises(DocumentationError, match="parameter 'k': expected '(enum|default)' to hold values that a call"):
+        extract({"name": "f", "parameters": {"type": "object", "properties": {"k": spec}}})

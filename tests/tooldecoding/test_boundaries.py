@@ -12,7 +12,7 @@ from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_mode
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engine import Scores
 from tooldecoding.errors import TokenizerError
-from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticEngine
+from tooldecoding.testing import RandomEngine, SyntheticEngine
 from tooldecoding.token_table import TokenTable
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 from voting import CandidateCall
@@ -103,17 +103,34 @@ def test_tokens_that_cross_a_boundary_are_the_tokenizers(name: str, format: str,
     assert crossings
 
 
-def test_a_token_that_the_tokenizer_never_makes_does_not_cross_a_boundary() -> None:
+class ScriptedBytes(SyntheticEngine):
+    """A model that wants to write these bytes behind ``to``, in the longest tokens that fit."""
+
+    def __init__(self, texts: list[bytes | None], wanted: bytes) -> None:
+        super().__init__()
+        self._texts, self._wanted = texts, wanted
+
+    def scores(self, tokens: tuple[int, ...]) -> Scores:
+        written = b"".join(self._texts[t] or b"" for t in tokens)
+        rest = self._wanted[len(written.rsplit(b"to")[-1]) :]
+        return Scores(torch.tensor([float(len(t)) if t and rest.startswith(t) else -1.0 for t in self._texts]))
+
+
+@pytest.mark.parametrize(("piece", "value"), [("='Bo", "Bob"), ("='\u00e4", "\u4eac")])  # the second: ``='`` and a byte
+def test_a_token_that_the_tokenizer_never_makes_does_not_cross_a_boundary(piece: str, value: str) -> None:
     state = json.loads(byte_level_tokenizer().backend_tokenizer.to_str())
     strange = len(state["model"]["vocab"])
-    state["model"]["vocab"]["='Bo"] = strange  # in the vocabulary, but no merge leads to it
+    state["model"]["vocab"][piece] = strange  # in the vocabulary, but no merge leads to it
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(state)), bos_token="<s>")
     decoder = ToolDecoder(tiny_model("llama", strange + 1), tokenizer)
-    assert decoder.table.texts[strange] == b"='Bo"
-    engine = ScriptedEngine(decoder.table.texts, lambda text: "='Bob')]"[len(text.rsplit("to")[-1]) :])
+    written = f"='{value}')]"
+    assert len(decoder.table.texts[strange] or b"") > 2 and written.encode().startswith(
+        decoder.table.texts[strange] or b""
+    )
+    engine = ScriptedBytes(decoder.table.texts, written.encode())
     decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
     result = decoder.decode("x\n", tools=lookup(tool("Send", parameter("to", "str"))))
-    assert result.text == "[Send(to='Bob')]"  # type: ignore[union-attr]
+    assert result.text == f"[Send(to='{value}')]"  # type: ignore[union-attr]
     assert strange not in result.calls[0].candidates[0].token_ids  # type: ignore[union-attr]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from tooldecoding.call_format import CALL_FORMATS, Call
 from tooldecoding.prompts import api_bank_prompt
 
 CALL_PREFIX = "API-Request: "
@@ -16,14 +17,6 @@ class Line:
     """One line of the dialogue that is not a call: ``User: …``, ``AI: …``, ``API-Response: …``."""
 
     text: str
-
-
-@dataclass(frozen=True)
-class Call:
-    """A tool call; the arguments stand in documentation order."""
-
-    name: str
-    arguments: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -42,16 +35,10 @@ class Segment:
     is_call: bool
 
 
-def literal(value: Any) -> str:
-    r"""The single-quoted literal of any value: ``'5'``, ``'True'``, ``'["a", "b"]'``; ``'`` becomes ``\'``."""
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, (list, dict)) else str(value)
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def render_call(call: Call, keys: Sequence[str] | None = None) -> str:
     """``[Name(key1='v1', key2='v2')]`` with the keys in the given order (their own order by default)."""
-    written = ", ".join(f"{key}={literal(call.arguments[key])}" for key in keys or list(call.arguments))
-    return f"[{call.name}({written})]"
+    ordered = {key: call.arguments[key] for key in keys or call.arguments}
+    return CALL_FORMATS["api-bank"].render([Call(call.name, ordered)])
 
 
 def draw_keys(call: Call, rng: Random, shuffled_share: float) -> list[str]:

@@ -6,8 +6,9 @@ few tokens are. Two kinds: repeated random token ids, and statements recalled by
 
 from random import Random
 
+from tooldecoding.call_format import Call
 from tooldecoding.training import words as w
-from tooldecoding.training.dialogue import CALL_PREFIX, Segment, literal
+from tooldecoding.training.dialogue import CALL_PREFIX, Segment, render_call
 from tooldecoding.training.values import KINDS, pseudo_word
 
 
@@ -41,7 +42,7 @@ def recall(rng: Random) -> list[Segment]:
             rng.shuffle(keys)
             if repetition == 0:
                 before += f"User: {name}, {told}\n"
-            call = f"[{name}({', '.join(f'{key}={literal(pairs[key])}' for key in keys)})]\n"
+            call = render_call(Call(name, pairs), keys) + "\n"
             out += [Segment(before + CALL_PREFIX, False), Segment(call, True)]
             before = ""
     return out

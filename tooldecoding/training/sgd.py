@@ -11,7 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tooldecoding.training.dialogue import Call, Line, TrainingDialogue
+from tooldecoding.call_format import Call
+from tooldecoding.training.dialogue import Line, TrainingDialogue
 
 TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "list(str)"}
 VARIANTS = ("", "_x1", "_x2", "_x3", "_x4", "_x5")

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from tooldecoding.call_format import Call
 from tooldecoding.training import words as w
-from tooldecoding.training.dialogue import Call, Line, TrainingDialogue
+from tooldecoding.training.dialogue import Line, TrainingDialogue
 from tooldecoding.training.values import GENERIC_CLAUSES, KINDS, Kind, pseudo_word
 
 
