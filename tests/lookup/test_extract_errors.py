@@ -216,5 +216,5 @@ def test_nothing_but_documentation_errors(data, cut, inserted):
 def test_values_that_no_call_can_carry(where, value):
     spec = {"enum": [value]} if where != "default" else {"default": value}
     spec = {"type": "array", "items": spec} if where == "items" else spec
-    with pytest.raises(DocumentationError, match=r"parameter 'k': expected '(enum|default)' to hold values that a call"):
+    with pytest.raises(DocumentationError, match=r"parameter 'k': expected '(enum|default)' to hold values"):
         extract({"name": "f", "parameters": {"type": "object", "properties": {"k": spec}}})
