@@ -24,15 +24,14 @@ from lookup.forms import (
     TextForm,
     TextTool,
     found_at,
+    one_tool,
     read_description,
     read_name,
     shown,
 )
-from lookup.json_schema import read_parameter
 from lookup.literals import read_literal
+from lookup.property_reader import PropertyReader
 from lookup.schema import ToolSpec
-
-_OPTIONAL = re.compile(r"\[optional\]", re.IGNORECASE)
 
 # An assignment of a block, or a line that can name the block below it.
 _LINE = re.compile(
@@ -83,19 +82,9 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         raise DocumentationError(
             f"{owner}: expected 'input_parameters' to be an object of parameters, found {shown(parameters)}"
         )
-    return ToolSpec(
-        name,
-        read_description(data, owner),
-        tuple(
-            read_parameter(owner, key, spec, None, {}, fallback=not _says_optional(spec))
-            for key, spec in parameters.items()
-        ),
-    )
-
-
-def _says_optional(spec: object) -> bool:
-    description = spec.get("description") if isinstance(spec, Mapping) else None
-    return isinstance(description, str) and _OPTIONAL.search(description) is not None
+    reader = PropertyReader(owner, {}, habit=True)
+    keys = reader.parameters({"properties": parameters})
+    return ToolSpec(name, read_description(data, owner), keys, notes=tuple(reader.notes))
 
 
 @dataclass
@@ -103,6 +92,7 @@ class _Block:
     """The assignments of one tool as far as they have been read, and the name that stands above them."""
 
     name: str | None
+    name_at: tuple[int, int] = (0, 0)  # the line that gives the name
     class_indent: int | None = None
     description: Any = None
     description_error: MisreadError | None = None
@@ -115,7 +105,17 @@ class _Block:
         """Whether a second assignment of ``variable`` must belong to the next block."""
         return self.complete and (variable == "input_parameters" or self.description is not None)
 
-    def tool(self) -> TextTool:
+    def stretch(self, text: str) -> tuple[int, int]:
+        """From the line that names the tool to the last assignment, or to the end of the class's body."""
+        start, end = self.start or 0, self.end
+        if self.class_indent is not None:
+            line_behind = re.compile(rf"^[ \t]{{0,{self.class_indent}}}\S", re.MULTILINE).search(text, end)
+            return self.name_at[0], line_behind.start() if line_behind else len(text)
+        if self.name_at[1] and not text[self.name_at[1] : start].strip():
+            start = self.name_at[0]
+        return start, end
+
+    def tool(self, text: str) -> TextTool:
         """The finished block's tool."""
         start = self.start or 0
         if self.name is None:
@@ -128,7 +128,7 @@ class _Block:
             raise self.description_error
         data = {"name": self.name, "description": self.description, "input_parameters": self.parameters}
         try:
-            return TextTool(read_tool(data), start, self.end)
+            return TextTool(read_tool(data), *self.stretch(text))
         except DocumentationError as error:
             raise MisreadError(str(error), start) from None
 
@@ -154,19 +154,22 @@ def find_assignments(text: str, name: str | None = None) -> Iterator[TextTool]:
         position = max(match.end(), position + 1)
         if match["variable"] is None:
             if block.complete:
-                yield block.tool()
+                yield block.tool(text)
                 block = _Block(name)
             _take_name(block, match)
             continue
         variable = match["variable"].lower()
-        if variable == "output_parameters" or not _LITERAL_START.match(text, match.end()):
-            continue  # not needed, or code that merely assigns to such a name
+        if not _LITERAL_START.match(text, match.end()):
+            continue  # code that merely assigns to such a name
+        if variable == "output_parameters":
+            position = _skip_value(block, text, match.end())
+            continue
         if block.has(variable):
-            yield block.tool()
+            yield block.tool(text)
             block = _Block(name)
         position = _take_value(block, variable, text, match)
     if block.complete:
-        yield block.tool()
+        yield block.tool(text)
 
 
 def _take_name(block: _Block, match: re.Match[str]) -> None:
@@ -180,6 +183,19 @@ def _take_name(block: _Block, match: re.Match[str]) -> None:
         block.class_indent is None or indent <= block.class_indent
     ):
         block.name, block.class_indent, block.description = match["heading"], None, None
+    if block.class_indent is None or match["klass"]:
+        block.name_at = (match.start(), match.end())
+
+
+def _skip_value(block: _Block, text: str, start: int) -> int:
+    """The offset behind an assigned literal that is not needed; it belongs to a block that has begun."""
+    try:
+        end = read_literal(text, start)[1]
+    except LiteralError:
+        return start
+    if block.start is not None:
+        block.end = max(block.end, end)
+    return end
 
 
 def _take_value(block: _Block, variable: str, text: str, match: re.Match[str]) -> int:
@@ -272,6 +288,6 @@ def find(text: str) -> Iterator[TextTool]:
 
 
 OBJECT_FORM: Final = ObjectForm(
-    'API-Bank objects {"name", "description", "input_parameters"}', claims, read_tool
+    'API-Bank objects {"name", "description", "input_parameters"}', claims, one_tool(read_tool)
 )
 TEXT_FORM: Final = TextForm("API-Bank assignments (input_parameters = {...})", find)

@@ -1,40 +1,50 @@
 """What a documentation form is: the small interface that every form's reader stands behind."""
 
+import re
 import reprlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from lookup.errors import DocumentationError
 from lookup.schema import ToolSpec
 
+_CALLED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+
 
 @dataclass(frozen=True)
 class ObjectForm:
-    """A form whose every tool is one JSON or Python object.
+    """A form whose tools are objects, in JSON, Python or YAML.
 
-    ``claims`` tells whether an object is, or tries to be, a tool of this form; it never raises. ``read``
-    gives the tool, or a ``DocumentationError`` that names tool and parameter. A claimed object is not
-    searched for further tools.
+    ``claims`` tells whether an object is, or tries to be, documentation of this form; it never raises. ``read``
+    gives its tools, each with the object that documents it, or raises a ``DocumentationError`` that names tool
+    and parameter. A claimed object is not searched for further tools.
     """
 
     title: str
     claims: Callable[[Mapping[str, Any]], bool]
-    read: Callable[[Mapping[str, Any]], ToolSpec]
+    read: Callable[[Mapping[str, Any]], Iterable[tuple[ToolSpec, Mapping[str, Any]]]]
+
+
+def one_tool(
+    read: Callable[[Mapping[str, Any]], ToolSpec],
+) -> Callable[[Mapping[str, Any]], Iterable[tuple[ToolSpec, Mapping[str, Any]]]]:
+    """The ``read`` of a form whose every object documents one tool."""
+    return lambda data: [(read(data), data)]
 
 
 @dataclass(frozen=True)
 class TextTool:
-    """A tool of a ``TextForm``, and the stretch of text that belongs to it."""
+    """A tool of a ``TextForm``, or why it cannot be read, and the stretch of text that belongs to it."""
 
-    tool: ToolSpec
+    tool: "ToolSpec | MisreadError"
     start: int
     end: int
 
 
 @dataclass(frozen=True)
 class TextForm:
-    """A form that is laid out as text; ``find`` gives the tools of a text in order, or a ``MisreadError``."""
+    """A form that is laid out as text; ``find`` gives the tools of a text in order."""
 
     title: str
     find: Callable[[str], Iterator[TextTool]]
@@ -70,19 +80,28 @@ def found_at(text: str, position: int) -> str:
 
 
 def read_name(data: Mapping[str, Any]) -> str:
-    """The tool's name, verbatim; DocumentationError unless it is a text that is not blank."""
-    name = data.get("name")
+    """The tool's name, verbatim; DocumentationError unless it is a text that is not blank.
+
+    Where an object has ``api_name`` or a dotted ``api_call``, too, a call is written with that one, and ``name`` is a
+    title for people (Gorilla).
+    """
+    key = next((key for key in ("api_name", "name") if key in data), "name")
+    call = data.get("api_call")
+    if key == "name" and isinstance(call, str) and _CALLED.fullmatch(call):
+        key = "api_call"
+    name = data.get(key)
     if not isinstance(name, str) or not name.strip():
-        found = shown(name) if "name" in data else f"only the keys {reprlib.repr(list(data))}"
-        raise DocumentationError(f"a tool needs a name: expected a text under 'name', found {found}")
+        found = shown(name) if key in data else f"only the keys {reprlib.repr(list(data))}"
+        raise DocumentationError(f"a tool needs a name: expected a text under {key!r}, found {found}")
     return name
 
 
 def read_description(data: Mapping[str, Any], owner: str) -> str:
     """The description, verbatim; ``""`` when absent or null. ``owner`` names tool and parameter."""
-    description = data.get("description")
+    key = "api_description" if "api_description" in data else "description"
+    description = data.get(key)
     if description is None:
         return ""
     if not isinstance(description, str):
-        raise DocumentationError(f"{owner}: expected 'description' to be a text, found {shown(description)}")
+        raise DocumentationError(f"{owner}: expected {key!r} to be a text, found {shown(description)}")
     return description

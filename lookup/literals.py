@@ -121,11 +121,20 @@ class OpenContainer:
 
 
 class LiteralReader:
-    """Reads literals of one text; after a failure ``open`` tells which containers were still open."""
+    """Reads literals of one text.
+
+    Attributes
+    ----------
+    open : list of OpenContainer
+        After a failure, which containers were still open.
+    spans : dict of int to (int, int)
+        For the ``id`` of each object that was read, where it starts and ends; right as long as the object lives.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.open: list[OpenContainer] = []
+        self.spans: dict[int, tuple[int, int]] = {}
 
     def read(self, position: int) -> tuple[Any, int]:
         """As ``read_literal`` on the reader's text; iterative, so no nesting can exhaust the stack.
@@ -139,8 +148,7 @@ class LiteralReader:
             start = position
             char = text[position : position + 1]
             if stack and not stack[-1].waiting and char == _CLOSER[stack[-1].bracket]:
-                closed = stack.pop()
-                start, value, position = closed.start, closed.value(comma_last=True), position + 1
+                start, value, position = self._close(position, comma_last=True)
             elif char in ("{", "[", "("):
                 if len(stack) == MAX_DEPTH:
                     _fail(f"at most {MAX_DEPTH} levels of nesting", position)
@@ -160,10 +168,17 @@ class LiteralReader:
                 if char in (":", ","):
                     position = _skip_space(text, position + 1)
                     break
-                closed = stack.pop()
-                start, value, position = closed.start, closed.value(comma_last=False), position + 1
+                start, value, position = self._close(position, comma_last=False)
             else:
                 return value, position
+
+    def _close(self, position: int, comma_last: bool) -> tuple[int, Any, int]:
+        """Start and value of the container whose closing bracket is at ``position``, and the offset behind it."""
+        closed = self.open.pop()
+        value = closed.value(comma_last)
+        if value is closed.keyed:
+            self.spans[id(value)] = (closed.start, position + 1)
+        return closed.start, value, position + 1
 
 
 def _add(top: OpenContainer, value: Any, start: int, char: str, position: int) -> None:

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms import MisreadError, ObjectForm, found_at
-from lookup.literals import MAX_DEPTH, LiteralReader, OpenContainer, read_literal
+from lookup.literals import MAX_DEPTH, LiteralReader, OpenContainer
+from lookup.places import Stretches
 
 Path = tuple[str | int, ...]
 
@@ -21,8 +22,8 @@ Path = tuple[str | int, ...]
 _CANDIDATE = re.compile(r"""\{(?=\s*(?:["']|name["']))|\[(?=\s*(?:[\[{]|["']name["']))""")
 _JSON_START = re.compile(r"\{\s*[\"'}]|\[\s*[\[{\]\"']")
 _BLANK = re.compile(r"[\s\ufeff]*")
-_MARKER = re.compile(r"""["'](parameters|input_parameters|inputSchema|input_schema|description)["']?\s*:""")
-_NAME_KEY = re.compile(r"""(?:["']name["']?|name["'])\s*:?\s*(["']?)""")
+_MARKER = re.compile(r"""["'](parameters|input_parameters|required_parameters|inputSchema|input_schema|description|api_description)["']?\s*:""")
+_NAME_KEY = re.compile(r"""(?:["'](?:api_)?name["']?|name["'])\s*:?\s*(["']?)""")
 _NAME_BEFORE = re.compile(r"""["']name["']\s*\Z""")
 _HEAD_LENGTH: Final = 1000
 
@@ -32,46 +33,56 @@ _CALLS: Final = frozenset({"tool_choice", "tool_calls", "function_call"})
 _BARE_KEYS: Final = frozenset(
     {"name", "description", "type", "strict", "title", "annotations", "outputSchema", "response", "returns"}
 )
+_NAME_KEYS: Final = frozenset({"name", "api_name"})
+_DESCRIPTION_KEYS: Final = frozenset({"description", "api_description"})
 _PARAMETER_KEYS: Final = frozenset({"parameters", "arguments", "args", "input_parameters", "inputs"})
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One literal of the text.
+    """One literal of the text, at ``start`` to ``end``.
 
-    ``document`` says that it stands among the JSON documents that a text starts with, ``whole`` that the text
-    holds nothing else.
+    ``spans`` tells for the ``id`` of each object inside it where it stands. ``document`` says that it stands among the
+    documents that a text starts with, ``whole`` that the text holds nothing else. ``error`` says that it looks like a
+    tool and cannot be read.
     """
 
     value: Any
     start: int
+    end: int
+    spans: Mapping[int, tuple[int, int]]
     document: bool = False
     whole: bool = False
+    error: MisreadError | None = None
 
 
 @dataclass(frozen=True)
 class Claim:
-    """An object that a form reads as a tool; ``form=None`` says that it looks like one but no form fits."""
+    """An object that a form reads as documentation.
+
+    ``form=None`` says that it looks like a tool but no form fits, and ``beside`` that it stands among tools.
+    """
 
     path: Path
     data: Mapping[str, Any]
     form: ObjectForm | None
+    beside: bool = False
 
 
-def pieces(text: str, taken: Sequence[tuple[int, int]] = (), strict: bool = False) -> Iterator[Piece]:
-    """The literals of a text, in order.
+def pieces(text: str, taken: Stretches, strict: bool = False) -> Iterator[Piece]:
+    """The literals of a text, in order; one that looks like a tool and cannot be read has an ``error``.
 
     Parameters
     ----------
-    taken : sequence of (start, end)
-        Stretches that are read already, in order; nothing that starts there is looked at.
+    taken : Stretches
+        What is read already; nothing that starts there is looked at.
     strict : bool
         The text is a JSON or JSON lines file: prose is an error.
 
     Raises
     ------
     MisreadError
-        Where a text that starts as JSON, or an object that looks like a tool, cannot be read.
+        Where a text that starts as JSON is malformed.
     """
     reader = LiteralReader(text)
     position = _skip_blank(text, 0)
@@ -83,7 +94,8 @@ def pieces(text: str, taken: Sequence[tuple[int, int]] = (), strict: bool = Fals
             except LiteralError as error:
                 raise MisreadError(_malformed(text, error), error.position) from None
             start, position = position, _skip_blank(text, end)
-            yield Piece(value, start, document=True, whole=start == first and position == len(text))
+            whole = start == first and position == len(text)
+            yield Piece(value, start, end, reader.spans, document=True, whole=whole)
         if text[position : position + 1] in ("}", "]", ":"):
             raise MisreadError(
                 f"expected the end of the text or another JSON document, found {found_at(text, position)}",
@@ -92,16 +104,13 @@ def pieces(text: str, taken: Sequence[tuple[int, int]] = (), strict: bool = Fals
     yield from _in_prose(reader, position, taken)
 
 
-def _in_prose(reader: LiteralReader, position: int, taken: Sequence[tuple[int, int]]) -> Iterator[Piece]:
+def _in_prose(reader: LiteralReader, position: int, taken: Stretches) -> Iterator[Piece]:
     text = reader.text
     tried: set[int] = set()
-    next_taken = 0
     while match := _CANDIDATE.search(text, position):
         start = match.start()
-        while next_taken < len(taken) and taken[next_taken][1] <= start:
-            next_taken += 1
-        if next_taken < len(taken) and taken[next_taken][0] <= start:
-            position = taken[next_taken][1]
+        if end := taken.end_at(start):
+            position = end
             continue
         position = start + 1
         if start in tried:
@@ -110,10 +119,11 @@ def _in_prose(reader: LiteralReader, position: int, taken: Sequence[tuple[int, i
             value, position = reader.read(start)
         except LiteralError as error:
             if any(_is_broken_tool(text, container, error.position) for container in reader.open):
-                raise MisreadError(_malformed(text, error), error.position) from None
+                misread = MisreadError(_malformed(text, error), error.position)
+                yield Piece(None, start, max(error.position, start + 1), {}, error=misread)
             tried.update(container.start for container in reader.open)
         else:
-            yield Piece(value, start)
+            yield Piece(value, start, position, reader.spans)
 
 
 def _is_broken_tool(text: str, container: OpenContainer, position: int) -> bool:
@@ -130,9 +140,10 @@ def _is_broken_tool(text: str, container: OpenContainer, position: int) -> bool:
     end = text.find("}", container.start, container.start + _HEAD_LENGTH)
     head = text[container.start : end if end >= 0 else container.start + _HEAD_LENGTH]
     name = _NAME_KEY.search(head) if "name" in head else None
-    keys = set(_MARKER.findall(head)) if name or "name" in container.keyed else set()
+    named = {"name", "api_name"} & set(container.keyed)
+    keys = set(_MARKER.findall(head)) if name or named else set()
     keys |= {key for key in container.keyed if isinstance(key, str) and _MARKER.match(f'"{key}":')}
-    if isinstance(container.keyed.get("name"), str) or (name and name[1]):
+    if any(isinstance(container.keyed[key], str) for key in named) or (name and name[1]):
         return bool(keys)
     return name is not None and len(keys) > 1
 
@@ -177,6 +188,8 @@ def _claims(value: Any, path: Path, forms: tuple[ObjectForm, ...], listed: bool)
         elif listed and _is_bare(value):
             yield Claim(path, value, forms[-1])
         else:
+            if _is_unknown(value):
+                yield Claim(path, value, None)
             for key, member in value.items():
                 if key not in _CALLS:
                     yield from _claims(member, (*path, key), forms, key in _TOOL_LISTS)
@@ -184,7 +197,7 @@ def _claims(value: Any, path: Path, forms: tuple[ObjectForm, ...], listed: bool)
         beside = any(is_tool(item, forms) for item in value)
         for index, item in enumerate(value):
             if beside and _is_unknown(item) and not is_tool(item, forms):
-                yield Claim((*path, index), item, None)
+                yield Claim((*path, index), item, None, beside=True)
             else:
                 yield from _claims(item, (*path, index), forms, beside or listed)
 
@@ -204,23 +217,5 @@ def _is_bare(data: Mapping[str, Any]) -> bool:
 
 
 def _is_unknown(value: Any) -> bool:
-    named = isinstance(value, Mapping) and "name" in value and "description" in value
+    named = isinstance(value, Mapping) and not _NAME_KEYS.isdisjoint(value) and not _DESCRIPTION_KEYS.isdisjoint(value)
     return named and not _PARAMETER_KEYS.isdisjoint(value)
-
-
-def locate(text: str, position: int, path: Path) -> int:
-    """The offset of the member at ``path`` of the literal that starts at ``position``."""
-    for step in path:
-        keyed = text[position] == "{"
-        position = _skip_blank(text, position + 1)
-        key: Any = 0
-        while True:
-            if keyed:
-                key, position = read_literal(text, position)
-                position = _skip_blank(text, _skip_blank(text, position) + 1)
-            if key == step:
-                break
-            position = _skip_blank(text, read_literal(text, position)[1])
-            position = _skip_blank(text, position + 1)
-            key = key if keyed else key + 1
-    return position

@@ -7,6 +7,15 @@ from typing import Any, Final, Literal
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
 
+Rule = Literal["flag", "list", "prose", "default", "path variable", "habit"]
+"""What decided whether a key is required, strongest first, except that a path variable beats everything.
+
+``flag`` is what the property itself says (``required: true``), ``list`` a list of required keys beside the
+properties or a list of its own for each kind, ``prose`` a word in the description (``[Optional]``), ``default``
+that a default is documented, ``path variable`` that the key stands in the tool's path (``/albums/{id}``), and
+``habit`` what the form means by saying nothing.
+"""
+
 
 class Missing:
     """The type of ``MISSING``: no default documented (``None`` is a documented null)."""
@@ -22,16 +31,47 @@ MISSING: Final = Missing()
 class ValueType:
     """A normalised type.
 
-    ``items`` is the element type of a list or tuple, ``None`` when undocumented. ``enum`` holds the members
-    that an element may be; the enum of a whole parameter stands in ``ParameterSpec``.
+    Attributes
+    ----------
+    items : ValueType, optional
+        The element type of a list or tuple, the type of the values of a dict without documented keys; ``None``
+        when undocumented.
+    enum : tuple, optional
+        The members that an element may be; the enum of a whole parameter stands in ``ParameterSpec``.
+    properties : tuple of ParameterSpec, optional
+        The documented keys of an object, which are required or optional of their own; ``None`` when undocumented.
+    any_of : tuple of ValueType
+        The alternatives of a union; ``kind`` is ``any`` then.
+    nullable : bool
+        Whether the documentation allows null, too.
     """
 
     kind: Kind
     items: "ValueType | None" = None
     enum: tuple[Any, ...] | None = None
+    properties: "tuple[ParameterSpec, ...] | None" = None
+    any_of: "tuple[ValueType, ...]" = ()
+    nullable: bool = False
 
     def __str__(self) -> str:
+        if self.any_of:
+            return " | ".join(map(str, self.any_of))
         return f"{self.kind}[{self.items}]" if self.items else self.kind
+
+    def to_json(self) -> dict[str, Any]:
+        """``{"type": kind}`` with what else is documented of the type."""
+        row: dict[str, Any] = {"type": self.kind}
+        if self.any_of:
+            row["any_of"] = [branch.to_json() for branch in self.any_of]
+        if self.items:
+            row["items"] = self.items.to_json()
+        if self.enum is not None:
+            row["enum"] = list(self.enum)
+        if self.properties is not None:
+            row["properties"] = [p.to_json() for p in self.properties]
+        if self.nullable:
+            row["nullable"] = True
+        return row
 
 
 ANY: Final = ValueType("any")
@@ -39,11 +79,11 @@ ANY: Final = ValueType("any")
 
 @dataclass(frozen=True)
 class ParameterSpec:
-    """One key of a tool.
+    """One key of a tool, or of an object inside one.
 
-    ``required`` is three-state: ``None`` says that the documentation does not tell.
-    ``raw_type`` is the type as written; ``enum`` keeps the documented members as they stand,
-    also where they clash with the type. ``enum=None`` means that no enum is documented.
+    ``required`` is three-state: ``None`` says that the documentation does not tell; ``rule`` says what decided.
+    ``raw_type`` is the type as written; ``enum`` and ``default`` are kept as they stand, also where they clash
+    with the type. ``enum=None`` means that no enum is documented.
     """
 
     name: str
@@ -53,6 +93,7 @@ class ParameterSpec:
     description: str = ""
     enum: tuple[Any, ...] | None = None
     default: Any = MISSING
+    rule: Rule = field(default="habit", compare=False)
 
     @property
     def value_type(self) -> ValueType:
@@ -71,9 +112,10 @@ class ParameterSpec:
         """The object that ``tooldecoding lookup --json`` prints; an absent enum or default is left out."""
         row: dict[str, Any] = {
             "name": self.name,
-            "type": self.type.kind,
+            **self.type.to_json(),
             "raw_type": self.raw_type,
             "required": self.required,
+            "rule": self.rule,
         }
         if self.enum is not None:
             row["enum"] = list(self.enum)
@@ -84,12 +126,62 @@ class ParameterSpec:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A stretch of text: offsets ``start`` to ``end``, and lines and columns counted from 1.
+
+    ``end_column`` is the column of the last character.
+    """
+
+    start: int
+    end: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}-{self.end_line}:{self.end_column}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a tool is documented: the form, the file or other origin, and the stretch of a text.
+
+    ``path`` leads to the tool inside parsed data, as ``['tools'][3]``; it is empty for a text.
+    """
+
+    form: str
+    origin: str
+    span: Span | None = None
+    path: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.origin}:{self.span.line}:{self.span.column}" if self.span else f"{self.origin}{self.path}"
+
+
+@dataclass(frozen=True)
 class ToolSpec:
-    """One tool; ``parameters`` stand in documentation order, names are unique."""
+    """One tool; ``parameters`` stand in documentation order, names are unique.
+
+    Attributes
+    ----------
+    collection : str
+        What the tool belongs to, where the documentation says so (RapidAPI's ``tool_name``).
+    documented_name : str
+        The name in the documentation, if another tool of that name forced a new one on this; else empty.
+    notes : tuple of str
+        What the reader noticed and did not take over, such as a required key that is nowhere described.
+    source : Source, optional
+        Where it is documented.
+    """
 
     name: str
     description: str = ""
     parameters: tuple[ParameterSpec, ...] = ()
+    collection: str = field(default="", compare=False)
+    documented_name: str = field(default="", compare=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    source: Source | None = field(default=None, compare=False)
 
     @property
     def required(self) -> tuple[ParameterSpec, ...]:
@@ -118,10 +210,22 @@ class ToolSpec:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """Text that looks like a tool and was not taken as one, and why."""
+
+    source: Source
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.reason}"
+
+
+@dataclass(frozen=True)
 class LookupDictionary(Mapping[str, ToolSpec]):
-    """Tool name -> ToolSpec, in documentation order."""
+    """Tool name -> ToolSpec, in documentation order; ``unread`` is what looked like a tool and was not taken."""
 
     tools: tuple[ToolSpec, ...]
+    unread: tuple[Unread, ...] = field(default=(), compare=False)
     _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -1,24 +1,32 @@
 """Documented type names -> ``ValueType``.
 
 Names are compared without case. Dates and times are texts, since that is how a call writes them. A name that
-is not in the table (``torch.dtype``), an empty one, and a union of several types are ``any``.
+is not in the table (``torch.dtype``) and an empty one are ``any``.
 
 >>> str(value_type("List[str]")), str(value_type("ArrayList")), str(value_type("torch.dtype"))
 ('list[str]', 'list', 'any')
 """
 
 import re
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
 
+from lookup.errors import LiteralError
+from lookup.literals import parse_literal
 from lookup.schema import ANY, Kind, ValueType
 
 _NAMES: Final[dict[Kind, str]] = {
-    "str": "str string char character text varchar date datetime date-time time uuid url uri email enum",
+    "str": (
+        "str string char character text varchar date datetime date-time datetime.date datetime.datetime datetime.time "
+        "time timestamp uuid url uri email enum bytes binary file path pathlib.path decimal.decimal"
+    ),
     "int": "int integer long short bigint int32 int64 uint uint32 uint64",
     "float": "float number double decimal real numeric float32 float64",
     "bool": "bool boolean",
-    "list": "list array arraylist linkedlist sequence iterable vector",
-    "dict": "dict object hashmap map hashtable dictionary mapping record struct",
+    "list": "list array arraylist linkedlist sequence iterable vector set frozenset collection",
+    "dict": "dict object hashmap map hashtable dictionary mapping record struct json",
     "tuple": "tuple",
 }
 _KINDS: Final[dict[str, Kind]] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
@@ -27,26 +35,32 @@ NULL_NAMES: Final = frozenset({"null", "none", "nonetype", "undefined"})
 
 _GENERIC = re.compile(r"([\w.-]+)\s*(?:\[(.*)\]|\((.*)\)|<(.*)>)", re.DOTALL)
 _ARRAY_OF = re.compile(r"(?:array|list) of (.+)", re.IGNORECASE | re.DOTALL)
+_MODULES: Final = ("typing.", "collections.abc.", "t.")
 _MAX_NESTING: Final = 8
-_MAX_LENGTH: Final = 200
+_MAX_LENGTH: Final = 1000
 
 
-def value_type(written: str, nesting: int = 0) -> ValueType:
+def value_type(written: str) -> ValueType:
     """The normalised type of a name as documentation writes it; ``ANY`` where it is not known.
 
     ``List[str]``, ``list(str)``, ``Array<String>``, ``string[]`` and ``array of strings`` give their element
-    type, ``Optional[int]`` and ``int | None`` give ``int``.
+    type, ``Dict[str, int]`` the type of its values, ``Optional[int]`` and ``int | None`` a nullable ``int``, ``int | str``,
+    ``int/str`` and ``int or str`` a union, and ``Literal['a', 'b']`` the type of its members with the members as ``enum``.
     """
-    name = written.strip()
+    return _value_type(written, 0)
+
+
+@lru_cache(maxsize=1024)
+def _value_type(written: str, nesting: int) -> ValueType:
+    name = _bare(written)
     if nesting > _MAX_NESTING or len(name) > _MAX_LENGTH:
         return ANY
-    kind = _KINDS.get(name.lower()) or _KINDS.get(name.lower().removeprefix("typing."))
-    if kind:
+    if kind := _KINDS.get(name.lower()):
         return ValueType(kind)
-    branches = [part.strip() for part in _split(name, "|")]
-    if len(branches) > 1:
-        named = [part for part in branches if part.lower() not in NULL_NAMES]
-        return value_type(named[0], nesting + 1) if len(named) == 1 else ANY
+    for separator in ("|", "/", " or "):
+        branches = _split(name, separator)
+        if len(branches) > 1:
+            return _union(branches, nesting)
     if name.endswith("[]"):
         return ValueType("list", _element(name[:-2], nesting))
     if match := _ARRAY_OF.fullmatch(name):
@@ -54,40 +68,112 @@ def value_type(written: str, nesting: int = 0) -> ValueType:
         singular = plural if plural.lower() in _KINDS else plural.removesuffix("s")
         return ValueType("list", _element(singular, nesting))
     if match := _GENERIC.fullmatch(name):
-        return _generic(match[1], match[2] or match[3] or match[4] or "", nesting)
+        return _generic(match[1].lower(), match[2] or match[3] or match[4] or "", nesting)
     return ANY
 
 
+def united(types: Iterable[ValueType]) -> ValueType:
+    """The type of a value that has one of these types; ``ANY`` if one of them is unknown or there is none.
+
+    Enums of all of them are one enum; equal types are one type.
+    """
+    found = list(types)
+    nullable = any(t.nullable for t in found)
+    enum: tuple[Any, ...] | None = None
+    if found and all(t.enum for t in found):
+        enum = tuple(member for t in found for member in t.enum or ())
+        found = [replace(t, enum=None) for t in found]
+    distinct: list[ValueType] = []
+    for t in found:
+        plain = replace(t, nullable=False)
+        distinct += [branch for branch in plain.any_of or (plain,) if branch not in distinct]
+    if len(distinct) == 1:
+        return replace(distinct[0], nullable=nullable, enum=enum or distinct[0].enum)
+    if not distinct or ANY in distinct:
+        return replace(ANY, nullable=nullable, enum=enum)
+    return ValueType("any", any_of=tuple(distinct), nullable=nullable, enum=enum)
+
+
+def type_of(members: Iterable[Any]) -> ValueType:
+    """The type of plain values: ``int`` for ``(1, 2)``, a union for ``("a", 1)``."""
+    return united(ValueType(_KINDS.get(type(member).__name__, "any")) for member in members)
+
+
+def _union(branches: list[str], nesting: int) -> ValueType:
+    """Unknown branches make the whole unknown, as ``date/time of day`` is no union."""
+    named = [branch for branch in branches if branch.strip().lower() not in NULL_NAMES]
+    found = united(_value_type(branch, nesting + 1) for branch in named)
+    return replace(found, nullable=True) if len(named) < len(branches) else found
+
+
 def _generic(outer: str, inner: str, nesting: int) -> ValueType:
-    """``outer[inner]``: an optional type, or a container with its element type."""
-    outer = outer.lower().removeprefix("typing.")
+    """``outer[inner]``: an optional type, a container with its element type, or the members of a literal."""
+    outer = _without_module(outer)
     if outer == "optional":
-        return value_type(inner, nesting + 1)
+        return replace(_value_type(inner, nesting + 1), nullable=True)
     if outer == "union":
-        return value_type(inner.replace(",", "|"), nesting + 1)
+        return _union(_split(inner, ","), nesting)
+    if outer == "literal":
+        return _literal(inner)
+    if outer in ("annotated", "required", "notrequired", "final"):
+        return _value_type(_split(inner, ",")[0], nesting + 1)
     kind = _KINDS.get(outer, "any")
     if kind == "list":
         return ValueType(kind, _element(inner, nesting))
     if kind == "tuple":
-        members = {_element(part, nesting) for part in _split(inner, ",") if part.strip() != "..."}
-        return ValueType(kind, members.pop() if len(members) == 1 else None)
+        parts = [part for part in _split(inner, ",") if part.strip() not in ("...", "")]
+        element = united(_value_type(part, nesting + 1) for part in parts)
+        return ValueType(kind, None if element == ANY else element)
+    if kind == "dict":
+        parts = _split(inner, ",")
+        return ValueType(kind, _element(parts[1], nesting) if len(parts) == 2 else None)
     return ValueType(kind)
 
 
+def _literal(inner: str) -> ValueType:
+    try:
+        members = parse_literal(f"[{inner}]")
+    except LiteralError:
+        return ANY
+    named = [member for member in members if member is not None]
+    if not named:
+        return ANY
+    return replace(type_of(named), enum=tuple(members), nullable=len(named) < len(members))
+
+
 def _element(written: str, nesting: int) -> ValueType | None:
-    found = value_type(written, nesting + 1)
+    found = _value_type(written, nesting + 1)
     return None if found == ANY else found
 
 
+def _bare(written: str) -> str:
+    """Without white space and quotes around, and without the module of a type."""
+    name = written.strip()
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'`":
+        name = name[1:-1].strip()
+    return _without_module(name)
+
+
+def _without_module(name: str) -> str:
+    for module in _MODULES:
+        if name.lower().startswith(module):
+            return name[len(module) :]
+    return name
+
+
 def _split(written: str, separator: str) -> list[str]:
-    """Split at the separators that stand outside brackets."""
-    parts, depth, start = [], 0, 0
+    """Split at the separators that stand outside brackets and quotes."""
+    parts, depth, start, quote = [], 0, 0, ""
     for index, char in enumerate(written):
-        if char in "[(<":
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "[(<{":
             depth += 1
-        elif char in "])>":
+        elif char in "])>}":
             depth -= 1
-        elif char == separator and depth == 0:
+        elif depth == 0 and written.startswith(separator, index):
             parts.append(written[start:index])
-            start = index + 1
+            start = index + len(separator)
     return [*parts, written[start:]]

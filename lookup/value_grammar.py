@@ -9,14 +9,14 @@ takes time linear in the text.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 import regex
 
 from lookup.literal_text import escape, render_literal, render_quoted
-from lookup.schema import ANY, Kind, ParameterSpec, ValueType
+from lookup.schema import ANY, MISSING, Kind, ParameterSpec, ValueType
 
 Notation = Literal["python", "quoted"]
 Constraint = Literal["typed", "free"]
@@ -94,10 +94,33 @@ def _compile(pattern: str) -> "regex.Pattern[str]":
 def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:
     """The grammar of a parameter's values.
 
-    ``typed`` admits literals of the documented type, and only members where an enum is documented.
-    ``free`` is the paper's way (section 3.2): any literal, to be dropped by the type check when voting.
+    ``typed`` admits literals of the documented type, only members where an enum is documented, the documented
+    default beside both, and null where it is allowed. ``free`` is the paper's way (section 3.2): any literal, to be
+    dropped by the type check when voting.
     """
-    return _grammar(ANY if constraint == "free" else spec.value_type, notation)
+    if constraint == "free":
+        return _grammar(ANY, notation)
+    grammar = _grammar(spec.value_type, notation)
+    render = render_quoted if notation == "quoted" else render_literal
+    beside = [] if spec.default is MISSING else [render(spec.default)]
+    if spec.type.nullable:
+        beside.append(render(None))
+    for literal in beside:
+        # In quoted notation a value is never empty.
+        if literal != "''" and not grammar.complete(literal):
+            grammar = _with_literal(grammar, literal)
+    return grammar
+
+
+def _with_literal(grammar: ValueGrammar, literal: str) -> ValueGrammar:
+    """The grammar, and one literal more."""
+    choices = None if grammar.choices is None else _members([*grammar.choices, literal]).choices
+    return ValueGrammar(
+        f"(?:{grammar.pattern}|{_alternatives([literal])})",
+        grammar.opener if literal.startswith(grammar.opener) else "",
+        choices,
+        (*grammar.words, literal),
+    )
 
 
 def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
@@ -107,9 +130,9 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
         return _members([render_quoted(m) if quoted else render_literal(m) for m in value_type.enum])
     if kind == "bool":
         return _members(["'True'", "'False'"] if quoted else ["True", "False"])
-    if quoted and kind in ("str", "any"):
+    if quoted and admits_text(value_type):
         return ValueGrammar(rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])++'", "'", None, ("0",))
-    body = _SINGLE if kind == "str" else _body(value_type, quoted)
+    body = _SINGLE if kind == "str" else _body(replace(value_type, nullable=False), quoted)
     opener = _OPENERS.get(kind, "")
     if quoted:
         body, opener = f"'{body}'", f"'{opener}"
@@ -117,6 +140,12 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
     return ValueGrammar(
         body, opener, None, (*_element_members(value_type, quoted), "0", *strings, "True", "False", "None")
     )
+
+
+def admits_text(value_type: ValueType) -> bool:
+    """Whether any text is a value of the type, so that a quoted text is itself and no literal in quotes."""
+    branches = value_type.any_of or (value_type,)
+    return any(branch.kind in ("str", "any") and not branch.enum and not branch.any_of for branch in branches)
 
 
 def _members(literals: Iterable[str]) -> ValueGrammar:
@@ -136,10 +165,9 @@ def _inner_literal(value: Any, quoted: bool) -> str:
 
 def _element_members(value_type: ValueType, quoted: bool) -> tuple[str, ...]:
     """The literals of all enums of elements, at any depth."""
-    items = value_type.items
-    if items is None:
-        return ()
-    return tuple(_inner_literal(m, quoted) for m in items.enum or ()) + _element_members(items, quoted)
+    inner = (*value_type.any_of, *([value_type.items] if value_type.items else ()))
+    members = [_inner_literal(m, quoted) for t in inner for m in t.enum or ()]
+    return (*members, *(literal for t in inner for literal in _element_members(t, quoted)))
 
 
 def _body(value_type: ValueType, quoted: bool) -> str:
@@ -153,6 +181,10 @@ def _body(value_type: ValueType, quoted: bool) -> str:
         levels.append(f"(?<any{depth}>{scalar}|{nested})")
 
     def literal(of: ValueType, depth: int) -> str:
+        if of.nullable:
+            return f"(?:{literal(replace(of, nullable=False), depth)}|None)"
+        if of.any_of:
+            return f"(?:{'|'.join(literal(branch, depth) for branch in of.any_of)})"
         if of.enum:
             return _alternatives(_inner_literal(m, quoted) for m in of.enum)
         any_element = f"(?&any{max(depth - 1, 0)})"
@@ -164,7 +196,7 @@ def _body(value_type: ValueType, quoted: bool) -> str:
             "bool": _BOOL,
             "list": _list(element),
             "tuple": _tuple(element),
-            "dict": _dict(string, any_element),
+            "dict": _dict(string, element),
             "any": f"(?&any{depth})",
         }
         return by_kind[of.kind]

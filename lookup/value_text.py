@@ -5,8 +5,8 @@ from typing import Any
 from lookup.errors import LiteralError
 from lookup.literal_text import render_literal, render_quoted
 from lookup.literals import parse_literal, repeats_key
-from lookup.schema import ParameterSpec
-from lookup.value_grammar import Notation, ValueGrammar
+from lookup.schema import MISSING, ParameterSpec
+from lookup.value_grammar import Notation, ValueGrammar, admits_text
 
 _MAX_CLOSING_STEPS = 64
 
@@ -27,8 +27,10 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
     for member in spec.enum or ():
         if render_quoted(member) == render_quoted(value):
             return member
-    if spec.type.kind in ("str", "any"):
+    if admits_text(spec.type):
         return value
+    if spec.default is not MISSING and render_quoted(spec.default) == render_quoted(value):
+        return spec.default
     try:
         return parse_literal(value)
     except LiteralError:

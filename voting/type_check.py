@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Any
 
-from lookup.schema import ParameterSpec, ValueType
+from lookup.schema import MISSING, ParameterSpec, ValueType
 
 
 class TypeCheckError(ValueError):
@@ -14,31 +14,48 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
     """The value in its documented type: an int given for a float becomes one, a list for a tuple a tuple.
 
     A documented enum decides alone: its members are right as they stand, also where they clash with the
-    declared type, and nothing else is.
+    declared type, and nothing else is. Two values are right beside all that: the documented default, also where it
+    clashes with the type or the enum, and null where the documentation allows it.
 
     Raises
     ------
     TypeCheckError
         If the value has another type or is no member of the enum.
     """
-    return _check(value, spec.value_type)
+    try:
+        return _check(value, spec.value_type)
+    except TypeCheckError:
+        if spec.default is not MISSING and vote_identity(spec.default) == vote_identity(value):
+            return spec.default
+        raise
 
 
 def _check(value: Any, value_type: ValueType) -> Any:
+    if value is None and value_type.nullable:
+        return None
     if value_type.enum:
         for member in value_type.enum:
             if vote_identity(member) == vote_identity(value):
                 return member
         raise TypeCheckError(f"expected one of {list(value_type.enum)!r}, got {value!r}")
+    for branch in value_type.any_of:
+        try:
+            return _check(value, branch)
+        except TypeCheckError:
+            continue
+    items = value_type.items
     match value_type.kind, value:
-        case ("any", _) | ("str", str()) | ("bool", bool()) | ("dict", dict()):
+        case ("any", _) if not value_type.any_of:
+            return value
+        case ("str", str()) | ("bool", bool()):
             return value
         case ("int", int()) | ("float", float()) if not isinstance(value, bool):
             return value
         case ("float", int()) if not isinstance(value, bool):
             return float(value)
+        case ("dict", dict()):
+            return {key: _check(v, items) for key, v in value.items()} if items else value
         case ("list", list()) | ("tuple", list() | tuple()):
-            items = value_type.items
             checked = [_check(v, items) for v in value] if items else list(value)
             return tuple(checked) if value_type.kind == "tuple" else checked
     raise TypeCheckError(f"expected {value_type}, got {type(value).__name__} {value!r}")

@@ -110,7 +110,7 @@ PROPERTIES = {"type": "object", "properties": {"a": {"type": "string"}}}
         ({"description": "d", "parameters": PROPERTIES}, "a tool needs a name"),
         ({"name": "f", "description": 1, "parameters": {}}, "tool 'f': expected 'description' to be a text"),
         ({"name": "f", "parameters": {"properties": []}}, "tool 'f': expected 'properties' to be an object"),
-        ({"name": "f", "parameters": [{"name": "a"}]}, "tool 'f': expected 'parameters' to be an object"),
+        ({"name": "f", "parameters": [{"name": "a"}, {"type": "string"}]}, "tool 'f': expected 'parameters' to hold objects"),
         (
             {"name": "f", "parameters": PROPERTIES | {"required": "a"}},
             "tool 'f': expected 'required' to be a list",

@@ -115,8 +115,8 @@ def parameter(spec, required=None, **schema):
         ({"required": "false"}, None, False),
         ({"optional": False}, None, True),
         ({"optional": "yes"}, None, False),
-        ({"optional": True}, ["x"], True),
-        ({"required": True}, [], False),
+        ({"optional": True}, ["x"], False),
+        ({"required": True}, [], True),
         ({"required": ["nested"]}, None, False),
     ],
 )
@@ -136,7 +136,7 @@ def test_required(spec, required_list, required):
         ),
         ({"type": "tuple", "items": {"type": "float"}}, "tuple[float]", "tuple"),
         ({"type": ["string", "null"]}, "str", '["string", "null"]'),
-        ({"type": ["string", "integer"]}, "any", '["string", "integer"]'),
+        ({"type": ["string", "integer"]}, "str | int", '["string", "integer"]'),
         (
             {"anyOf": [{"type": "integer"}, {"type": "null"}]},
             "int",
@@ -144,7 +144,7 @@ def test_required(spec, required_list, required):
         ),
         (
             {"oneOf": [{"type": "integer"}, {"type": "string"}]},
-            "any",
+            "int | str",
             '[{"type": "integer"}, {"type": "string"}]',
         ),
         ({"$ref": "#/$defs/Unit"}, "str", "string"),
@@ -180,7 +180,7 @@ def test_reference_brings_its_enum_and_siblings_win():
         ("List[List[int]]", "list[list[int]]"), ("array of strings", "list[str]"), ("object", "dict"),
         ("HashMap", "dict"), ("Map", "dict"), ("hashtable", "dict"), ("Dict[str, Any]", "dict"),
         ("Tuple[int, int]", "tuple[int]"), ("Optional[int]", "int"), ("str | None", "str"),
-        ("int | str", "any"), ("any", "any"), ("", "any"), ("torch.dtype", "any"), ("[" * 500, "any"),
+        ("int | str", "int | str"), ("any", "any"), ("", "any"), ("torch.dtype", "any"), ("[" * 500, "any"),
         ("list[" * 30, "any"),
     ],
 )  # fmt: skip

@@ -1,0 +1,136 @@
+"""All documentation in one text: what each form finds, whose words a stretch is, and what is passed over."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from lookup import scan
+from lookup.errors import DocumentationError
+from lookup.forms import MisreadError, TextForm, TextTool
+from lookup.known_forms import OBJECT_FORMS, TEXT_FORMS
+from lookup.places import Places, Stretches
+from lookup.roles import Roles
+from lookup.schema import Source, ToolSpec, Unread
+from lookup.structured import UNKNOWN_FORM, read_claim
+from lookup.unread import find_unread
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A stretch of text that one finding has: a tool of a text form, or a literal with the objects claimed in it."""
+
+    start: int
+    end: int
+    finding: TextTool | scan.Piece
+    title: str = ""
+    claims: tuple[scan.Claim, ...] = ()
+
+
+class TextReader:
+    """Reads one text; ``origin`` names it in messages, and its ending tells what else than prose it is.
+
+    A stretch of text belongs to the finding that begins first: code inside a docstring, or an object inside an
+    example of a tool, is no tool of its own.
+    """
+
+    def __init__(self, text: str, origin: str) -> None:
+        self._text = text
+        self._origin = origin
+        self._places = Places(text)
+        self._json_only = origin.lower().endswith((".json", ".jsonl"))
+
+    def read(self) -> tuple[list[ToolSpec], list[Unread]]:
+        """The tools in order, and what looked like a tool and was not taken.
+
+        Raises
+        ------
+        DocumentationError
+            As ``lookup.extract``.
+        """
+        try:
+            blocks = self._outermost(self._text_blocks())
+            pieces = list(scan.pieces(self._text, _stretches(blocks), self._json_only))
+        except MisreadError as error:
+            self._fail(error)
+        blocks = self._outermost([*blocks, *_piece_blocks(pieces)])
+        roles = Roles(self._text, _stretches(blocks))
+        outside = any(not roles.at(block.start) for block in blocks)
+        tools: list[ToolSpec] = []
+        unread: list[Unread] = []
+        for block in blocks:
+            speaker = roles.at(block.start)
+            if speaker and outside:
+                reason = f"it stands in the {speaker}'s words, and the prompt documents tools outside of them"
+                unread.append(self._unread(block.start, block.end, reason))
+            else:
+                self._read(block, tools, unread)
+        read = Stretches((t.source.span.start, t.source.span.end) for t in tools if t.source and t.source.span)
+        parsed = Stretches((b.start, b.end) for b in [*blocks, *pieces])
+        unread += [self._unread(*found) for found in find_unread(self._text, parsed, read)]
+        return tools, unread
+
+    def _text_blocks(self) -> list[_Block]:
+        if self._json_only:
+            return []
+        return [
+            _Block(found.start, found.end, found, form.title) for form in TEXT_FORMS for found in _findings(form, self._text)
+        ]
+
+    @staticmethod
+    def _outermost(blocks: list[_Block]) -> list[_Block]:
+        """The blocks in order, without those that begin inside an earlier one."""
+        outermost: list[_Block] = []
+        for block in sorted(blocks, key=lambda block: block.start):
+            if not outermost or block.start >= outermost[-1].end:
+                outermost.append(block)
+        return outermost
+
+    def _read(self, block: _Block, tools: list[ToolSpec], unread: list[Unread]) -> None:
+        finding = block.finding
+        if isinstance(finding, TextTool):
+            if isinstance(finding.tool, MisreadError):
+                self._fail(finding.tool)
+            tools.append(replace(finding.tool, source=self._source(block.title, block.start, block.end)))
+            return
+        if finding.error:
+            self._fail(finding.error)
+
+        def source(node: Mapping[str, Any], form: str) -> Source:
+            return self._source(form, *finding.spans.get(id(node), (block.start, block.end)))
+
+        for claim in block.claims:
+            if claim.form is None and not claim.beside:
+                unread.append(Unread(source(claim.data, ""), UNKNOWN_FORM))
+            else:
+                tools.extend(read_claim(claim, source))
+
+    def _source(self, form: str, start: int, end: int) -> Source:
+        return Source(form, self._origin, self._places.span(start, end))
+
+    def _unread(self, start: int, end: int, reason: str) -> Unread:
+        return Unread(self._source("", start, end), reason)
+
+    def _fail(self, error: MisreadError) -> NoReturn:
+        line, column = self._places.line_column(error.position)
+        raise DocumentationError(f"{self._origin}:{line}:{column}: {error}") from None
+
+
+def _findings(form: TextForm, text: str) -> Iterator[TextTool]:
+    try:
+        yield from form.find(text)
+    except MisreadError as error:
+        yield TextTool(error, error.position, error.position + 1)
+
+
+def _piece_blocks(pieces: list[scan.Piece]) -> Iterator[_Block]:
+    """The literals in which tools are claimed, and those that look like a tool and cannot be read."""
+    beside = any(piece.document and scan.is_tool(piece.value, OBJECT_FORMS) for piece in pieces)
+    for piece in pieces:
+        listed = piece.whole or (piece.document and beside)
+        claims = tuple(scan.claims(piece.value, OBJECT_FORMS, listed))
+        if claims or piece.error:
+            yield _Block(piece.start, piece.end, piece, claims=claims)
+
+
+def _stretches(blocks: list[_Block]) -> Stretches:
+    return Stretches((block.start, block.end) for block in blocks)

@@ -1,0 +1,16 @@
+"""The forms that documentation is recognised by."""
+
+from typing import Final
+
+from lookup import api_bank, flat_keys, json_schema, key_lists
+from lookup.forms import ObjectForm, TextForm
+
+# In the order in which they are asked; the last one also reads {"name", "description"} without parameters.
+OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (
+    api_bank.OBJECT_FORM,
+    key_lists.FORM,
+    flat_keys.FORM,
+    json_schema.FORM,
+)
+# Of two that begin at the same place the first one has it.
+TEXT_FORMS: Final[tuple[TextForm, ...]] = (api_bank.TEXT_FORM,)
