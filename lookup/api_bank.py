@@ -50,13 +50,9 @@ _LINE = re.compile(
 _LITERAL_START = re.compile(r"""[{\[("'\d+-]|(?:None|null)\b""")
 
 # A quoted cell of a CSV table that opens with source text.
-_CSV_CELL = re.compile(
-    r'(?:^|,)"\s{0,9}(?:(?:description|input_parameters)[ \t]*=|class[ \t]+\w+)', re.MULTILINE
-)
+_CSV_CELL = re.compile(r'(?:^|,)"\s{0,9}(?:(?:description|input_parameters)[ \t]*=|class[ \t]+\w+)', re.MULTILINE)
 _NAME_COLUMNS: Final = ("类名", "class_name", "class", "api_name", "name")
-_CSV_HEADER = re.compile(
-    rf"^(?=[^\n]*,)(?:[^\n]*,)?(?:{'|'.join(_NAME_COLUMNS)})(?:,[^\n]*)?\r?$", re.MULTILINE
-)
+_CSV_HEADER = re.compile(rf"^(?=[^\n]*,)(?:[^\n]*,)?(?:{'|'.join(_NAME_COLUMNS)})(?:,[^\n]*)?\r?$", re.MULTILINE)
 _SIGNATURE_CELL = re.compile(r"\s*([^\W\d][\w.]*)\s*\(.*\)\s*", re.DOTALL)
 
 
@@ -179,9 +175,7 @@ def _take_name(block: _Block, match: re.Match[str]) -> None:
         block.name, block.class_indent, block.description = match["klass"], indent, None
     elif assigned := match["assigned"] or match["quoted"]:
         block.name = assigned
-    elif not keyword.iskeyword(match["heading"]) and (
-        block.class_indent is None or indent <= block.class_indent
-    ):
+    elif not keyword.iskeyword(match["heading"]) and (block.class_indent is None or indent <= block.class_indent):
         block.name, block.class_indent, block.description = match["heading"], None, None
     if block.class_indent is None or match["klass"]:
         block.name_at = (match.start(), match.end())

@@ -1,7 +1,7 @@
 """Two tools of one name: an error that shows both places, or names that tell them apart.
 
-Decoding chooses among tools by name, so names must differ; where they do not, TOOLDEC advises to "rewrite the tool names
-to include more details" (version 1 of the paper, on the trie of names).
+Decoding chooses among tools by name, so names must differ; where they do not, TOOLDEC advises to "rewrite the tool
+names to include more details" (version 1 of the paper, on the trie of names).
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from lookup.errors import DocumentationError
 from lookup.schema import ToolSpec
 
 OnDuplicate = Literal["error", "rename"]
-ON_DUPLICATE: Final = get_args(OnDuplicate)
+ON_DUPLICATE: Final[tuple[OnDuplicate, ...]] = get_args(OnDuplicate)
 
 
 def distinct(tools: Sequence[ToolSpec], on_duplicate: OnDuplicate = "error") -> tuple[ToolSpec, ...]:

@@ -49,7 +49,7 @@ def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = 
     else:
         tools, unread = structured.read(source, origin)
     if not tools:
-        forms = "; ".join(form.title for form in (*OBJECT_FORMS, *TEXT_FORMS))
+        forms = "; ".join([form.title for form in OBJECT_FORMS] + [form.title for form in TEXT_FORMS])
         seen = f"; what looks like a tool: {unread[0]}" if unread else ""
         raise DocumentationError(f"{origin}: no tool documentation found{seen}; looked for: {forms}")
     return LookupDictionary(distinct(tools, on_duplicate), tuple(unread))

@@ -1,8 +1,8 @@
 """Tools whose parameters are an object of keys, without a JSON Schema around it.
 
 Seal-Tools' ``{"api_name", "api_description", "parameters": {key: {"type", "description"}}, "required": [...]}``, and
-what other frameworks print in the same way: Cohere's ``parameter_definitions``, the ``inputs`` of smolagents, the ``args``
-of LangChain. Required is what the list beside the keys or the key itself says; without either it is unknown.
+what other frameworks print in the same way: Cohere's ``parameter_definitions``, the ``inputs`` of smolagents, the
+``args`` of LangChain. Required is what the list beside the keys or the key itself says; without either it is unknown.
 """
 
 from collections.abc import Mapping

@@ -65,7 +65,7 @@ class TextReader:
             else:
                 self._read(block, tools, unread)
         read = Stretches((t.source.span.start, t.source.span.end) for t in tools if t.source and t.source.span)
-        parsed = Stretches((b.start, b.end) for b in [*blocks, *pieces])
+        parsed = Stretches([(b.start, b.end) for b in blocks] + [(p.start, p.end) for p in pieces])
         unread += [self._unread(*found) for found in find_unread(self._text, parsed, read)]
         return tools, unread
 
@@ -73,7 +73,9 @@ class TextReader:
         if self._json_only:
             return []
         return [
-            _Block(found.start, found.end, found, form.title) for form in TEXT_FORMS for found in _findings(form, self._text)
+            _Block(found.start, found.end, found, form.title)
+            for form in TEXT_FORMS
+            for found in _findings(form, self._text)
         ]
 
     @staticmethod

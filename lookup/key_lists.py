@@ -1,8 +1,8 @@
 """Tools whose parameters stand in lists, one object with a ``name`` for each.
 
 RapidAPI and ToolBench: ``{"tool_name", "api_name", "required_parameters": [{"name", "type", "description", "default"}],
-"optional_parameters": [...]}``. Gorilla: ``{"name": title, "api_name", "parameters": [{"name", "description"}]}``, or with
-``parameters`` as ``{"required": [...], "optional": [...]}``.
+"optional_parameters": [...]}``. Gorilla: ``{"name": title, "api_name", "parameters": [{"name", "description"}]}``, or
+with ``parameters`` as ``{"required": [...], "optional": [...]}``.
 
 The list that a key stands in says whether it is required; in a plain list what the key itself says, else it is unknown.
 RapidAPI's ``default`` is an example that its page shows; an empty one says nothing.

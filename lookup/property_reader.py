@@ -54,7 +54,9 @@ class PropertyReader:
         self._habit = habit
         self._keys_left = MAX_KEYS
 
-    def parameters(self, schema: Schema, beside: Schema | None = None, strict: bool = True) -> tuple[ParameterSpec, ...]:
+    def parameters(
+        self, schema: Schema, beside: Schema | None = None, strict: bool = True
+    ) -> tuple[ParameterSpec, ...]:
         """The keys of the object that ``schema`` describes.
 
         Parameters
@@ -146,9 +148,7 @@ class PropertyReader:
             for key, spec in properties.items()
         )
 
-    def _key_list(
-        self, word: str, keys: object, properties: Schema, owner: str, strict: bool
-    ) -> frozenset[str] | None:
+    def _key_list(self, word: str, keys: object, properties: Schema, owner: str, strict: bool) -> frozenset[str] | None:
         """The keys of a list ``required`` or ``optional``, ``None`` without a list."""
         if keys is None or (isinstance(keys, bool | str) and not strict):
             return None  # a nested object's own flag
@@ -179,16 +179,16 @@ class PropertyReader:
             _merge(merged, part, required=_listed_keys(merged) + _listed_keys(part))
         for union in _UNIONS:
             parts = [self._object(branch, active)[0] for branch in _branches(schema, union) if not _is_null(branch)]
-            shared = [key for key in _listed_keys(parts[0]) if all(key in _listed_keys(p) for p in parts)] if parts else []
+            shared = (
+                [key for key in _listed_keys(parts[0]) if all(key in _listed_keys(p) for p in parts)] if parts else []
+            )
             for part in parts:
                 _merge(merged, part, required=_listed_keys(merged))
             if shared:
                 merged["required"] = list(dict.fromkeys(_listed_keys(merged) + shared))
         return merged, active
 
-    def _type(
-        self, spec: Schema, where: str, nesting: int, active: frozenset[str]
-    ) -> tuple[ValueType, str, Schema]:
+    def _type(self, spec: Schema, where: str, nesting: int, active: frozenset[str]) -> tuple[ValueType, str, Schema]:
         """The type, the type as written, and the property with references and its one branch merged in."""
         spec, active = self._references.resolve(spec, active, self.notes)
         if nesting > MAX_NESTING:

@@ -22,7 +22,9 @@ Path = tuple[str | int, ...]
 _CANDIDATE = re.compile(r"""\{(?=\s*(?:["']|name["']))|\[(?=\s*(?:[\[{]|["']name["']))""")
 _JSON_START = re.compile(r"\{\s*[\"'}]|\[\s*[\[{\]\"']")
 _BLANK = re.compile(r"[\s\ufeff]*")
-_MARKER = re.compile(r"""["'](parameters|input_parameters|required_parameters|inputSchema|input_schema|description|api_description)["']?\s*:""")
+_MARKER = re.compile(
+    r"""["'](parameters|input_parameters|required_parameters|inputSchema|input_schema|description|api_description)["']?\s*:"""
+)
 _NAME_KEY = re.compile(r"""(?:["'](?:api_)?name["']?|name["'])\s*:?\s*(["']?)""")
 _NAME_BEFORE = re.compile(r"""["']name["']\s*\Z""")
 _HEAD_LENGTH: Final = 1000
@@ -134,9 +136,7 @@ def _is_broken_tool(text: str, container: OpenContainer, position: int) -> bool:
     """
     if container.bracket != "{":
         # "name": as a list's member has lost its opening bracket.
-        return text[position : position + 1] == ":" and bool(
-            _NAME_BEFORE.search(text[position - 20 : position])
-        )
+        return text[position : position + 1] == ":" and bool(_NAME_BEFORE.search(text[position - 20 : position]))
     end = text.find("}", container.start, container.start + _HEAD_LENGTH)
     head = text[container.start : end if end >= 0 else container.start + _HEAD_LENGTH]
     name = _NAME_KEY.search(head) if "name" in head else None

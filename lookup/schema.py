@@ -1,11 +1,14 @@
 """The lookup dictionary: what the documentation says of each tool, as frozen data."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
+
+UnknownKeys = Literal["optional", "required"]
+"""What a key counts as of which the documentation does not tell whether it is required."""
 
 Rule = Literal["flag", "list", "prose", "default", "path variable", "habit"]
 """What decided whether a key is required, strongest first, except that a path variable beats everything.
@@ -58,17 +61,17 @@ class ValueType:
             return " | ".join(map(str, self.any_of))
         return f"{self.kind}[{self.items}]" if self.items else self.kind
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, explain: bool = False) -> dict[str, Any]:
         """``{"type": kind}`` with what else is documented of the type."""
         row: dict[str, Any] = {"type": self.kind}
         if self.any_of:
-            row["any_of"] = [branch.to_json() for branch in self.any_of]
+            row["any_of"] = [branch.to_json(explain) for branch in self.any_of]
         if self.items:
-            row["items"] = self.items.to_json()
+            row["items"] = self.items.to_json(explain)
         if self.enum is not None:
             row["enum"] = list(self.enum)
         if self.properties is not None:
-            row["properties"] = [p.to_json() for p in self.properties]
+            row["properties"] = [p.to_json(explain) for p in self.properties]
         if self.nullable:
             row["nullable"] = True
         return row
@@ -108,15 +111,19 @@ class ParameterSpec:
             return replace(self.type, items=replace(self.type.items or ANY, enum=self.enum))
         return replace(self.type, enum=self.enum)
 
-    def to_json(self) -> dict[str, Any]:
-        """The object that ``tooldecoding lookup --json`` prints; an absent enum or default is left out."""
+    def to_json(self, explain: bool = False) -> dict[str, Any]:
+        """The object that ``tooldecoding lookup --json`` prints; an absent enum or default is left out.
+
+        ``explain`` adds the rule that decided whether the key is required.
+        """
         row: dict[str, Any] = {
             "name": self.name,
-            **self.type.to_json(),
+            **self.type.to_json(explain),
             "raw_type": self.raw_type,
             "required": self.required,
-            "rule": self.rule,
         }
+        if explain:
+            row["rule"] = self.rule
         if self.enum is not None:
             row["enum"] = list(self.enum)
         if self.default is not MISSING:
@@ -157,6 +164,11 @@ class Source:
 
     def __str__(self) -> str:
         return f"{self.origin}:{self.span.line}:{self.span.column}" if self.span else f"{self.origin}{self.path}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The form, the origin, and the span or the path."""
+        row: dict[str, Any] = {"form": self.form, "origin": self.origin}
+        return row | ({"span": asdict(self.span)} if self.span else {"path": self.path})
 
 
 @dataclass(frozen=True)
@@ -200,13 +212,17 @@ class ToolSpec:
                 return spec
         raise KeyError(name)
 
-    def to_json(self) -> dict[str, Any]:
-        """The object that ``tooldecoding lookup --json`` prints for a tool."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parameters": [p.to_json() for p in self.parameters],
-        }
+    def to_json(self, explain: bool = False) -> dict[str, Any]:
+        """The object that ``tooldecoding lookup --json`` prints for a tool; ``explain`` adds where it stands."""
+        row: dict[str, Any] = {"name": self.name}
+        if self.documented_name:
+            row["documented_name"] = self.documented_name
+        row["description"] = self.description
+        row["parameters"] = [p.to_json(explain) for p in self.parameters]
+        if explain:
+            row["source"] = None if self.source is None else self.source.to_json()
+            row["notes"] = list(self.notes)
+        return row
 
 
 @dataclass(frozen=True)
@@ -218,6 +234,10 @@ class Unread:
 
     def __str__(self) -> str:
         return f"{self.source}: {self.reason}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Where it stands, and why it was not taken."""
+        return self.source.to_json() | {"reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -240,6 +260,21 @@ class LookupDictionary(Mapping[str, ToolSpec]):
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def to_json(self) -> dict[str, Any]:
-        """``{"tools": [...]}`` as ``tooldecoding lookup --json`` prints it."""
-        return {"tools": [t.to_json() for t in self.tools]}
+    def decided(self, unknown: UnknownKeys) -> "LookupDictionary":
+        """The same tools, where each key of which the documentation does not tell is ``required`` or ``optional``."""
+        required = unknown == "required"
+        return replace(self, tools=tuple(_decided(tool, required) for tool in self.tools))
+
+    def to_json(self, explain: bool = False) -> dict[str, Any]:
+        """``{"tools": [...]}`` as ``tooldecoding lookup --json`` prints it; ``explain`` adds ``unread`` and places."""
+        row: dict[str, Any] = {"tools": [t.to_json(explain) for t in self.tools]}
+        if explain:
+            row["unread"] = [u.to_json() for u in self.unread]
+        return row
+
+
+def _decided(tool: ToolSpec, required: bool) -> ToolSpec:
+    if all(p.required is not None for p in tool.parameters):
+        return tool
+    parameters = (replace(p, required=required) if p.required is None else p for p in tool.parameters)
+    return replace(tool, parameters=tuple(parameters))

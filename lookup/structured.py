@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lookup import scan
@@ -46,8 +47,12 @@ def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
         if claim.form is None and not claim.beside:
             unread.append(Unread(Source("", origin, path=path), UNKNOWN_FORM))
         else:
-            found += [(index, tool) for tool in read_claim(claim, lambda node, form, p=path: Source(form, origin, path=p))]
+            found += [(index, tool) for tool in read_claim(claim, partial(_at, origin, path))]
     return [tool for _, tool in sorted(found, key=lambda entry: entry[0])], unread
+
+
+def _at(origin: str, path: str, node: Mapping[str, Any], form: str) -> Source:
+    return Source(form, origin, path=path)
 
 
 def read_claim(claim: scan.Claim, source: Callable[[Mapping[str, Any], str], Source]) -> Iterator[ToolSpec]:

@@ -44,8 +44,9 @@ def value_type(written: str) -> ValueType:
     """The normalised type of a name as documentation writes it; ``ANY`` where it is not known.
 
     ``List[str]``, ``list(str)``, ``Array<String>``, ``string[]`` and ``array of strings`` give their element
-    type, ``Dict[str, int]`` the type of its values, ``Optional[int]`` and ``int | None`` a nullable ``int``, ``int | str``,
-    ``int/str`` and ``int or str`` a union, and ``Literal['a', 'b']`` the type of its members with the members as ``enum``.
+    type, ``Dict[str, int]`` the type of its values, ``Optional[int]`` and ``int | None`` a nullable ``int``,
+    ``int | str``, ``int/str`` and ``int or str`` a union, and ``Literal['a', 'b']`` the type of its members with the
+    members as ``enum``.
     """
     return _value_type(written, 0)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
 from tooldecoding.config import Settings
 from tooldecoding.decoder import Request, ToolDecoder
@@ -44,7 +45,9 @@ class BadRow:
 Row = Job | BadRow
 
 
-def read_batch(text: str, origin: str, documentation: Documentation | None) -> list[Row]:
+def read_batch(
+    text: str, origin: str, documentation: Documentation | None, on_duplicate: OnDuplicate = "error"
+) -> list[Row]:
     """Read ``{"id", "prompt" or "dialogue", "tools"}`` rows.
 
     A row without an id is called ``line-N``. A row that cannot be read becomes a ``BadRow``.
@@ -53,6 +56,8 @@ def read_batch(text: str, origin: str, documentation: Documentation | None) -> l
     ----------
     documentation : Documentation or None
         For rows without ``tools``.
+    on_duplicate : {"error", "rename"}
+        What happens to two tools of one name in a row's ``tools``.
 
     Raises
     ------
@@ -62,7 +67,7 @@ def read_batch(text: str, origin: str, documentation: Documentation | None) -> l
     rows: list[Row] = []
     lines: dict[str | int, int] = {}
     for number, line in numbered_lines(text):
-        row = _read_job(line, number, origin, documentation)
+        row = _read_job(line, number, origin, documentation, on_duplicate)
         if row.id in lines:
             raise PromptError(
                 f"{origin}:{number}: two rows of one id: {row.id!r} stands at {origin}:{lines[row.id]} already"
@@ -74,7 +79,9 @@ def read_batch(text: str, origin: str, documentation: Documentation | None) -> l
     return rows
 
 
-def _read_job(line: str, number: int, origin: str, documentation: Documentation | None) -> Row:
+def _read_job(
+    line: str, number: int, origin: str, documentation: Documentation | None, on_duplicate: OnDuplicate
+) -> Row:
     identifier: str | int = f"line-{number}"
     place = f"{origin}:{number}"
     try:
@@ -83,7 +90,7 @@ def _read_job(line: str, number: int, origin: str, documentation: Documentation 
         if isinstance(given, bool) or not isinstance(given, str | int):
             raise PromptError(f"{place}: expected 'id' to be a text or a whole number, got {given!r}")
         identifier = given
-        return Job(identifier, _content(row, place), _documentation(row, place) or documentation)
+        return Job(identifier, _content(row, place), _documentation(row, place, on_duplicate) or documentation)
     except ToolDecodingError as error:
         return BadRow(identifier, str(error))
 
@@ -100,9 +107,9 @@ def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...]:
     return prompt
 
 
-def _documentation(row: Mapping[str, Any], place: str) -> Documentation | None:
+def _documentation(row: Mapping[str, Any], place: str, on_duplicate: OnDuplicate) -> Documentation | None:
     tools = row.get("tools")
-    return None if tools is None else Documentation.read(tools, f"{place}: tools")
+    return None if tools is None else Documentation.read(tools, f"{place}: tools", on_duplicate)
 
 
 def run_batch(
@@ -138,9 +145,7 @@ def _groups(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
         yield rows[start : start + size]
 
 
-def decode_group(
-    group: Sequence[Row], decoder: ToolDecoder, settings: Settings
-) -> list[dict[str, Any]]:
+def decode_group(group: Sequence[Row], decoder: ToolDecoder, settings: Settings) -> list[dict[str, Any]]:
     """The results of some rows in their sequence; a row that fails does not touch the others."""
     results: dict[str | int, dict[str, Any]] = {}
     requests: dict[str | int, Request] = {}

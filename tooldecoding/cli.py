@@ -14,9 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from lookup import DocumentationError, extract
 from lookup.errors import ToolDecodingError
 from lookup.text_file import read_text
-from tooldecoding.config import Settings, load_settings
+from tooldecoding.config import Settings, load_settings, read_on_duplicate
 from tooldecoding.dialogue import Turn, read_dialogue
-from tooldecoding.display import output_console, show_lookup, show_result
+from tooldecoding.display import output_console, print_unread, show_lookup, show_result
 from tooldecoding.documentation import Documentation
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.json_lines import json_line
@@ -53,14 +53,22 @@ def main() -> None:
 def lookup_command(
     docs: Annotated[str, typer.Argument(metavar="DOCS", help="File with tool documentation; - reads standard input.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show where each tool stands and which rule decided for each key.")
+    ] = False,
+    on_duplicate: Annotated[
+        str, typer.Option(metavar="error|rename", help="What happens to two tools of one name. Default: error.")
+    ] = "error",
 ) -> None:
     """Show what the documentation says of each tool: keys, types, required or optional, enums, defaults."""
     text, origin = _read(docs, DocumentationError)
-    dictionary = extract(text, origin=origin)
+    dictionary = extract(text, origin=origin, on_duplicate=read_on_duplicate(on_duplicate))
     if as_json:
-        print(json_line(dictionary.to_json()))
+        print(json_line(dictionary.to_json(explain)))
     else:
-        show_lookup(output_console(), dictionary)
+        show_lookup(output_console(), dictionary, explain)
+    if not explain:
+        print_unread(dictionary)
 
 
 @app.command()
@@ -91,6 +99,13 @@ def decode(
         str | None,
         typer.Option(metavar="auto|required|none|NAME", help="Whether, or which tool, is called. Default: required."),
     ] = None,
+    unknown_keys: Annotated[
+        str | None,
+        typer.Option(metavar="optional|required", help="Keys not said to be either count as this. Default: optional."),
+    ] = None,
+    on_duplicate: Annotated[
+        str | None, typer.Option(metavar="error|rename", help="Two tools of one name. Default: error.")
+    ] = None,
     strategy: Annotated[
         str | None, typer.Option(metavar="auto|packed|batched", help="How orders share a pass. Default: auto.")
     ] = None,
@@ -117,7 +132,10 @@ def decode(
     settings = load_settings(given, config)
     if [settings.tools, settings.prompt, settings.dialogue, settings.batch].count("-") > 1:
         raise ConfigError("standard input can be read once: - stands for two inputs")
-    documentation = None if settings.tools is None else Documentation.read(*_read(settings.tools, DocumentationError))
+    documentation = None
+    if settings.tools is not None:
+        documentation = Documentation.read(*_read(settings.tools, DocumentationError), settings.on_duplicate)
+        print_unread(documentation.lookup)
     if settings.batch is not None:
         _decode_batch(settings.batch, documentation, settings)
     else:
@@ -146,7 +164,7 @@ def _decode_one(documentation: Documentation | None, settings: Settings) -> None
 def _decode_batch(source: str, documentation: Documentation | None, settings: Settings) -> None:
     from tooldecoding.batch import read_batch, run_batch
 
-    rows = read_batch(*_read(source, PromptError), documentation)
+    rows = read_batch(*_read(source, PromptError), documentation, settings.on_duplicate)
     results = None if settings.out is None else ResultFile(settings.out)
     decoder = _decoder(settings)
     console = output_console(stderr=True)

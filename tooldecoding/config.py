@@ -9,6 +9,7 @@ from typing import Any, Final, Literal, get_type_hints
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from lookup.duplicates import ON_DUPLICATE, OnDuplicate
 from lookup.text_file import read_text
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions, Strategy
@@ -41,6 +42,8 @@ class Settings(DecodeOptions):
         Prompts of a batch that are decoded together.
     tools : str, optional
         File with documentation.
+    on_duplicate : {"error", "rename"}
+        What happens to two tools of one name.
     prompt, dialogue, batch : str, optional
         What to decode: a text, a file with one dialogue, a file with many rows.
     out : str, optional
@@ -56,6 +59,7 @@ class Settings(DecodeOptions):
     template: Template | None = None
     batch_size: int = 8
     tools: str | None = None
+    on_duplicate: OnDuplicate = "error"
     prompt: str | None = None
     dialogue: str | None = None
     batch: str | None = None
@@ -65,8 +69,17 @@ class Settings(DecodeOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        read_on_duplicate(self.on_duplicate)
         if self.batch_size < 1:
             raise ConfigError(f"batch_size must be a whole number of 1 or more, got {self.batch_size}")
+
+
+def read_on_duplicate(given: str) -> OnDuplicate:
+    """The setting ``on_duplicate``; ConfigError for an unknown one."""
+    for known in ON_DUPLICATE:
+        if given == known:
+            return known
+    raise ConfigError(f"unknown on_duplicate {given!r}; known: {', '.join(ON_DUPLICATE)}")
 
 
 KEYS: Final = tuple(field.name for field in fields(Settings))

@@ -139,6 +139,7 @@ class ToolDecoder:
         """
         if not requests:
             return []
+        requests = [replace(r, tools=r.tools.decided(r.options.unknown_keys)) for r in requests]
         prompts = [self.prompt_ids(r) for r in requests]
         start = time.perf_counter()
         engine = self.new_engine()

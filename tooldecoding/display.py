@@ -1,13 +1,14 @@
 """What the command line prints for people: the lookup dictionary, a decoded call, what it cost."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from lookup.schema import MISSING, LookupDictionary, ToolSpec
+from lookup.schema import MISSING, LookupDictionary, ParameterSpec, Source, ToolSpec
 
 if TYPE_CHECKING:
     from tooldecoding.call_decoder import DecodedCall
@@ -17,6 +18,7 @@ REQUIRED = {True: "yes", False: "no", None: "?"}
 PROMPT_LINES = 4
 PROMPT_CHARACTERS = 400
 PLAIN_WIDTH = 120
+NAMED_TOOLS = 5
 
 
 def output_console(stderr: bool = False) -> Console:
@@ -32,32 +34,78 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
-def show_lookup(console: Console, lookup: LookupDictionary) -> None:
-    """One table for each tool."""
+def show_lookup(console: Console, lookup: LookupDictionary, explain: bool = False) -> None:
+    """One table for each tool; ``explain`` adds where it stands, what decided, and what was not taken."""
     for number, tool in enumerate(lookup.tools):
         if number:
             console.print()
         console.print(Text(shown(tool.name), style="bold"))
+        if tool.documented_name:
+            console.print(
+                Text(shown(f"documented as {tool.documented_name}, which another tool is called"), style="yellow")
+            )
+        if explain and tool.source:
+            console.print(Text(shown(_place(tool.source))))
         if tool.description:
             console.print(Text(shown(tool.description), style="dim"))
-        console.print(_tool_table(tool) if tool.parameters else Text("no parameters"))
+        console.print(_tool_table(tool, explain) if tool.parameters else Text("no parameters"))
+        for note in tool.notes if explain else ():
+            console.print(Text(shown(f"note: {note}"), style="yellow"))
+    if explain:
+        console.print()
+        console.print(f"looks like a tool and was not taken: {len(lookup.unread) or 'nothing'}")
+        for entry in lookup.unread:
+            console.print(Text(shown(f"  {entry}"), style="yellow"))
 
 
-def _tool_table(tool: ToolSpec) -> Table:
-    columns = ("key", "type", "raw type", "required", "enum", "default", "description")
-    rows = [
-        (
-            p.name,
-            str(p.type),
-            p.raw_type,
-            REQUIRED[p.required],
-            "" if p.enum is None else ", ".join(map(repr, p.enum)),
-            "" if p.default is MISSING else repr(p.default),
-            p.description,
+def print_unread(lookup: LookupDictionary) -> None:
+    """On standard error, one line for all notes and for each text that looks like a tool and was not taken."""
+    for entry in lookup.unread:
+        print(f"note: {shown(str(entry))}", file=sys.stderr)
+    if noted := [tool.name for tool in lookup.tools if tool.notes]:
+        names = ", ".join(noted[:NAMED_TOOLS]) + (", …" if len(noted) > NAMED_TOOLS else "")
+        print(
+            f"note: not all that is documented was taken over for {shown(names)}; see lookup --explain", file=sys.stderr
         )
-        for p in tool.parameters
+
+
+def _place(source: Source) -> str:
+    place = f"{source.origin}:{source.span}" if source.span else str(source)
+    return f"{place}, {source.form}"
+
+
+def _tool_table(tool: ToolSpec, explain: bool) -> Table:
+    columns = [
+        "key",
+        "type",
+        "raw type",
+        "required",
+        *(["decided by"] if explain else []),
+        "enum",
+        "default",
+        "description",
     ]
-    return _table(columns, rows)
+    return _table(columns, [row for p in tool.parameters for row in _key_rows(p, p.name, explain)])
+
+
+def _key_rows(spec: ParameterSpec, name: str, explain: bool) -> Iterator[list[str]]:
+    """The row of a key, then those of the keys of its object, as ``outer.inner``, or ``outer[].inner`` in a list."""
+    written = f"{spec.type} or null" if spec.type.nullable else str(spec.type)
+    yield [
+        name,
+        written,
+        spec.raw_type,
+        REQUIRED[spec.required],
+        *([spec.rule] if explain else []),
+        "" if spec.enum is None else ", ".join(map(repr, spec.enum)),
+        "" if spec.default is MISSING else repr(spec.default),
+        spec.description,
+    ]
+    inner, path = spec.type, name
+    while inner.items and inner.properties is None:
+        inner, path = inner.items, f"{path}[]"
+    for child in inner.properties or ():
+        yield from _key_rows(child, f"{path}.{child.name}", explain)
 
 
 def show_result(console: Console, prompt: str, result: "DecodeResult", show_orders: bool) -> None:

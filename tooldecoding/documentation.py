@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
+from lookup.duplicates import OnDuplicate
 from lookup.schema import MISSING
 
 JSON_TYPES = {
@@ -36,22 +37,29 @@ class Documentation:
     lookup: LookupDictionary
 
     @classmethod
-    def read(cls, source: str | Mapping[str, Any] | Sequence[Any], origin: str) -> "Documentation":
+    def read(
+        cls, source: str | Mapping[str, Any] | Sequence[Any], origin: str, on_duplicate: OnDuplicate = "error"
+    ) -> "Documentation":
         """Documentation from a text or parsed tools; DocumentationError as ``lookup.extract``."""
-        return cls(source, extract(source, origin=origin))
+        return cls(source, extract(source, origin=origin, on_duplicate=on_duplicate))
+
+    @property
+    def _renamed(self) -> bool:
+        """Whether the source calls a tool by another name than a call must."""
+        return any(tool.documented_name for tool in self.lookup.tools)
 
     @cached_property
     def objects(self) -> list[Any]:
         """The documented objects as they were given; made from the lookup dictionary where prose gave them."""
         source = self.source
         parsed = _parsed(source) if isinstance(source, str) else source
-        if parsed is None:
+        if parsed is None or self._renamed:
             return [json_schema(tool) for tool in self.lookup.tools]
         return [parsed] if isinstance(parsed, Mapping) else list(parsed)
 
     def as_api_bank(self) -> str:
         """A text verbatim; parsed tools as one JSON object a line in API-Bank's form."""
-        if isinstance(self.source, str):
+        if isinstance(self.source, str) and not self._renamed:
             return self.source
         if all(isinstance(entry, Mapping) and "input_parameters" in entry for entry in self.objects):
             entries = self.objects
@@ -76,11 +84,7 @@ def json_schema(tool: ToolSpec) -> dict[str, Any]:
     return {
         "name": tool.name,
         "description": tool.description,
-        "parameters": {
-            "type": "object",
-            "properties": {p.name: _property(p) for p in tool.parameters},
-            "required": [p.name for p in tool.required],
-        },
+        "parameters": {"type": "object"} | _object(tool.parameters),
     }
 
 
@@ -94,12 +98,27 @@ def _property(spec: ParameterSpec) -> dict[str, Any]:
 
 
 def _json_type(value_type: ValueType) -> dict[str, Any]:
+    if value_type.any_of:
+        branches = [_json_type(branch) for branch in value_type.any_of]
+        return {"anyOf": [*branches, {"type": "null"}] if value_type.nullable else branches}
     if value_type.kind == "any":
-        return {}
-    row: dict[str, Any] = {"type": JSON_TYPES[value_type.kind]}
+        return {} if value_type.enum is None else {"enum": list(value_type.enum)}
+    name = JSON_TYPES[value_type.kind]
+    row: dict[str, Any] = {"type": [name, "null"] if value_type.nullable else name}
+    if value_type.enum is not None:
+        row["enum"] = list(value_type.enum)
     if value_type.items:
-        row["items"] = _json_type(value_type.items)
+        row["additionalProperties" if value_type.kind == "dict" else "items"] = _json_type(value_type.items)
+    if value_type.properties is not None:
+        row |= _object(value_type.properties)
     return row
+
+
+def _object(parameters: Sequence[ParameterSpec]) -> dict[str, Any]:
+    return {
+        "properties": {p.name: _property(p) for p in parameters},
+        "required": [p.name for p in parameters if p.required],
+    }
 
 
 def _api_bank_object(tool: ToolSpec) -> dict[str, Any]:

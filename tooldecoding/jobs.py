@@ -59,7 +59,7 @@ def _request(job: Job, settings: Settings, tokenizer: PreTrainedTokenizerBase) -
             raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
         return Request(job.content, _raw_tools(job.content, job.documentation, settings), settings)
     turns = (Utterance("user", job.content),) if isinstance(job.content, str) else job.content
-    documentation = job.documentation or _documentation_in(turns)
+    documentation = job.documentation or _documentation_in(turns, settings)
     if template == "chat":
         text = chat_prompt(tokenizer, chat_messages(turns), documentation.as_chat_tools())
         return Request(text, documentation.lookup, settings, special_tokens=False)
@@ -93,13 +93,11 @@ def _raw_tools(prompt: str, documentation: Documentation | None, settings: Setti
         return documentation.lookup
     if settings.tool_choice == "none":
         return LookupDictionary(())
-    return Documentation.read(prompt, "<prompt>").lookup
+    return Documentation.read(prompt, "<prompt>", settings.on_duplicate).lookup
 
 
-def _documentation_in(turns: Sequence[Turn]) -> Documentation:
+def _documentation_in(turns: Sequence[Turn], settings: Settings) -> Documentation:
     tools = documented_tools(turns)
     if not tools:
-        raise PromptError(
-            "no tools are given (--tools DOCS), and no ToolSearcher result in the dialogue documents one"
-        )
-    return Documentation.read(tools, "<dialogue>")
+        raise PromptError("no tools are given (--tools DOCS), and no ToolSearcher result in the dialogue documents one")
+    return Documentation.read(tools, "<dialogue>", settings.on_duplicate)

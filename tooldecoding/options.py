@@ -1,8 +1,9 @@
 """The settings of a decode."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from lookup.schema import UnknownKeys
 from lookup.value_grammar import Constraint
 from tooldecoding.call_format import CALL_FORMATS, CallFormat
 from tooldecoding.errors import ConfigError
@@ -27,6 +28,9 @@ class DecodeOptions:
     tool_choice : str
         ``auto`` lets the model decide to call, ``required`` makes it, ``none`` forbids it, anything else
         is the name of the tool to call.
+    unknown_keys : {"optional", "required"}
+        What keys count as of which the documentation does not tell whether they are required. Where a corpus with such
+        documentation has reference calls (UltraTool), most calls leave some of them out, hence ``optional``.
     seed : int
         Seed of the shuffled orders.
     max_value_tokens : int
@@ -42,6 +46,7 @@ class DecodeOptions:
     orders: OrderStrategy = "shuffled"
     value_constraint: Constraint = "typed"
     tool_choice: str = "required"
+    unknown_keys: UnknownKeys = "optional"
     seed: int = 0
     max_value_tokens: int = 128
     max_text_tokens: int = 256
@@ -52,6 +57,7 @@ class DecodeOptions:
             "format": tuple(CALL_FORMATS),
             "orders": ("shuffled", "documented", "reversed"),
             "value_constraint": ("typed", "free"),
+            "unknown_keys": get_args(UnknownKeys),
         }
         for name, known in one_of.items():
             if getattr(self, name) not in known:

@@ -1,0 +1,407 @@
+"""Parameter lists as Python writes them, read in any text: ``(a: int, b: str = 'x', *, c: list[str] | None = None)``.
+
+A linear scanner that knows brackets, strings and comments; nothing is evaluated. A key without a default is
+required, one with a default is optional, also where the default is an expression that only Python can evaluate.
+"""
+
+import contextlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from lookup.errors import DocumentationError, LiteralError
+from lookup.literals import MAX_DEPTH, parse_literal, read_literal
+from lookup.property_reader import plain_value
+from lookup.schema import ANY, MISSING, ValueType
+from lookup.type_names import value_type
+
+MAX_LENGTH: Final = 50_000
+"""Most characters of one bracketed list."""
+
+_TOKEN = re.compile(r"""["']|\#[^\n]*|[=!<>:]=|\blambda\b|[()\[\]{},:=\n]""")
+_CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
+_STRING_STOP: Final = {
+    "'": re.compile(r"['\n]|\\.", re.DOTALL),
+    '"': re.compile(r'["\n]|\\.', re.DOTALL),
+    "'''": re.compile(r"'''|\\.", re.DOTALL),
+    '"""': re.compile(r'"""|\\.', re.DOTALL),
+}
+_QUOTE = re.compile(r"""([rRuU]?)(\"""|'''|["'])""")
+_KEY = re.compile(r"[^\W\d]\w*")
+_DIGIT_GROUPS = re.compile(r"[+-]?\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?")
+_ANNOTATED = re.compile(r"(?:\w+\.)*Annotated\[")
+_CALL = re.compile(r"(?:\w+\.)*(Field|Doc)\(")
+_FACTORIES: Final[dict[str, Callable[[], Any]]] = {"list": list, "dict": dict}
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+_ANGLES = re.compile(r"<[\w ,.<>\[\]|]*>")
+_BAR = re.compile(r"[ \t]*\|[ \t]*")
+
+
+class Member(NamedTuple):
+    """One member of a bracketed list without its comments, and that text cut at its ``:`` and its ``=``."""
+
+    text: str
+    key: str
+    annotation: str | None
+    value: str | None
+    start: int
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a signature says of one key.
+
+    ``raw_type`` is empty without an annotation. ``optional`` says that there is a default, which is ``MISSING`` if
+    no literal writes it.
+    """
+
+    key: str
+    raw_type: str = ""
+    type: ValueType = ANY
+    enum: tuple[Any, ...] | None = None
+    description: str = ""
+    default: Any = MISSING
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A parameter list, what of it was not taken over, and the offset behind it."""
+
+    parameters: tuple[Parameter, ...]
+    notes: tuple[str, ...]
+    end: int
+
+
+def read_signature(text: str, position: int, limit: int | None = None) -> Signature:
+    """Read the parameter list that opens at ``position``; it must close before ``limit``.
+
+    ``*args``, ``**kwargs`` and ``...`` are no keys but notes; a first parameter ``self`` or ``cls`` is dropped.
+
+    Raises
+    ------
+    LiteralError
+        If the list is not closed, longer than ``MAX_LENGTH``, or a member of it is no parameter or a second one of
+        its name.
+    """
+    members, end = read_list(text, position, limit)
+    parameters: dict[str, Parameter] = {}
+    notes: list[str] = []
+    for index, member in enumerate(members):
+        key = member.key
+        if member.text in ("/", "*") or (index == 0 and key in ("self", "cls")):
+            continue
+        if member.text == "...":
+            notes.append("further keys are not documented")
+        elif key.startswith("*") and _KEY.fullmatch(key.lstrip("*").strip()):
+            notes.append(no_key(key))
+        elif _KEY.fullmatch(key) and key not in parameters:
+            parameters[key] = _parameter(member, notes)
+        else:
+            expected = "a key that is not there yet" if key in parameters else "a parameter such as 'key: type'"
+            raise LiteralError(expected, member.start)
+    return Signature(tuple(parameters.values()), tuple(notes), end)
+
+
+def no_key(starred: str) -> str:
+    """The note for ``*args`` and ``**kwargs``."""
+    return f"{starred} takes values beside the documented keys: it is no key"
+
+
+def no_literal(key: str, written: str) -> str:
+    """The note for a default that no literal writes."""
+    shown = " ".join(written.split())
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return f"the default of {key!r} is no literal: {shown}"
+
+
+def _parameter(member: Member, notes: list[str]) -> Parameter:
+    found = Parameter(member.key)
+    if member.annotation:
+        found = read_annotation(found, member.annotation, notes)
+    if member.value is None:
+        return found
+    call = _CALL.match(member.value)
+    if call and member.value.endswith(")"):
+        return _read_call(found, call, notes)
+    return _with_default(found, member.value, notes)
+
+
+def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Parameter:
+    """The parameter with what its annotation says: type, enum, and what ``Annotated`` adds.
+
+    ``raw_type`` is the type verbatim on one line, without the quotes of a forward reference.
+    """
+    raw_type = " ".join(line.strip() for line in written.splitlines()).strip()
+    if raw_type[:1] in ("'", '"'):
+        with contextlib.suppress(LiteralError):  # 'A' | 'B' stays as it is
+            raw_type = str(parse_literal(raw_type))
+    extras: list[Member] = []
+    if match := _ANNOTATED.match(raw_type):
+        try:
+            extras, end = read_list(raw_type, match.end() - 1)
+        except LiteralError:
+            end = 0
+        if extras and end == len(raw_type):
+            raw_type = extras[0].text
+    found = value_type(raw_type)
+    parameter = replace(parameter, raw_type=raw_type, type=replace(found, enum=None), enum=found.enum)
+    for extra in extras[1:]:
+        if call := _CALL.match(extra.text):
+            parameter = _read_call(parameter, call, notes)
+        elif extra.text[:1] in ("'", '"') and not parameter.description:
+            parameter = replace(parameter, description=_text(extra.text))
+    return parameter
+
+
+def _read_call(parameter: Parameter, call: re.Match[str], notes: list[str]) -> Parameter:
+    """The parameter with what ``Field(...)`` or ``Doc("...")`` says of it."""
+    try:
+        members, _ = read_list(call.string, call.end() - 1)
+    except LiteralError:
+        return parameter
+    for index, member in enumerate(members):
+        if member.value is not None:
+            word, value = member.key, member.value
+        elif index == 0:
+            word, value = "default" if call[1] == "Field" else "description", member.text
+        else:
+            continue
+        if word == "description":
+            parameter = replace(parameter, description=_text(value))
+        elif word == "default" and value != "...":
+            parameter = _with_default(parameter, value, notes)
+        elif word == "default_factory" and value in _FACTORIES:
+            parameter = replace(parameter, default=_FACTORIES[value](), optional=True)
+        elif word == "default_factory":
+            parameter = _with_default(parameter, f"{value}()", notes)
+        elif word in ("enum", "json_schema_extra"):
+            parameter = _with_enum(parameter, value)
+    return parameter
+
+
+def _with_default(parameter: Parameter, written: str, notes: list[str]) -> Parameter:
+    try:
+        default = read_value(written)
+    except LiteralError:
+        notes.append(no_literal(parameter.key, written))
+        default = MISSING
+    return replace(parameter, default=default, optional=True)
+
+
+def _with_enum(parameter: Parameter, written: str) -> Parameter:
+    try:
+        found = read_value(written)
+    except LiteralError:
+        return parameter
+    members = found.get("enum") if isinstance(found, dict) else found
+    return replace(parameter, enum=tuple(members)) if isinstance(members, list) and members else parameter
+
+
+def _text(written: str) -> str:
+    try:
+        found = read_value(written)
+    except LiteralError:
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def read_value(written: str) -> Any:
+    """The value of a literal as Python source writes it: also ``1_000``, ``'two ' 'parts'`` and ``r'\\d'``.
+
+    Raises
+    ------
+    LiteralError
+        If the text is anything but one literal, or its value one that a call cannot carry (a set, NaN).
+    """
+    if _DIGIT_GROUPS.fullmatch(written):
+        written = written.replace("_", "")
+    try:
+        value = parse_literal(written)
+    except LiteralError:
+        value = _read_strings(written)
+    try:
+        return plain_value(value, "default", "a parameter")
+    except DocumentationError as error:
+        raise LiteralError(str(error), 0) from None
+
+
+def _read_strings(written: str) -> str:
+    """Adjacent strings, maybe in brackets and over several lines, are one string."""
+    if written.startswith("(") and written.endswith(")"):
+        written = written[1:-1]
+    parts: list[str] = []
+    position = 0
+    while True:
+        while written[position : position + 1].isspace():
+            position += 1
+        if position == len(written) and parts:
+            return "".join(parts)
+        part, position = read_string(written, position)
+        parts.append(part)
+
+
+def read_string(text: str, position: int, limit: int | None = None) -> tuple[str, int]:
+    """The value of the Python string at ``position``, also a raw one, and the offset behind it.
+
+    Raises
+    ------
+    LiteralError
+        If none starts there, or it is not closed before ``limit``. A wrong escape leaves the string as written.
+    """
+    opening = _QUOTE.match(text, position)
+    if not opening:
+        raise LiteralError("a string", position)
+    end = string_end(text, opening.start(2), len(text) if limit is None else limit)
+    written = text[opening.end() : end - len(opening[2])]
+    if opening[1] not in ("r", "R"):
+        try:
+            return read_literal(text, opening.start(2))[0], end
+        except LiteralError:
+            pass
+    return written, end
+
+
+def string_end(text: str, position: int, limit: int) -> int:
+    """The offset behind the string whose quote stands at ``position``.
+
+    Raises
+    ------
+    LiteralError
+        If it is not closed before ``limit``, or before the end of the line for one quote.
+    """
+    quote = text[position]
+    if text.startswith(quote * 3, position):
+        quote *= 3
+    found = position + len(quote)
+    while match := _STRING_STOP[quote].search(text, found, limit):
+        found = match.end()
+        if match[0] == quote:
+            return found
+        if match[0] == "\n":
+            break
+    raise LiteralError(f"a closing {quote}", position)
+
+
+def read_list(text: str, position: int, limit: int | None = None) -> tuple[list[Member], int]:
+    """The members of the bracketed list that opens at ``position``, and the offset behind its closing bracket.
+
+    Raises
+    ------
+    LiteralError
+        If it is not closed before ``limit`` and within ``MAX_LENGTH``, is deeper than 64, its brackets do not match, or
+        a member before the last one is empty.
+    """
+    limit = min(len(text) if limit is None else limit, position + MAX_LENGTH)
+    members: list[Member] = []
+    draft = _Draft(position + 1)
+    for token, start, end, depth in tokens(text, position, limit):
+        if token.startswith("#"):
+            draft.comments.append((start, end))
+        elif depth == 0 and start > position:
+            last = draft.member(text, start)
+            return (members if not last.text else [*members, last]), end
+        elif depth != 1:
+            continue
+        elif token == "," and not draft.in_lambda:
+            members.append(draft.member(text, start))
+            if not members[-1].text:
+                raise LiteralError("a member of the list", start)
+            draft = _Draft(end)
+        else:
+            draft.cut(token, start)
+    raise LiteralError(f"a closing {_CLOSER[text[position]]!r}", limit)
+
+
+class _Draft:
+    """A member of a list while it is being read."""
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.colon: int | None = None
+        self.equals: int | None = None
+        self.in_lambda = False  # between ``lambda`` and its colon, where commas separate no members
+        self.comments: list[tuple[int, int]] = []
+
+    def cut(self, token: str, start: int) -> None:
+        if token == "lambda" and self.equals is not None:
+            self.in_lambda = True
+        elif token == ":" and self.in_lambda:
+            self.in_lambda = False
+        elif token == ":" and self.colon is None and self.equals is None:
+            self.colon = start
+        elif token == "=" and self.equals is None:
+            self.equals = start
+
+    def member(self, text: str, end: int) -> Member:
+        def between(start: int, stop: int) -> str:
+            parts = []
+            for first, last in self.comments:
+                if start <= first < stop:
+                    parts.append(text[start:first])
+                    start = last
+            return "".join([*parts, text[start:stop]]).strip()
+
+        type_end = end if self.equals is None else self.equals
+        return Member(
+            text=between(self.start, end),
+            key=between(self.start, type_end if self.colon is None else self.colon),
+            annotation=None if self.colon is None else between(self.colon + 1, type_end),
+            value=None if self.equals is None else between(self.equals + 1, end),
+            start=self.start,
+        )
+
+
+def tokens(text: str, position: int, limit: int) -> Iterator[tuple[str, int, int, int]]:
+    """What structures Python source from ``position`` on: token, start, end, and how many brackets are open around it.
+
+    Raises
+    ------
+    LiteralError
+        At a string that is not closed, a closing bracket that closes nothing, or more than 64 open brackets.
+    """
+    closers: list[str] = []
+    while match := _TOKEN.search(text, position, limit):
+        token, start, position = match[0], match.start(), match.end()
+        if token in ("'", '"'):
+            position = string_end(text, start, limit)
+            continue
+        if token in (")", "]", "}") and (not closers or closers.pop() != token):
+            raise LiteralError("no such bracket", start)
+        yield token, start, position, len(closers)
+        if token in _CLOSER:
+            closers.append(_CLOSER[token])
+            if len(closers) > MAX_DEPTH:
+                raise LiteralError(f"at most {MAX_DEPTH} levels of nesting", start)
+
+
+def type_end(text: str, position: int, limit: int) -> int:
+    """The offset behind what looks like a type: ``str``, ``a.B[c, d] | None``, ``'Later'``, ``List<int>``.
+
+    ``position`` itself where nothing does.
+    """
+    start = position
+    while True:
+        try:
+            if text[position : position + 1] in ("'", '"'):
+                position = string_end(text, position, limit)
+            elif name := _NAME.match(text, position, limit):
+                position = name.end()
+                if angles := _ANGLES.match(text, position, limit):
+                    position = angles.end()
+                while position < limit and text[position] == "[":
+                    _, position = read_list(text, position, limit)
+            else:
+                return start
+        except LiteralError:
+            return start
+        bar = _BAR.match(text, position, limit)
+        if not bar:
+            return position
+        position = bar.end()
+
+
+def is_type(text: str) -> bool:
+    """Whether the whole text looks like a type."""
+    return bool(text) and type_end(text, 0, len(text)) == len(text)
