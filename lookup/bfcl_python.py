@@ -24,8 +24,8 @@ from typing import Any, Final, NamedTuple
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms import MisreadError, TextForm, TextTool, found_at
 from lookup.literals import read_literal
-from lookup.prose_type import split_enum, with_keys
 from lookup.property_reader import plain_value
+from lookup.prose_type import split_enum, with_keys
 from lookup.requiredness import decide
 from lookup.schema import MISSING, ParameterSpec, ToolSpec
 from lookup.type_names import value_type

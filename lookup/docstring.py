@@ -14,7 +14,8 @@ from lookup.errors import LiteralError
 from lookup.requiredness import decide
 from lookup.schema import ANY, MISSING, ParameterSpec, ToolSpec, ValueType
 from lookup.signature import Parameter, read_list, read_value
-from lookup.type_names import type_of, value_type
+from lookup.type_names import value_type
+from lookup.unions import type_of
 
 _KEY_TITLE = re.compile(
     r"arg(?:ument)?s|param(?:eter)?s|keyword arg(?:ument)?s|other parameters|attributes|参数(?:说明)?"
@@ -193,7 +194,7 @@ class _Reader:
         if self.section == "google" and indent > self.indent:
             return False
         titled = title_of(text)
-        underlined = _is_underline(below)
+        underlined = _is_underline(below, indent)
         if titled == "keys" and (underlined or text.endswith(COLONS)):
             self._begin("numpy" if underlined else "google", indent)
         elif (titled and text.endswith(COLONS)) or (underlined and (titled or not self.in_description)):
@@ -252,9 +253,9 @@ def title_of(text: str) -> Literal["keys", "other", ""]:
     return "keys" if _KEY_TITLE.fullmatch(title) else "other" if _OTHER_TITLE.fullmatch(title) else ""
 
 
-def _is_underline(line: str) -> bool:
-    line = line.strip()
-    return len(line) > 2 and line[0] in "-=~" and not line.strip(line[0])
+def _is_underline(line: str, indent: int) -> bool:
+    rule = line[indent:]
+    return len(rule) > 2 and rule[0] in "-=~" and not line[:indent].strip() and not rule.strip(rule[0])
 
 
 def _read_entry(text: str, section: Style, known: Collection[str]) -> tuple[_Entry | None, bool]:

@@ -2,15 +2,35 @@
 
 from typing import Final
 
-from lookup import api_bank, flat_keys, json_schema, key_lists
+from lookup import (
+    api_bank,
+    bfcl_python,
+    bfcl_xml,
+    flat_keys,
+    json_schema,
+    key_lists,
+    openapi,
+    python_source,
+    signature_line,
+    tool_alpaca,
+)
 from lookup.forms import ObjectForm, TextForm
 
 # In the order in which they are asked; the last one also reads {"name", "description"} without parameters.
 OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (
     api_bank.OBJECT_FORM,
+    openapi.FORM,
+    tool_alpaca.OBJECT_FORM,
     key_lists.FORM,
     flat_keys.FORM,
     json_schema.FORM,
 )
 # Of two that begin at the same place the first one has it.
-TEXT_FORMS: Final[tuple[TextForm, ...]] = (api_bank.TEXT_FORM,)
+TEXT_FORMS: Final[tuple[TextForm, ...]] = (
+    api_bank.TEXT_FORM,
+    bfcl_python.FORM,
+    bfcl_xml.FORM,
+    tool_alpaca.FORM,
+    python_source.FORM,
+    signature_line.FORM,
+)

@@ -86,17 +86,6 @@ def parse_literal(text: str) -> Any:
     return value
 
 
-def repeats_key(beginning: str) -> bool:
-    """Whether the beginning of a literal already gives one dict the same key twice: ``{'a': 1, 'a'``."""
-    if "{" not in beginning:
-        return False
-    try:
-        read_literal(beginning + ":")
-    except LiteralError as error:
-        return error.expected == _NEW_KEY
-    return False
-
-
 class OpenContainer:
     """A bracket that has been read but not yet closed, with what it holds so far."""
 

@@ -17,7 +17,8 @@ from lookup.literals import parse_literal
 from lookup.references import References
 from lookup.requiredness import decide, own_flag
 from lookup.schema import ANY, MISSING, ParameterSpec, ValueType
-from lookup.type_names import NULL_NAMES, united, value_type
+from lookup.type_names import NULL_NAMES, value_type
+from lookup.unions import type_of, united
 
 MAX_NESTING: Final = 16
 MAX_KEYS: Final = 10_000
@@ -115,14 +116,14 @@ class PropertyReader:
             has_default="default" in spec,
             habit=habit,
         )
-        enum = _read_enum(spec, where)
+        kind = _with_enum(kind, spec, where)
         return ParameterSpec(
             name=key,
             type=replace(kind, enum=None),
             raw_type=raw_type,
             required=required,
             description=description,
-            enum=kind.enum if enum is None else enum,
+            enum=kind.enum,
             default=plain_value(spec["default"], "default", where) if "default" in spec else MISSING,
             rule=rule,
         )
@@ -228,7 +229,7 @@ class PropertyReader:
                 element = united(found)
                 return kind if element == ANY else replace(kind, items=element)
         if kind.kind == "dict":
-            if isinstance(spec.get("properties"), Mapping):
+            if isinstance(spec.get("properties"), Mapping) and spec["properties"]:
                 merged, active = self._object(spec, active)
                 keys = self._keys(merged, {}, where, nesting + 1, active, strict=False)
                 return replace(kind, properties=keys)
@@ -240,8 +241,7 @@ class PropertyReader:
 
     def _element(self, spec: Schema, where: str, nesting: int, active: frozenset[str]) -> ValueType:
         kind, _, branch = self._type(spec, where, nesting + 1, active)
-        enum = _read_enum(branch, where)
-        return kind if enum is None else replace(kind, enum=enum)
+        return _with_enum(kind, branch, where)
 
     def _union(
         self, spec: Schema, branches: Sequence[Schema], where: str, nesting: int, active: frozenset[str]
@@ -292,6 +292,16 @@ def _read_enum(spec: Schema, owner: str) -> tuple[Any, ...] | None:
     return tuple(plain_value(member, "enum", owner) for member in enum)
 
 
+def _with_enum(kind: ValueType, spec: Schema, where: str) -> ValueType:
+    """The type with its enum; where no type is documented it is that of the members."""
+    enum = _read_enum(spec, where)
+    if enum is None:
+        return kind
+    if kind == ANY and "type" not in spec:
+        kind = type_of(member for member in enum if member is not None)
+    return replace(kind, enum=enum)
+
+
 def _branches(spec: Schema, word: str) -> list[Schema]:
     branches = spec.get(word)
     return [b for b in branches if isinstance(b, Mapping)] if isinstance(branches, list | tuple) else []
@@ -306,7 +316,7 @@ def _merge(merged: dict[str, Any], part: Schema, required: list[str]) -> None:
     """Put what a branch says into the schema that it belongs to, whose own words win."""
     for key, value in part.items():
         if key == "properties" and isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
-            merged[key] = {**value, **merged[key]}
+            merged[key] = {**merged[key], **{k: v for k, v in value.items() if k not in merged[key]}}
         elif key not in ("required", *_UNIONS, "allOf"):
             merged.setdefault(key, value)
     if required or "required" in part:

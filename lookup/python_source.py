@@ -105,7 +105,7 @@ def _read(text: str, match: re.Match[str], limit: int, unclosed: set[str]) -> Te
         return None
     line_end = end_of_line(text, position)
     inline = text[colon.end() : line_end].strip() if colon else ""
-    end = max(line_end, indented_end(text, line_end + 1, match["indent"]))
+    end = indented_end(text, line_end + 1, match["indent"])
     docstring = ""
     opening = _docstring_start(text, match["indent"], colon, inline, line_end)
     if opening and opening[1] not in unclosed:
@@ -160,8 +160,11 @@ def skip_blank(text: str, position: int) -> int:
 
 
 def indented_end(text: str, position: int, indent: str) -> int:
-    """The end of the last line of the block below ``indent`` that begins at ``position``; ``position`` without one."""
-    end = position
+    """The end of the block of lines indented deeper than ``indent`` that begins at ``position``.
+
+    Without one it is the end of the line above, which ends in front of ``position``.
+    """
+    end = position - 1
     while position < len(text):
         line_end = end_of_line(text, position)
         line = text[position:line_end]

@@ -29,6 +29,7 @@ _STRING_STOP: Final = {
 }
 _QUOTE = re.compile(r"""([rRuU]?)(\"""|'''|["'])""")
 _KEY = re.compile(r"[^\W\d]\w*")
+_BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _DIGIT_GROUPS = re.compile(r"[+-]?\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?")
 _ANNOTATED = re.compile(r"(?:\w+\.)*Annotated\[")
 _CALL = re.compile(r"(?:\w+\.)*(Field|Doc)\(")
@@ -208,7 +209,7 @@ def _text(written: str) -> str:
 
 
 def read_value(written: str) -> Any:
-    """The value of a literal as Python source writes it: also ``1_000``, ``'two ' 'parts'`` and ``r'\\d'``.
+    """The value of a literal as Python source writes it: also ``1_000``, ``0x10``, ``'two ' 'parts'`` and ``r'\\d'``.
 
     Raises
     ------
@@ -218,7 +219,7 @@ def read_value(written: str) -> Any:
     if _DIGIT_GROUPS.fullmatch(written):
         written = written.replace("_", "")
     try:
-        value = parse_literal(written)
+        value = int(written, 0) if _BASED.fullmatch(written) else parse_literal(written)
     except LiteralError:
         value = _read_strings(written)
     try:

@@ -8,14 +8,14 @@ is not in the table (``torch.dtype``) and an empty one are ``any``.
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from lookup.errors import LiteralError
 from lookup.literals import parse_literal
 from lookup.schema import ANY, Kind, ValueType
+from lookup.unions import type_of, united
 
 _NAMES: Final[dict[Kind, str]] = {
     "str": (
@@ -71,33 +71,6 @@ def _value_type(written: str, nesting: int) -> ValueType:
     if match := _GENERIC.fullmatch(name):
         return _generic(match[1].lower(), match[2] or match[3] or match[4] or "", nesting)
     return ANY
-
-
-def united(types: Iterable[ValueType]) -> ValueType:
-    """The type of a value that has one of these types; ``ANY`` if one of them is unknown or there is none.
-
-    Enums of all of them are one enum; equal types are one type.
-    """
-    found = list(types)
-    nullable = any(t.nullable for t in found)
-    enum: tuple[Any, ...] | None = None
-    if found and all(t.enum for t in found):
-        enum = tuple(member for t in found for member in t.enum or ())
-        found = [replace(t, enum=None) for t in found]
-    distinct: list[ValueType] = []
-    for t in found:
-        plain = replace(t, nullable=False)
-        distinct += [branch for branch in plain.any_of or (plain,) if branch not in distinct]
-    if len(distinct) == 1:
-        return replace(distinct[0], nullable=nullable, enum=enum or distinct[0].enum)
-    if not distinct or ANY in distinct:
-        return replace(ANY, nullable=nullable, enum=enum)
-    return ValueType("any", any_of=tuple(distinct), nullable=nullable, enum=enum)
-
-
-def type_of(members: Iterable[Any]) -> ValueType:
-    """The type of plain values: ``int`` for ``(1, 2)``, a union for ``("a", 1)``."""
-    return united(ValueType(_KINDS.get(type(member).__name__, "any")) for member in members)
 
 
 def _union(branches: list[str], nesting: int) -> ValueType:

@@ -8,7 +8,7 @@ All patterns are bounded (digits, white space, depth) and built from possessive 
 takes time linear in the text.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -51,12 +51,18 @@ class ValueGrammar:
         All literals, when they are few and none is a prefix of another (enums, booleans).
     words : tuple of str
         Atoms from which an unfinished literal can be closed.
+    value_type : ValueType
+        Of the literals between the brackets: tells which keys an object has.
+    beside : tuple of str
+        Whole literals that are admitted beside those of the type.
     """
 
     pattern: str
     opener: str
     choices: tuple[str, ...] | None
     words: tuple[str, ...]
+    value_type: ValueType = ANY
+    beside: tuple[str, ...] = ()
 
     @property
     def _compiled(self) -> "regex.Pattern[str]":
@@ -75,10 +81,9 @@ class ValueGrammar:
         """Whether a leading quote wraps a literal (quoted notation) and begins no string of its own."""
         return not self.possible("'\u00e9")
 
-    def possible_behind(self, text: str, part: bytes) -> bool:
-        """Whether a character whose UTF-8 begins with ``part`` may follow ``text``."""
-        members = {c for word in self.words for c in word if c.encode().startswith(part)}
-        return any(self.possible(text + c) for c in members.union(_ANY_CHARACTER))
+    def characters_from(self, part: bytes) -> set[str]:
+        """Characters whose UTF-8 begins with ``part``, among them all that the grammar treats differently."""
+        return {c for word in self.words for c in word if c.encode().startswith(part)}.union(_ANY_CHARACTER)
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also the beginning of a longer one (``1`` of ``13``)."""
@@ -114,12 +119,13 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
 
 def _with_literal(grammar: ValueGrammar, literal: str) -> ValueGrammar:
     """The grammar, and one literal more."""
-    choices = None if grammar.choices is None else _members([*grammar.choices, literal]).choices
-    return ValueGrammar(
-        f"(?:{grammar.pattern}|{_alternatives([literal])})",
-        grammar.opener if literal.startswith(grammar.opener) else "",
-        choices,
-        (*grammar.words, literal),
+    return replace(
+        grammar,
+        pattern=f"(?:{grammar.pattern}|{_alternatives([literal])})",
+        opener=grammar.opener if literal.startswith(grammar.opener) else "",
+        choices=None if grammar.choices is None else _members([*grammar.choices, literal]).choices,
+        words=(*grammar.words, literal),
+        beside=(*grammar.beside, literal),
     )
 
 
@@ -137,9 +143,8 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
     if quoted:
         body, opener = f"'{body}'", f"'{opener}"
     strings = ('""',) if quoted else ("''", '""')
-    return ValueGrammar(
-        body, opener, None, (*_element_members(value_type, quoted), "0", *strings, "True", "False", "None")
-    )
+    words = (*_inner_words(value_type, quoted), "0", *strings, "True", "False", "None")
+    return ValueGrammar(body, opener, None, words, value_type)
 
 
 def admits_text(value_type: ValueType) -> bool:
@@ -163,46 +168,78 @@ def _inner_literal(value: Any, quoted: bool) -> str:
     return escape(render_literal(value, '"'), "'") if quoted else render_literal(value)
 
 
-def _element_members(value_type: ValueType, quoted: bool) -> tuple[str, ...]:
-    """The literals of all enums of elements, at any depth."""
-    inner = (*value_type.any_of, *([value_type.items] if value_type.items else ()))
-    members = [_inner_literal(m, quoted) for t in inner for m in t.enum or ()]
-    return (*members, *(literal for t in inner for literal in _element_members(t, quoted)))
+def _inner_words(value_type: ValueType, quoted: bool) -> Iterator[str]:
+    """The literals of all enums of elements, and of the keys and defaults of objects, at any depth."""
+    for inner in (*value_type.any_of, *filter(None, [value_type.items])):
+        yield from (_inner_literal(member, quoted) for member in inner.enum or ())
+        yield from _inner_words(inner, quoted)
+    for spec in value_type.properties or ():
+        yield from _key_literals(spec.name, quoted)
+        yield from (_inner_literal(member, quoted) for member in (*(spec.enum or ()), *_plain_default(spec)))
+        yield from _inner_words(spec.value_type, quoted)
+
+
+def _key_literals(key: str, quoted: bool) -> list[str]:
+    """A key as it stands in an object, in single or double quotes; in quoted notation in double quotes."""
+    return [_inner_literal(key, True)] if quoted else [render_literal(key), render_literal(key, '"')]
+
+
+def _plain_default(spec: ParameterSpec) -> list[Any]:
+    """The default of an object's key, if it is no list, tuple or dict."""
+    return [] if spec.default is MISSING or isinstance(spec.default, list | tuple | dict) else [spec.default]
 
 
 def _body(value_type: ValueType, quoted: bool) -> str:
     """Pattern of a bare literal."""
     string = _INNER if quoted else f"(?:{_SINGLE}|{_DOUBLE})"
     scalar = f"(?:{string}|{_FLOAT}|{_BOOL}|None)"
-    levels = [f"(?<any0>{scalar})"]
+    # Named, since a pattern that holds another one twice at each level would double in length.
+    named = [f"(?<any0>{scalar})"]
     for depth in range(1, MAX_DEPTH + 1):
         element = f"(?&any{depth - 1})"
-        nested = f"{_list(element)}|{_tuple(element)}|{_dict(string, element)}"
-        levels.append(f"(?<any{depth}>{scalar}|{nested})")
+        nested = f"{_list(element)}|{_tuple(element)}|{_dict(f'{string}:[ ]?{element}')}"
+        named.append(f"(?<any{depth}>{scalar}|{nested})")
 
     def literal(of: ValueType, depth: int) -> str:
         if of.nullable:
             return f"(?:{literal(replace(of, nullable=False), depth)}|None)"
-        if of.any_of:
-            return f"(?:{'|'.join(literal(branch, depth) for branch in of.any_of)})"
         if of.enum:
             return _alternatives(_inner_literal(m, quoted) for m in of.enum)
-        any_element = f"(?&any{max(depth - 1, 0)})"
-        element = literal(of.items, depth - 1) if of.items and depth else any_element
-        by_kind: dict[Kind, str] = {
-            "str": string,
-            "int": _INT,
-            "float": _FLOAT,
-            "bool": _BOOL,
-            "list": _list(element),
-            "tuple": _tuple(element),
-            "dict": _dict(string, element),
-            "any": f"(?&any{depth})",
-        }
-        return by_kind[of.kind]
+        if of.any_of:
+            return f"(?:{'|'.join(literal(branch, depth) for branch in of.any_of)})"
+        below = max(depth - 1, 0)
+        match of.kind:
+            case "str":
+                return string
+            case "int":
+                return _INT
+            case "float":
+                return _FLOAT
+            case "bool":
+                return _BOOL
+            case "any":
+                return f"(?&any{depth})"
+        element = name(literal(of.items, below)) if of.items else f"(?&any{below})"
+        if of.kind == "list":
+            return _list(element)
+        if of.kind == "tuple":
+            return _tuple(element)
+        if not of.properties:
+            return _dict(f"{string}:[ ]?{element}")
+        return _dict(name("|".join(pair(spec, below) for spec in of.properties)))
+
+    def pair(spec: ParameterSpec, depth: int) -> str:
+        default = [_alternatives([_inner_literal(value, quoted)]) for value in _plain_default(spec)]
+        values = "|".join([literal(spec.value_type, depth), *default])
+        return f"{_alternatives(_key_literals(spec.name, quoted))}:[ ]?(?:{values})"
+
+    def name(pattern: str) -> str:
+        label = f"part{len(named)}"
+        named.append(f"(?<{label}>{pattern})")
+        return f"(?&{label})"
 
     pattern = literal(value_type, MAX_DEPTH)
-    return f"(?(DEFINE){''.join(levels)}){pattern}" if "(?&any" in pattern else pattern
+    return f"(?(DEFINE){''.join(named)}){pattern}" if "(?&" in pattern else pattern
 
 
 def _list(element: str) -> str:
@@ -213,5 +250,5 @@ def _tuple(element: str) -> str:
     return rf"\((?:{element}(?:,|(?:,[ ]?{element})++))?\)"
 
 
-def _dict(key: str, value: str) -> str:
-    return rf"\{{(?:{key}:[ ]?{value}(?:,[ ]?{key}:[ ]?{value})*+)?\}}"
+def _dict(pair: str) -> str:
+    return rf"\{{(?:{pair}(?:,[ ]?{pair})*+)?\}}"

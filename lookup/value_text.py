@@ -1,14 +1,18 @@
 """Values as text: reading a literal that a model wrote, writing one, closing an unfinished one."""
 
+import re
 from typing import Any
 
 from lookup.errors import LiteralError
 from lookup.literal_text import render_literal, render_quoted
-from lookup.literals import parse_literal, repeats_key
+from lookup.literals import parse_literal
+from lookup.object_keys import keys_are_possible
 from lookup.schema import MISSING, ParameterSpec
 from lookup.value_grammar import Notation, ValueGrammar, admits_text
 
-_MAX_CLOSING_STEPS = 64
+_MAX_CLOSING_STEPS = 1024
+_OUTER_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 
 
 def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
@@ -43,9 +47,23 @@ def render_value(value: Any, notation: Notation) -> str:
 
 
 def admissible(text: str, grammar: ValueGrammar) -> bool:
-    """Whether ``text`` can become a literal of this grammar whose dicts repeat no key."""
-    inner = text.removeprefix("'") if grammar.wraps_literal else text
-    return grammar.possible(text) and not repeats_key(inner)
+    """Whether ``text`` can become a literal of this grammar whose objects have each key once and all required ones."""
+    if not grammar.possible(text):
+        return False
+    if any(literal.startswith(text) for literal in grammar.beside):
+        return True
+    wrapped = text.startswith("'") and grammar.wraps_literal
+    inner = _OUTER_ESCAPE.sub(_unescape, text[1:]) if wrapped else text
+    return keys_are_possible(inner, grammar.value_type)
+
+
+def admissible_behind(text: str, part: bytes, grammar: ValueGrammar) -> bool:
+    """Whether a character whose UTF-8 begins with ``part`` may follow ``text``."""
+    return any(admissible(text + character, grammar) for character in grammar.characters_from(part))
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return _ESCAPED.get(match[1], match[1])
 
 
 def close_literal(text: str, grammar: ValueGrammar) -> str:

@@ -51,7 +51,12 @@ def wrong_in_call(name: str, pairs: list[tuple[str, Any]], tools: Mapping[str, d
 
 
 def wrong_in_value(value: Any, schema: dict[str, Any]) -> str | None:
-    """What breaks the typed part of law 1: not of the documented type, or no member of the enum."""
+    """What breaks the typed part of law 1: not of the documented type, no member of the enum, no key of the object.
+
+    The documented default is right whatever its type.
+    """
+    if "default" in schema and repr(value) == repr(schema["default"]):
+        return None
     kind = schema.get("type", "any")
     enum = schema.get("enum")
     if enum:
@@ -66,5 +71,24 @@ def wrong_in_value(value: Any, schema: dict[str, Any]) -> str | None:
         return f"{value!r} is no {kind}"
     items = schema.get("items")
     if kind in ("array", "tuple") and isinstance(items, dict) and "type" in items:
-        return next((w for v in value if (w := wrong_in_value(v, {"type": items["type"]}))), None)
+        return next((w for v in value if (w := wrong_in_value(v, items))), None)
+    properties = schema.get("properties")
+    if isinstance(value, dict) and properties:
+        if set(value) - set(properties) or set(required_keys(schema)) - set(value):
+            return f"{value!r} has not the keys {list(properties)}"
+        return next((w for k, v in value.items() if (w := wrong_in_value(v, properties[k]))), None)
     return None
+
+
+def required_keys(schema: dict[str, Any]) -> list[str]:
+    """The required keys of a nested object: what its properties say of themselves, else its list."""
+    listed = schema["required"] if isinstance(schema.get("required"), list) else []
+    keys = []
+    for key, spec in schema["properties"].items():
+        flags = [(spec.get("required"), True), (spec.get("optional"), False)]
+        own = [
+            (str(flag).lower() in ("true", "yes")) is meaning for flag, meaning in flags if isinstance(flag, bool | str)
+        ]
+        if own[0] if own else key in listed:
+            keys.append(key)
+    return keys

@@ -4,7 +4,7 @@ import codecs
 from typing import NamedTuple
 
 from lookup.value_grammar import ValueGrammar
-from lookup.value_text import admissible
+from lookup.value_text import admissible, admissible_behind
 from tooldecoding.call_format import CallFormat
 from tooldecoding.token_table import is_characters
 
@@ -64,7 +64,7 @@ class ValueState:
         if closed is not None:
             return closed
         text = self.text + new
-        if not admissible(text, self._grammar) or (tail and not self._grammar.possible_behind(text, tail)):
+        if not admissible(text, self._grammar) or (tail and not admissible_behind(text, tail, self._grammar)):
             return None
         if new and not tail and self._grammar.complete(text) and not self._grammar.extendable(text):
             return Step(new, b"", True)

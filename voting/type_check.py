@@ -53,12 +53,26 @@ def _check(value: Any, value_type: ValueType) -> Any:
             return value
         case ("float", int()) if not isinstance(value, bool):
             return float(value)
+        case ("dict", dict()) if value_type.properties:
+            return _check_keys(value, value_type.properties)
         case ("dict", dict()):
             return {key: _check(v, items) for key, v in value.items()} if items else value
         case ("list", list()) | ("tuple", list() | tuple()):
             checked = [_check(v, items) for v in value] if items else list(value)
             return tuple(checked) if value_type.kind == "tuple" else checked
     raise TypeCheckError(f"expected {value_type}, got {type(value).__name__} {value!r}")
+
+
+def _check_keys(value: dict[Any, Any], properties: tuple[ParameterSpec, ...]) -> dict[Any, Any]:
+    """An object's values, each checked as the documentation of its key says; all required keys, and no invented one."""
+    known = {spec.name: spec for spec in properties}
+    for key in value:
+        if key not in known:
+            raise TypeCheckError(f"expected the keys {', '.join(map(repr, known))}, got {key!r}")
+    for spec in properties:
+        if spec.required and spec.name not in value:
+            raise TypeCheckError(f"expected the required key {spec.name!r}, got {value!r}")
+    return {key: check_value(member, known[key]) for key, member in value.items()}
 
 
 def vote_identity(value: Any) -> Hashable:

@@ -1,6 +1,7 @@
 """Value grammars: complete and possible agree, every literal is readable, and an unfinished one can be closed."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup.errors import LiteralError
-from lookup.schema import ParameterSpec, ValueType
+from lookup.schema import MISSING, ParameterSpec, ValueType
+from lookup.unions import united
 from lookup.value_grammar import Notation, ValueGrammar, value_grammar
 from lookup.value_text import admissible, close_literal, read_value, render_value
 from voting import check_value
@@ -159,21 +161,37 @@ def test_digits_are_ascii() -> None:
     assert regex.fullmatch(value_grammar(spec("int"), "python").pattern, "٣") is None
 
 
-NESTED_TYPES = st.recursive(
+def keys(inner: st.SearchStrategy[ValueType]) -> st.SearchStrategy[tuple[ParameterSpec, ...]]:
+    names = st.sampled_from(["a", "ab", "b", "it's", 'say "a"', "a\\b", "年"])
+    enums = st.none() | st.just(("a", 1, "ab"))
+    defaults = st.sampled_from([MISSING, None, 0, "a", "ab"])
+    spec = st.builds(ParameterSpec, names, inner, st.just(""), st.booleans(), st.just(""), enums, defaults)
+    return st.lists(spec, min_size=1, max_size=3, unique_by=lambda p: p.name).map(tuple)
+
+
+TYPES = st.recursive(
     st.sampled_from([ValueType(k) for k in ("str", "int", "float", "bool", "dict", "any", "list", "tuple")]),
-    lambda inner: st.builds(ValueType, st.sampled_from(["list", "tuple"]), inner),
-    max_leaves=3,
+    lambda inner: st.one_of(
+        st.builds(ValueType, st.sampled_from(["list", "tuple", "dict"]), inner),
+        st.builds(ValueType, st.just("dict"), properties=keys(inner)),
+        st.lists(inner, min_size=1, max_size=3).map(united),
+        inner.map(lambda t: replace(t, nullable=True)),
+    ),
+    max_leaves=4,
 )
+PIECES = ["a", "b", "'", '"', "\\", "1", "0", "-", ".", "e", ",", ":", " ", *"[]{}()", "True", "None", "'a': ", '"a": ', "年"]
 
 
 @pytest.mark.parametrize("notation", NOTATIONS)
-@given(value_type=NESTED_TYPES, data=st.data())
-@settings(max_examples=150)
-def test_every_beginning_can_be_closed(notation: Notation, value_type: ValueType, data: st.DataObject) -> None:
-    nested = ParameterSpec("x", value_type, "", True)
+@given(value_type=TYPES, enum=st.none() | st.just(("a", None, 2)), default=ANY | st.just(MISSING), data=st.data())
+@settings(max_examples=300)
+def test_every_beginning_can_be_closed(
+    notation: Notation, value_type: ValueType, enum: Any, default: Any, data: st.DataObject
+) -> None:
+    nested = ParameterSpec("x", value_type, "", True, "", enum, default)
     grammar = value_grammar(nested, notation)
     text = grammar.opener
-    for piece in data.draw(st.lists(st.sampled_from(list("a'\"\\10-.e,: []{}()TFN")), max_size=30)):
+    for piece in data.draw(st.lists(st.sampled_from(PIECES), max_size=30)):
         if admissible(text + piece, grammar):
             text += piece
             whole = text + close_literal(text, grammar)
@@ -192,3 +210,33 @@ def test_every_member_of_an_enum_can_be_written(notation: Notation, members: lis
         listed = render_value([member], notation)
         assert value_grammar(elements, notation).complete(listed)
         assert check_value(read_value(listed, elements, notation), elements) == [member]
+
+
+def object_of(*keys: str, required: tuple[str, ...] = ()) -> ParameterSpec:
+    properties = tuple(ParameterSpec(key, ValueType("int"), "int", key in required) for key in keys)
+    return ParameterSpec("x", ValueType("dict", properties=properties), "dict", True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "required", "text", "possible"),
+    [
+        ("a", "", "{}", True), ("a", "a", "{}", False), ("a b", "b", "{'a': 1}", False), ("a b", "b", '{"b": 1}', True),
+        ("a", "", "{'a': 1,", False), ("a b", "", "{'a': 1,", True), ("a", "", "{'c", False),
+        ("a ab", "", "{'a': 1, 'a", True), ("a ab", "", "{'a': 1, 'a'", False), ("a b", "", "{'a': 1, 'a", False),
+        ("a", "", "{'a': 'x'", False), ("a b", "a b", "{'b': 1, 'a': 2}", True),
+    ],
+)  # fmt: skip
+def test_objects_have_their_documented_keys(keys: str, required: str, text: str, possible: bool) -> None:
+    spec = object_of(*keys.split(), required=tuple(required.split()))
+    assert admissible(text, value_grammar(spec, "python")) is possible
+    quoted = "'" + text.replace("'", '"')
+    assert admissible(quoted, value_grammar(spec, "quoted")) is possible
+
+
+def test_defaults_and_null_are_written_where_they_are_documented() -> None:
+    count = ParameterSpec("x", ValueType("int", nullable=True), "int", False, default="many")
+    for value in ("many", None, 3):
+        assert value_grammar(count, "python").complete(render_value(value, "python"))
+        assert check_value(read_value(render_value(value, "quoted"), count, "quoted"), count) == value
+    assert not value_grammar(count, "python").possible("'few")
+    assert value_grammar(replace(count, enum=(1, 2)), "python").choices == ("1", "2", "'many'", "None")

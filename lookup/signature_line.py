@@ -1,0 +1,155 @@
+"""Signatures as plain lines: ``add(a: int, b: int = 1) -> int - Adds two.``, as lists of tools in prompts print them.
+
+A line is a signature only if it documents: each key has what looks like a type, or there are no keys and a return type
+follows. Calls (``f(x=1)``), prose and code stay what they are.
+"""
+
+import keyword
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from lookup.docstring import COLONS, document, title_of
+from lookup.errors import LiteralError
+from lookup.forms import TextForm, TextTool
+from lookup.python_source import end_of_line, indented_end, width
+from lookup.schema import ANY
+from lookup.signature import Signature, is_type, read_signature, type_end
+from lookup.type_names import value_type
+
+_LINE = re.compile(
+    r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)(?P<list>\()",
+    re.MULTILINE,
+)
+_ARROW = re.compile(r"[ \t]*(?:->|\u2192)[ \t]*")
+_MARKS = re.compile(r"[`*]{1,3}")
+_SEPARATOR = re.compile(r"[:\uff1a]|--?(?=\s)|[\u2013\u2014]|#")
+_PROSE_TYPE_END = re.compile(r":(?=\s)|\uff1a|[ \t](?:--?|[\u2013\u2014]|#)[ \t]")
+_CODE_ENDS: Final = ("{", ";", "=>")
+# API-Bank writes a tool's signature above its documentation.
+_ASSIGNMENT = re.compile(r"(?:self\.)?(?:description|(?:in|out)put_parameters)[ \t]*=")
+_BLANK = re.compile(r"(?:[ \t\r]*\n)*+[ \t]*")
+_RETURNS: Final = frozenset(("void", "any", "none", "null", "undefined", "unknown"))
+
+
+class _Head(NamedTuple):
+    """A line's signature and description, and where the line ends."""
+
+    signature: Signature
+    description: str
+    end: int
+
+
+def find(text: str) -> Iterator[TextTool]:
+    """The signature lines of a text, each with the docstring block below it."""
+    following = _LINE.search(text)
+    while match := following:
+        following = _LINE.search(text, match.end())
+        head = _read_head(text, match, following.start() if following else len(text))
+        if not head:
+            continue
+        end = _block_end(text, head.end, match["indent"])
+        # Lines of the block may look like the beginning of a signature: "city(str): ..."
+        inner = following
+        while inner and inner.start() < end:
+            after = _LINE.search(text, inner.end())
+            if _read_head(text, inner, after.start() if after else len(text)):
+                end = inner.start()
+                while end > head.end and text[end - 1].isspace():
+                    end -= 1
+                break
+            inner = after
+        following = inner
+        docstring = f"{head.description}\n{text[head.end + 1 : end]}"
+        tool = document(match["name"], head.signature.parameters, head.signature.notes, docstring)
+        yield TextTool(tool, match.end("indent"), end)
+
+
+def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
+    """The signature in the line of ``match``, whose parameter list must end before ``limit``."""
+    if keyword.iskeyword(match["name"]):
+        return None
+    try:
+        signature = read_signature(text, match.start("list"), limit)
+    except LiteralError:
+        return None
+    line_end = end_of_line(text, signature.end)
+    position = _skip_marks(text, signature.end)
+    returns = None
+    if arrow := _ARROW.match(text, position):
+        position = _return_end(text, arrow.end(), line_end)
+        returns = text[arrow.end() : position]
+        position = _skip_marks(text, position)
+    if not _documents(signature, returns) or (returns or "").rstrip().endswith(_CODE_ENDS):
+        return None
+    if _ASSIGNMENT.match(text, _next_line(text, line_end)):
+        return None
+    rest = text[position:line_end].strip()
+    description = ""
+    if rest:
+        separator = _SEPARATOR.match(rest)
+        if not separator or (separator[0] == ":" and rest.endswith(_CODE_ENDS)):
+            return None
+        description = rest[separator.end() :].strip()
+        if match["marks"]:
+            description = description.removesuffix(match["marks"]).rstrip()
+    if returns is None and rest.startswith(":") and _is_return_type(description):
+        description = ""
+    return _Head(signature, description, line_end)
+
+
+def _skip_marks(text: str, position: int) -> int:
+    marks = _MARKS.match(text, position)
+    return marks.end() if marks else position
+
+
+def _return_end(text: str, position: int, line_end: int) -> int:
+    """Where the return type ends, which may be prose: ``-> list of names - Searches.``"""
+    end = type_end(text, position, line_end)
+    behind = _skip_marks(text, end)
+    rest = text[behind:line_end].strip()
+    if end > position and (not rest or _SEPARATOR.match(rest)):
+        return end
+    prose = _PROSE_TYPE_END.search(text, position, line_end)
+    return prose.start() if prose else line_end
+
+
+def _documents(signature: Signature, returns: str | None) -> bool:
+    """Whether the line tells the types, so that it cannot be a call."""
+    if signature.parameters:
+        return all(is_type(parameter.raw_type) for parameter in signature.parameters)
+    return returns is not None and is_type(returns.strip())
+
+
+def _is_return_type(text: str) -> bool:
+    """Whether the text behind a colon is a return type as TypeScript writes it, and no description."""
+    return is_type(text) and ("<" in text or text.lower() in _RETURNS or value_type(text) != ANY)
+
+
+def _block_end(text: str, line_end: int, indent: str) -> int:
+    """The end of what documents the signature whose line ends at ``line_end``.
+
+    Lines that are indented deeper, and sections from ``Args:`` on that are not: LangChain prints docstrings so.
+    """
+    end = indented_end(text, line_end + 1, indent)
+    wanted: tuple[str, ...] = ("keys",)
+    while True:
+        start = _next_line(text, end)
+        title_end = end_of_line(text, start)
+        title = text[start:title_end].strip()
+        same = width(text[text.rfind("\n", 0, start) + 1 : start]) == width(indent)
+        if not (same and title.endswith(COLONS) and title_of(title) in wanted):
+            return end
+        section_end = indented_end(text, title_end + 1, indent)
+        if section_end == title_end:
+            return end
+        end, wanted = section_end, ("keys", "other")
+
+
+def _next_line(text: str, line_end: int) -> int:
+    """Where the next line that is not blank begins behind its indentation."""
+    blank = _BLANK.match(text, line_end + 1)
+    return blank.end() if blank else line_end
+
+
+FORM: Final = TextForm("signature lines (name(key: type, ...) -> type: description)", find)

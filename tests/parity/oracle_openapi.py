@@ -1,0 +1,90 @@
+"""What an OpenAPI document says of its operations, each of which is a tool."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from parity.facts import Key, Tool
+from parity.oracle import inner_keys, keys
+
+Json = Mapping[str, Any]
+_METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
+
+
+def operations(document: Json) -> Iterator[tuple[str, str, Json, Json]]:
+    """Method, path, operation and the item of the path that it stands in."""
+    for path, item in document["paths"].items():
+        for method, operation in item.items():
+            if method in _METHODS:
+                yield method, path, operation, item
+
+
+def openapi_tools(document: Json) -> list[Tool]:
+    """Every operation under its ``operationId``, with the parameters of its path and the keys of its body."""
+    return [
+        operation_tool(document, operation.get("operationId") or f"{method.upper()} {path}", path, operation, item)
+        for method, path, operation, item in operations(document)
+    ]
+
+
+def operation_tool(document: Json, name: str, path: str, operation: Json, item: Json) -> Tool:
+    """One operation; a variable of the path that is not described is a required key in front of the others."""
+    own = [_resolved(document, p) for p in operation.get("parameters", [])]
+    places = [(p["name"], p["in"]) for p in own]
+    shared = [p for p in (_resolved(document, p) for p in item.get("parameters", [])) if _place(p) not in places]
+    found: dict[str, Key] = {}
+    variables = re.findall(r"\{([^{}/]+)\}", path)
+    declared = {p["name"] for p in shared + own}
+    for variable in variables:
+        if variable not in declared:
+            found[variable] = Key(variable, True, "", "str")
+    for parameter in shared + own:
+        schema = _resolved(document, parameter["schema"])
+        description = parameter.get("description") or schema.get("description") or ""
+        required = parameter["name"] in variables or parameter["in"] == "path" or parameter.get("required")
+        listed = [parameter["name"]] if required else [] if required is False else None
+        for key in keys({parameter["name"]: {**schema, "description": description}}, listed, False):
+            found.setdefault(key.path, key)
+    for key in _body_keys(document, operation):
+        if key.path in found:
+            key = replace(found[key.path], required=found[key.path].required or key.required)
+        found[key.path] = key
+    description = operation.get("description") or operation.get("summary") or ""
+    return Tool(name, description, tuple(found.values()))
+
+
+def _place(parameter: Json) -> tuple[str, str]:
+    return parameter["name"], parameter["in"]
+
+
+def _body_keys(document: Json, operation: Json) -> Iterator[Key]:
+    body = _resolved(document, operation.get("requestBody", {}))
+    if "content" in body:
+        [content] = body["content"].values()
+        schema = _expanded(document, content["schema"])
+        yield from inner_keys_of(schema)
+
+
+def inner_keys_of(schema: Json) -> Iterator[Key]:
+    """The keys of an object at the top of a schema."""
+    for key in inner_keys(schema, "", False):
+        yield replace(key, path=key.path.removeprefix("."))
+
+
+def _resolved(document: Json, node: Json) -> Json:
+    if "$ref" not in node:
+        return node
+    found: Any = document
+    for step in node["$ref"].removeprefix("#/").split("/"):
+        found = found[step]
+    return _resolved(document, found)
+
+
+def _expanded(document: Json, node: Any) -> Any:
+    """The node without references."""
+    if isinstance(node, list):
+        return [_expanded(document, member) for member in node]
+    if not isinstance(node, Mapping):
+        return node
+    return {key: _expanded(document, member) for key, member in _resolved(document, node).items()}

@@ -1,0 +1,200 @@
+"""How the corpora print their tools in prompts; every function takes a list of BFCL functions unless it says otherwise."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+Functions = list[dict[str, Any]]
+
+
+def indented_json(functions: Functions) -> str:
+    """BFCL's own way."""
+    return json.dumps(functions, indent=4)
+
+
+def openai(functions: Functions) -> str:
+    """The ``tools`` of a request to a chat model."""
+    return json.dumps([{"type": "function", "function": _as_object(f, "parameters")} for f in functions], indent=2)
+
+
+def mcp(functions: Functions) -> str:
+    """The answer of an MCP server to ``tools/list``."""
+    tools = [_as_object(f, "inputSchema") for f in functions]
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}, ensure_ascii=False)
+
+
+def anthropic(functions: Functions) -> str:
+    """The ``tools`` of a request to Claude."""
+    return json.dumps([_as_object(f, "input_schema") for f in functions], ensure_ascii=False, indent=2)
+
+
+def _as_object(function: Mapping[str, Any], word: str) -> dict[str, Any]:
+    """The schema under another name, with the type that JSON Schema gives to objects."""
+    return {
+        "name": function["name"],
+        "description": function["description"],
+        word: {**function["parameters"], "type": "object"},
+    }
+
+
+def ultra_tool(functions: Functions) -> list[dict[str, Any]]:
+    """UltraTool's objects: ``arguments`` and ``results``, nowhere a list of required keys, Chinese descriptions."""
+    return [
+        {
+            "name": function["name"],
+            "description": f"该工具用于：{function['description']}",
+            "arguments": {"type": "object", "properties": _ultra_keys(function["parameters"]["properties"])},
+            "results": {"type": "object", "properties": {"result": {"description": "返回结果（可选）", "type": "string"}}},
+        }
+        for function in functions
+    ]
+
+
+def _ultra_keys(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Descriptions before types, as every second property of UltraTool has them."""
+    found = {}
+    for name, spec in properties.items():
+        rest = {key: value for key, value in spec.items() if key not in ("description", "required", "optional")}
+        if "properties" in rest:
+            rest["properties"] = _ultra_keys(rest["properties"])
+        found[name] = {"description": f"参数“{name}”：{spec.get('description', '')}", **rest}
+    return found
+
+
+def bfcl_xml(functions: Functions) -> str:
+    """BFCL's XML: nothing is escaped, and the attributes lose their commas."""
+    return "\n".join(
+        f'<function name="{f["name"]}">\n  <desc>{f["description"]}</desc>\n  <params>\n'
+        f"{_xml_params(f['parameters'], 2)}  </params>\n</function>\n"
+        for f in functions
+    )
+
+
+def _xml_params(schema: Mapping[str, Any], level: int) -> str:
+    indent = "  " * level
+    written = []
+    for name, spec in schema["properties"].items():
+        attributes = [f'name="{name}"', f'type="{xml_type(spec)}"', f'required="{_xml_required(schema, name)}"']
+        if "default" in spec:
+            attributes.append(f'default="{spec["default"]!r}"')
+        inside = ""
+        if "properties" in spec:
+            inside = f"{indent}  <params>\n{_xml_params(spec, level + 2)}{indent}  </params>\n"
+        written.append(
+            f"{indent}<param {' '.join(attributes).replace(',', '')}>\n"
+            f"{indent}  <desc>{with_enum(spec)}</desc>\n{inside}{indent}</param>\n"
+        )
+    return "".join(written)
+
+
+def _xml_required(schema: Mapping[str, Any], name: str) -> str:
+    return "true" if name in schema.get("required", schema["properties"]) else "false"
+
+
+def xml_type(spec: Mapping[str, Any]) -> str:
+    """``array[string]``."""
+    written = spec.get("type", "string")
+    if "type" in spec.get("items", {}):
+        return f"{written}[{spec['items']['type']}]"
+    if "additionalProperties" in spec:
+        return f"{written}[{spec['additionalProperties'].get('type', 'string')}]"
+    return written
+
+
+def with_enum(spec: Mapping[str, Any]) -> str:
+    """The description with the members of the enum behind it."""
+    description = spec.get("description", "")
+    return f"{description} Enum values: {spec['enum']!r}." if "enum" in spec else description
+
+
+def bfcl_python(functions: Functions) -> str:
+    """BFCL's Python docstrings."""
+    blocks = []
+    for function in functions:
+        lines = _docstring_lines(function["parameters"]["properties"], 8)
+        arguments = "    Args:\n" + "".join(lines) if lines else ""
+        blocks += [
+            f'# Function: {function["name"]}\n    """\n    {function["description"]}\n\n{arguments}    """\n',
+            "\n",
+        ]
+    return "\n\n".join(blocks)
+
+
+def _docstring_lines(properties: Mapping[str, Any], indent: int) -> list[str]:
+    lines = []
+    for name, spec in properties.items():
+        default = f", default={spec['default']!r}" if "default" in spec else ""
+        lines.append(f"{' ' * indent}{name} ({python_type(spec)}{default}): {with_enum(spec)}\n")
+        lines += _docstring_lines(spec.get("properties", {}), indent + 4)
+    return lines
+
+
+def python_type(spec: Mapping[str, Any]) -> str:
+    """``list[str]``; a type that Python does not have keeps its name."""
+    written = spec.get("type", "string")
+    if written in ("array", "list", "tuple") and "items" in spec:
+        return f"list[{python_type(spec['items'])}]"
+    if written in ("object", "dict"):
+        inner = spec.get("additionalProperties")
+        return f"dict[str, {python_type(inner)}]" if inner else "dict"
+    return {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}.get(written, written)
+
+
+def json_lines(documents: Iterable[Mapping[str, Any]]) -> str:
+    """One object a line."""
+    return "".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents)
+
+
+def seal_prompt(documents: list[dict[str, Any]], instruction: str) -> str:
+    """Seal-Tools' prompt; quotes inside the instruction are not escaped."""
+    return f'api_list = {documents!r}\ntask_instruction = "{instruction}"'
+
+
+def api_bank_source(rows: Iterable[tuple[str, str]]) -> str:
+    """API-Bank's assignments, each below a line with the name of the tool."""
+    return "\n\n".join(f"{name}\n{source}" for name, source in rows)
+
+
+def tool_bench(document: Mapping[str, Any]) -> dict[str, Any]:
+    """ToolBench's rendering of a RapidAPI document as a function; in its own prompts as Python."""
+    tool = standard_name(document["tool_name"])
+    name = f"{_not_reserved(standard_name(document['api_name']))}_for_{tool}"[-64:]
+    description = f'This is the subfunction for tool "{tool}", you can use this tool.'
+    if said := (document["api_description"] or "").strip()[:256]:
+        description += f'The description of this function is: "{said}"'
+    parameters: dict[str, Any] = {"type": "object", "properties": {}, "required": [""], "optional": [""]}
+    for word in ("required", "optional"):
+        for spec in document[f"{word}_parameters"]:
+            key = _not_reserved(standard_name(spec["name"]))
+            kind = {"NUMBER": "integer", "STRING": "string", "BOOLEAN": "boolean"}.get(spec["type"], "string")
+            parameters["properties"][key] = {"type": kind, "description": spec["description"][:256]}
+            if str(spec["default"]):
+                parameters["properties"][key]["example_value"] = spec["default"]
+            parameters[word].append(key)
+    return {"name": name, "description": description, "parameters": parameters}
+
+
+def standard_name(name: str) -> str:
+    """``TheClique: Songs`` -> ``theclique_songs``; a digit in front gets ``get_``."""
+    standard = re.sub(r"_+", "_", re.sub(r"[^\u4e00-\u9fa5\w]|[^\x00-\x7f\u4e00-\u9fa5]", "_", name)).lower().strip("_")
+    return f"get_{standard}" if standard[:1].isdigit() else standard
+
+
+def _not_reserved(name: str) -> str:
+    return f"is_{name}" if name in ("from", "class", "return", "false", "true", "id", "and") else name
+
+
+FINISH = {
+    "name": "Finish",
+    "description": "If you believe that you have obtained a result that can answer the task, please call this function.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "return_type": {"type": "string", "enum": ["give_answer", "give_up_and_restart"]},
+            "final_answer": {"type": "string", "description": "The final answer you want to give the user."},
+        },
+        "required": ["return_type"],
+    },
+}
+"""What ToolBench adds to the tools of every prompt."""
