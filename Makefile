@@ -2,8 +2,9 @@
 
 STAMP := .venv/installed
 DEMO := tooldecoding/demo
+DATA ?= ../shared/data
 
-.PHONY: demo test check
+.PHONY: demo test check parity
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -11,6 +12,9 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	.venv/bin/pytest
+
+parity: $(STAMP)
+	PYTHONPATH=.:tests .venv/bin/python -m parity $(DATA)
 
 check: $(STAMP)
 	.venv/bin/ruff check .

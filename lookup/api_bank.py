@@ -9,8 +9,6 @@
 Every documented key is required, unless the property says otherwise or its description holds ``[Optional]``.
 """
 
-import csv
-import io
 import keyword
 import re
 from collections.abc import Iterator, Mapping
@@ -21,7 +19,6 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.forms import (
     MisreadError,
     ObjectForm,
-    TextForm,
     TextTool,
     found_at,
     one_tool,
@@ -48,12 +45,6 @@ _LINE = re.compile(
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
 _LITERAL_START = re.compile(r"""[{\[("'\d+-]|(?:None|null)\b""")
-
-# A quoted cell of a CSV table that opens with source text.
-_CSV_CELL = re.compile(r'(?:^|,)"\s{0,9}(?:(?:description|input_parameters)[ \t]*=|class[ \t]+\w+)', re.MULTILINE)
-_NAME_COLUMNS: Final = ("类名", "class_name", "class", "api_name", "name")
-_CSV_HEADER = re.compile(rf"^(?=[^\n]*,)(?:[^\n]*,)?(?:{'|'.join(_NAME_COLUMNS)})(?:,[^\n]*)?\r?$", re.MULTILINE)
-_SIGNATURE_CELL = re.compile(r"\s*([^\W\d][\w.]*)\s*\(.*\)\s*", re.DOTALL)
 
 
 def claims(data: Mapping[str, Any]) -> bool:
@@ -218,70 +209,6 @@ def _take_value(block: _Block, variable: str, text: str, match: re.Match[str]) -
     return end
 
 
-def find_rows(text: str, offset: int) -> Iterator[TextTool]:
-    """The tools in the cells of a CSV table that starts at ``offset``.
-
-    The name is the cell under 类名, ``class``, ``api_name`` or ``name``, else a signature ``Name(...)``.
-
-    Raises
-    ------
-    MisreadError
-        At the row whose documentation has no name or is malformed, or which is no CSV.
-    """
-    starts = [offset]
-
-    def lines() -> Iterator[str]:
-        for line in io.StringIO(text[offset:], newline=""):
-            starts.append(starts[-1] + len(line))
-            yield line
-
-    rows = csv.reader(lines())
-    columns: list[str] = []
-    start = offset
-    try:
-        for row in rows:
-            cells = [cell for cell in row if "input_parameters" in cell and "=" in cell]
-            columns = columns or [cell.strip("\ufeff ") for cell in row]
-            for cell in cells:
-                for found in _read_cell(cell, _row_name(row, columns), start):
-                    yield TextTool(found.tool, start, starts[-1])
-            start = starts[-1]
-    except csv.Error as error:
-        raise MisreadError(f"expected a CSV table: {error}", start) from None
-
-
-def _read_cell(cell: str, name: str | None, row_start: int) -> Iterator[TextTool]:
-    try:
-        yield from find_assignments(cell, name)
-    except MisreadError as error:
-        line = cell.count("\n", 0, error.position) + 1
-        raise MisreadError(f"{error} (line {line} of the CSV cell)", row_start) from None
-
-
-def _row_name(row: list[str], columns: list[str]) -> str | None:
-    named = dict(zip(columns, row, strict=False))
-    for column in _NAME_COLUMNS:
-        if named.get(column, "").strip():
-            return named[column].strip()
-    for cell in row:
-        if signature := _SIGNATURE_CELL.fullmatch(cell):
-            return signature[1]
-    return None
-
-
-def find(text: str) -> Iterator[TextTool]:
-    """The tools of a text: assignments, then a CSV table from its first row to the end of the text."""
-    table = _CSV_CELL.search(text) if "input_parameters" in text else None
-    if not table:
-        yield from find_assignments(text)
-        return
-    header = _CSV_HEADER.search(text, 0, table.start())
-    start = header.start() if header else text.rfind("\n", 0, table.start() + 1) + 1
-    yield from find_assignments(text[:start])
-    yield from find_rows(text, start)
-
-
 OBJECT_FORM: Final = ObjectForm(
     'API-Bank objects {"name", "description", "input_parameters"}', claims, one_tool(read_tool)
 )
-TEXT_FORM: Final = TextForm("API-Bank assignments (input_parameters = {...})", find)

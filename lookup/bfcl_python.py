@@ -35,8 +35,7 @@ _MAX_BRACKETS: Final = 8
 _STEP: Final = 4
 _MAX_TYPE_LENGTH: Final = 1000
 
-_HEADING = re.compile(r"^[ \t]*+#[ \t]*+Function:[ \t]*+([^\n]*)\n", re.MULTILINE)
-_OPENING = re.compile(r'\s*+"""')
+_HEADING = re.compile(r'^[ \t]*+#[ \t]*+Function:[ \t]*+(?P<name>\S[^\n]*)\n\s*+(?P<quotes>""")', re.MULTILINE)
 _CLOSING = re.compile(r'^[ \t]*+"""[ \t]*+\r?$', re.MULTILINE)
 _SECTION = re.compile(r"(?:Returns?|Yields?|Raises|Examples?|Notes?):")
 _DEFAULT: Final = ", default="
@@ -71,20 +70,18 @@ def find(text: str) -> Iterator[TextTool]:
     if "# Function:" not in text and "#Function:" not in text:
         return
     headings = list(_HEADING.finditer(text))
-    for heading, end in zip(headings, [*(h.start() for h in headings[1:]), len(text)], strict=True):
-        opening = _OPENING.match(text, heading.end(), end)
-        if opening is None or not (name := heading[1].strip()):
-            continue
-        indent = opening.end() - 3 - (text.rfind("\n", 0, opening.end()) + 1)
-        closing = _CLOSING.search(text, opening.end(), end)
-        body_end = closing.start() if closing else text.find('"""', opening.end(), end)
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    for heading, end in zip(headings, ends, strict=False):
+        name, opening, start = heading["name"].strip(), heading.start("quotes"), heading.end()
+        closing = _CLOSING.search(text, start, end)
+        body_end = closing.start() if closing else text.find('"""', start, end)
         if body_end >= 0:
-            block_end = closing.end() if closing else body_end + 3
-            tool: ToolSpec | MisreadError = _read(name, text[opening.end() : body_end], indent)
-            yield TextTool(tool, heading.start(), block_end)
-        elif text[opening.end() : end].strip():
+            indent = opening - (text.rfind("\n", 0, opening) + 1)
+            tool = _read(name, text[start:body_end], indent)
+            yield TextTool(tool, heading.start(), closing.end() if closing else body_end + 3)
+        elif text[start:end].strip():
             message = f'tool {name!r}: expected a closing """, found {found_at(text, end)}'
-            yield TextTool(MisreadError(message, opening.end() - 3), heading.start(), end)
+            yield TextTool(MisreadError(message, opening), heading.start(), end)
 
 
 def _read(name: str, body: str, indent: int) -> ToolSpec:

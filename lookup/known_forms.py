@@ -4,6 +4,7 @@ from typing import Final
 
 from lookup import (
     api_bank,
+    api_bank_table,
     bfcl_python,
     bfcl_xml,
     flat_keys,
@@ -27,7 +28,7 @@ OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (
 )
 # Of two that begin at the same place the first one has it.
 TEXT_FORMS: Final[tuple[TextForm, ...]] = (
-    api_bank.TEXT_FORM,
+    api_bank_table.FORM,
     bfcl_python.FORM,
     bfcl_xml.FORM,
     tool_alpaca.FORM,

@@ -96,7 +96,7 @@ class _Operation:
         self._variables = dict.fromkeys(_VARIABLE.findall(path))
         self._item = item
         self._operation = operation
-        self._reader = PropertyReader(self._owner, root, habit=False)
+        self._reader = PropertyReader(self._owner, root, habit=False, skip_read_only=True)
         self._notes = self._reader.notes
         self._keys: dict[str, ParameterSpec] = {}
         self._places: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Offsets of a text: the lines and columns they stand at, the stretches that cover them."""
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lookup.schema import Span
 
@@ -48,6 +48,10 @@ class Stretches:
         """Where the stretch that covers an offset ends; ``None`` if none does."""
         index = bisect_right(self._starts, offset) - 1
         return self._ends[index] if index >= 0 and offset < self._ends[index] else None
+
+    def gaps(self, length: int) -> Iterator[tuple[int, int]]:
+        """What they leave of a text of so many characters."""
+        yield from zip([0, *self._ends], [*self._starts, length], strict=True)
 
     def __bool__(self) -> bool:
         return bool(self._starts)

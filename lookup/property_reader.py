@@ -41,6 +41,8 @@ class PropertyReader:
         The document that local references point into.
     habit : bool, optional
         What a key is that nothing is said of: ``False`` (JSON Schema's own rule), ``True``, or ``None`` for unknown.
+    skip_read_only : bool
+        Whether ``readOnly`` properties are left out, with a note: in OpenAPI only responses hold them.
 
     Attributes
     ----------
@@ -48,11 +50,12 @@ class PropertyReader:
         What was noticed and not taken over.
     """
 
-    def __init__(self, owner: str, root: Schema, habit: bool | None = False) -> None:
+    def __init__(self, owner: str, root: Schema, habit: bool | None = False, skip_read_only: bool = False) -> None:
         self.owner = owner
         self.notes: list[str] = []
         self._references = References(root)
         self._habit = habit
+        self._skip_read_only = skip_read_only
         self._keys_left = MAX_KEYS
 
     def parameters(
@@ -147,7 +150,14 @@ class PropertyReader:
         return tuple(
             self._key(owner, key, spec, listed(key, required, optional), self._habit, nesting, active)
             for key, spec in properties.items()
+            if not (self._skip_read_only and self._is_read_only(owner, key, spec, active))
         )
+
+    def _is_read_only(self, owner: str, key: object, spec: object, active: frozenset[str]) -> bool:
+        if not isinstance(spec, Mapping) or self._references.resolve(spec, active, [])[0].get("readOnly") is not True:
+            return False
+        self.notes.append(f"{owner}, parameter {key!r}: only responses hold it: ignored")
+        return True
 
     def _key_list(self, word: str, keys: object, properties: Schema, owner: str, strict: bool) -> frozenset[str] | None:
         """The keys of a list ``required`` or ``optional``, ``None`` without a list."""
@@ -274,8 +284,11 @@ def plain_value(value: Any, what: str, owner: str) -> Any:
         Naming ``owner`` and what the value was to be, such as ``default``.
     """
     try:
-        json.dumps(value, ensure_ascii=False).encode()
-        parse_literal(render_literal(value))
+        if isinstance(value, str):
+            value.encode()
+        elif value is not None and not isinstance(value, bool):
+            json.dumps(value, ensure_ascii=False).encode()
+            parse_literal(render_literal(value))
     except (LiteralError, TypeError, ValueError, RecursionError):
         raise DocumentationError(
             f"{owner}: expected {what!r} to hold values that a call can carry, found {shown(value)}"

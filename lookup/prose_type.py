@@ -39,12 +39,11 @@ def split_enum(description: str) -> tuple[str, tuple[Any, ...] | None]:
     ('The size.', ('a', 1))
     """
     text = description.rstrip()
-    starts: list[int] = []
-    position = len(text)
-    while len(starts) < _MAX_ENUM_ATTEMPTS and (position := text.rfind(f"{_ENUM_VALUES}[", 0, position)) >= 0:
-        starts.append(position)
-    # Of clauses inside one another the first one that reaches the end is the printed one.
-    for start in reversed(starts):
+    start = len(text)
+    for _ in range(_MAX_ENUM_ATTEMPTS):
+        start = text.rfind(f"{_ENUM_VALUES}[", 0, start)
+        if start < 0:
+            break
         try:
             members, end = read_literal(text, start + len(_ENUM_VALUES))
             if members and text[end:] in (".", ""):

@@ -12,7 +12,7 @@ from typing import Final
 from lookup.docstring import document
 from lookup.errors import LiteralError
 from lookup.forms import MisreadError, TextForm, TextTool, found_at
-from lookup.signature import read_list, read_signature, read_string, tokens
+from lookup.signature import read_list, read_signature, read_string, string_end, tokens
 
 # The beginning of a function or of a decorator; a prompt may have put a bullet or backticks before it.
 _LINE = re.compile(
@@ -26,9 +26,18 @@ _UNCALLABLE = re.compile(r"(?:typing\.)?overload|(?:functools\.)?(?:cached_)?pro
 _ANNOTATED = re.compile(r"\(\s*[^\W\d]\w*\s*:")
 _BLANK = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*+[ \t]*")
 _REST_OF_LINE = re.compile(r"[ \t`*]*(?:#[^\n]*)?\r?(?:\n|\Z)")
-_ARROW = re.compile(r"[ \t]*->")
+_ARROW = re.compile(r"(?:[ \t]|\\\r?\n)*->")
 _COLON = re.compile(r"[ \t]*:[ \t]*")
-_INDENT = re.compile(r"[ \t]*")
+# What ends a line of code or hides one. Quotes behind a word close the text that the code stands in.
+_CODE = re.compile(
+    r"""
+        \n(?:[ \t\r]*\n)*+(?P<indent>[ \t]*)
+      | \#[^\n]*
+      | (?<=[\s=(\[{,:+%])[rRuUbBfF]{0,2}(?P<quotes>\"""|''')
+      | "(?:[^"\\\n]++|\\.)*+"? | '(?:[^'\\\n]++|\\.)*+'?
+    """,
+    re.VERBOSE | re.DOTALL,
+)
 _OPENS_STRING = re.compile(r"""[rRuU]?(\"""|'''|["'])""")
 # ``def f(x): Adds one.`` in a prompt: no code begins with a capital word and a second word, or with Chinese.
 _PROSE = re.compile(r"(?!None|True|False)[^\W\d_a-z][\w'-]*[ ,]+\w|[^\x00-\x7f]")
@@ -105,14 +114,17 @@ def _read(text: str, match: re.Match[str], limit: int, unclosed: set[str]) -> Te
         return None
     line_end = end_of_line(text, position)
     inline = text[colon.end() : line_end].strip() if colon else ""
-    end = indented_end(text, line_end + 1, match["indent"])
+    if colon:
+        end = _body_end(text, colon.end(), match["indent"], unclosed)
+    else:
+        end = indented_end(text, line_end + 1, match["indent"])
     docstring = ""
     opening = _docstring_start(text, match["indent"], colon, inline, line_end)
     if opening and opening[1] not in unclosed:
         try:
             docstring, closed = read_string(text, opening.start())
             if _REST_OF_LINE.match(text, closed):
-                end = max(end, closed, indented_end(text, end_of_line(text, closed) + 1, match["indent"]))
+                end = max(end, _body_end(text, closed, match["indent"], unclosed))
             else:
                 docstring = ""  # a string that the body goes on with
         except LiteralError:
@@ -157,6 +169,20 @@ def skip_blank(text: str, position: int) -> int:
     """The offset behind blank lines, comments and the indentation of the line after them."""
     blank = _BLANK.match(text, position)
     return blank.end() if blank else position
+
+
+def _body_end(text: str, position: int, indent: str, unclosed: set[str]) -> int:
+    """The end of the code behind ``position`` by indentation, where the lines of a string need none."""
+    while match := _CODE.search(text, position):
+        token, position = match[0], match.end()
+        if token[0] == "\n" and (position == len(text) or width(match["indent"]) <= width(indent)):
+            return match.start()
+        if match["quotes"] and match["quotes"] not in unclosed:
+            try:
+                position = string_end(text, match.start("quotes"), len(text))
+            except LiteralError:
+                unclosed.add(match["quotes"])
+    return len(text)
 
 
 def indented_end(text: str, position: int, indent: str) -> int:

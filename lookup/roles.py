@@ -14,13 +14,13 @@ from lookup.places import Stretches
 _SPEAKERS: Final = {
     "user": "user", "human": "user", "question": "user", "query": "user",
     "assistant": "assistant", "model": "assistant", "ai": "assistant", "gpt": "assistant", "bot": "assistant",
+    "response": "assistant",
 }  # fmt: skip
 # What else begins a part of a plain prompt, and so ends a user's words.
 _HEADINGS: Final = frozenset(
     {
         "system", "tool", "tools", "function", "functions", "api", "apis", "api descriptions", "api-request",
-        "api-response", "available tools", "available functions", "instruction", "instructions", "observation",
-        "documentation", "calls",
+        "api-response", "available tools", "available functions", "observation", "documentation", "calls",
     }
 )  # fmt: skip
 _TEMPLATE = re.compile(
@@ -32,7 +32,10 @@ _TEMPLATE = re.compile(
     """,
     re.VERBOSE,
 )
-_LINE = re.compile(r"^(?:\#{1,4} {0,3})?(?:\*\*)?(?P<line>[A-Za-z][A-Za-z -]{0,40}):(?:\*\*)?(?=\s)", re.MULTILINE)
+# Begins with the line end, which a search finds several times faster than the start of a line.
+_LINE = re.compile(r"\n(?:\#{1,4} {0,3})?(?:\*\*)?(?P<line>[A-Za-z][A-Za-z -]{0,40}):(?:\*\*)?(?=\s)")
+# What a template's marker contains at least: to look for fixed text first is ten times as fast.
+_MARKS: Final = ("<|", "<start_of_turn>", "INST]", "SYS>>", "AVAILABLE_TOOLS]")
 _BRACKETS: Final = {"[INST]": "user", "<</SYS>>": "user", "[/INST]": "assistant"}
 
 
@@ -49,11 +52,13 @@ class Roles:
         self._starts = [0]
         self._roles = [""]
         # Where a chat template speaks, lines such as "User:" are somebody's words.
-        pattern = _TEMPLATE if _TEMPLATE.search(text) else _LINE
-        for match in pattern.finditer(text):
+        pattern = _TEMPLATE if any(mark in text for mark in _MARKS) and _TEMPLATE.search(text) else _LINE
+        first = pattern.match(f"\n{text[:60]}")
+        for match in [first, *pattern.finditer(text)] if first else pattern.finditer(text):
             role = _role(match)
-            if role is not None and taken.end_at(match.start()) is None:
-                self._starts.append(match.start())
+            start = 0 if match is first else match.start()
+            if role is not None and taken.end_at(start) is None:
+                self._starts.append(start)
                 self._roles.append(role)
 
     def at(self, offset: int) -> str:

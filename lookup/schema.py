@@ -274,7 +274,22 @@ class LookupDictionary(Mapping[str, ToolSpec]):
 
 
 def _decided(tool: ToolSpec, required: bool) -> ToolSpec:
-    if all(p.required is not None for p in tool.parameters):
-        return tool
-    parameters = (replace(p, required=required) if p.required is None else p for p in tool.parameters)
-    return replace(tool, parameters=tuple(parameters))
+    return replace(tool, parameters=_decided_keys(tool.parameters, required))
+
+
+def _decided_keys(specs: tuple[ParameterSpec, ...], required: bool) -> tuple[ParameterSpec, ...]:
+    return tuple(
+        replace(p, type=_decided_type(p.type, required), required=required if p.required is None else p.required)
+        for p in specs
+    )
+
+
+def _decided_type(value_type: ValueType, required: bool) -> ValueType:
+    if not (value_type.items or value_type.properties or value_type.any_of):
+        return value_type
+    return replace(
+        value_type,
+        items=value_type.items and _decided_type(value_type.items, required),
+        properties=value_type.properties and _decided_keys(value_type.properties, required),
+        any_of=tuple(_decided_type(branch, required) for branch in value_type.any_of),
+    )

@@ -19,7 +19,7 @@ from lookup.type_names import value_type
 MAX_LENGTH: Final = 50_000
 """Most characters of one bracketed list."""
 
-_TOKEN = re.compile(r"""["']|\#[^\n]*|[=!<>:]=|\blambda\b|[()\[\]{},:=\n]""")
+_TOKEN = re.compile(r"""["']|\#[^\n]*|\\\r?\n|[=!<>:]=|\blambda\b|[()\[\]{},:=\n]""")
 _CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
 _STRING_STOP: Final = {
     "'": re.compile(r"['\n]|\\.", re.DOTALL),
@@ -91,6 +91,8 @@ def read_signature(text: str, position: int, limit: int | None = None) -> Signat
     notes: list[str] = []
     for index, member in enumerate(members):
         key = member.key
+        if key == "lambda":
+            raise LiteralError("a parameter", member.start)
         if member.text in ("/", "*") or (index == 0 and key in ("self", "cls")):
             continue
         if member.text == "...":
@@ -138,6 +140,8 @@ def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Par
     if raw_type[:1] in ("'", '"'):
         with contextlib.suppress(LiteralError):  # 'A' | 'B' stays as it is
             raw_type = str(parse_literal(raw_type))
+    if raw_type.startswith("("):
+        raw_type = _unwrapped(raw_type)
     extras: list[Member] = []
     if match := _ANNOTATED.match(raw_type):
         try:
@@ -154,6 +158,15 @@ def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Par
         elif extra.text[:1] in ("'", '"') and not parameter.description:
             parameter = replace(parameter, description=_text(extra.text))
     return parameter
+
+
+def _unwrapped(raw_type: str) -> str:
+    """``(int | None)``, as it stands on several lines, without its brackets."""
+    try:
+        members, end = read_list(raw_type, 0)
+    except LiteralError:
+        return raw_type
+    return members[0].text if len(members) == 1 and end == len(raw_type) else raw_type
 
 
 def _read_call(parameter: Parameter, call: re.Match[str], notes: list[str]) -> Parameter:
@@ -298,7 +311,7 @@ def read_list(text: str, position: int, limit: int | None = None) -> tuple[list[
     members: list[Member] = []
     draft = _Draft(position + 1)
     for token, start, end, depth in tokens(text, position, limit):
-        if token.startswith("#"):
+        if token.startswith(("#", "\\")):
             draft.comments.append((start, end))
         elif depth == 0 and start > position:
             last = draft.member(text, start)

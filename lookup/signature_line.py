@@ -118,7 +118,8 @@ def _documents(signature: Signature, returns: str | None) -> bool:
     """Whether the line tells the types, so that it cannot be a call."""
     if signature.parameters:
         return all(is_type(parameter.raw_type) for parameter in signature.parameters)
-    return returns is not None and is_type(returns.strip())
+    # A quoted type is rather the text that an example prints.
+    return returns is not None and is_type(returns.strip()) and returns.strip()[0] not in "'\""
 
 
 def _is_return_type(text: str) -> bool:

@@ -10,8 +10,7 @@ MAX_REPORTED: Final = 50
 
 # Each alternative begins with fixed text or at the start of a line, so that a search is one pass.
 _LOOKS_LIKE = re.compile(
-    r"""(?P<string>\\["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)\\["'][ \t]*:)
-      | (?P<key>["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)["'][ \t]*:)
+    r"""(?P<key>["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)["'][ \t]*:)
       | (?P<element><(?:function|tool|api)[ \t][^<>\n]{0,200}name[ \t]*=[^<>\n]{0,200}>)
       | ^[ \t]*(?P<assignment>input_parameters[ \t]*=(?!=))
       | ^[ \t]*(?P<heading>(?:\#{1,6}[ \t]*)?(?:Function|Tool|API)(?:[ ]name)?[ \t]*:[ \t]*[^\s\d]\S*[ \t]*$)
@@ -20,6 +19,7 @@ _LOOKS_LIKE = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+_IN_STRING = re.compile(r"""\\["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)\\["'][ \t]*:""")
 _REASONS: Final = {
     "string": "documentation inside a string, which is not searched",
     "key": "an object with parameters that no form reads",
@@ -41,10 +41,11 @@ def find_unread(text: str, parsed: Stretches, read: Stretches) -> Iterator[tuple
     read : Stretches
         The tools alone.
     """
-    reported = 0
-    for match in _LOOKS_LIKE.finditer(text):
-        kind = match.lastgroup or "key"
-        known = read if kind == "string" else parsed
-        if known.end_at(match.start(kind)) is None and reported < MAX_REPORTED:
-            reported += 1
-            yield match.start(kind), match.end(kind), _REASONS[kind]
+    found = []
+    for start, end in parsed.gaps(len(text)):
+        for match in _LOOKS_LIKE.finditer(text, start, end):
+            kind = match.lastgroup or "key"
+            found.append((match.start(kind), match.end(kind), _REASONS[kind]))
+    for start, end in read.gaps(len(text)):
+        found += [(m.start(), m.end(), _REASONS["string"]) for m in _IN_STRING.finditer(text, start, end)]
+    yield from sorted(found)[:MAX_REPORTED]

@@ -143,6 +143,8 @@ class _Builder:
                     self._close(event)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
+            if mark and mark.index >= len(self._text):  # a quote or bracket that is not closed: where it opens
+                mark = error.context_mark or mark
             _fail(f"YAML ({error.problem})", self._text, self._offset, mark.index if mark else 0)
 
     def _node(self, event: yaml.NodeEvent) -> None:
@@ -200,7 +202,7 @@ class _Builder:
             return
         top = self._open[-1]
         top.size += node.size
-        top.height = max(top.height, node.height + 1)
+        top.height = max(top.height, node.height + (not top.merging))
         if isinstance(top.value, list):
             top.value.append(node.value)
         elif top.merging:

@@ -67,6 +67,56 @@ class TestLookup:
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+MIXED = """Tools:
+def add(a: int, b: Optional[int] = None, **more) -> int:
+    \"\"\"Adds.\"\"\"
+
+{"name": "add", "parameters": {"type": "object", "properties": {"x": {"type": "object", "properties": {
+  "y": {"type": "string"}}, "required": ["y"]}}, "required": ["x"]}}
+type other = (_: {z: string}) => any;
+"""
+
+
+class TestExplain:
+    @pytest.fixture
+    def docs(self, tmp_path: Path) -> Path:
+        path = tmp_path / "docs.txt"
+        path.write_text(MIXED)
+        return path
+
+    def test_twins_are_an_error_that_shows_both_places(self, cli: Cli, docs: Path) -> None:
+        assert_bad(cli("lookup", docs), f"{docs}:5:1: two tools", f"at {docs}:2:1 already", "--on-duplicate rename")
+
+    def test_span_form_and_rules(self, cli: Cli, docs: Path) -> None:
+        out = cli("lookup", docs, "--on-duplicate", "rename", "--explain").out
+        for part in ("docs.txt:2:1-3:", "docs.txt:5:1-6:", "add_2", "x.y", "decided by", "habit", "default", "**more"):
+            assert part in out
+        assert "was not taken: 1" in out and f"{docs}:7:1: a function without documentation" in out
+
+    def test_json(self, cli: Cli, docs: Path) -> None:
+        ran = cli("lookup", docs, "--on-duplicate", "rename", "--explain", "--json")
+        found = json.loads(ran.out)
+        assert [t["name"] for t in found["tools"]] == ["add", "add_2"] and ran.err == ""
+        assert found["tools"][1]["documented_name"] == "add"
+        for tool, begins in zip(found["tools"], ("def add", '{"name"'), strict=True):
+            span = tool["source"]["span"]
+            assert MIXED[span["start"] : span["end"]].startswith(begins)
+        assert [p["rule"] for p in found["tools"][0]["parameters"]] == ["habit", "default"]
+        assert found["tools"][1]["parameters"][0]["properties"][0]["required"] is True
+        assert [entry["span"]["line"] for entry in found["unread"]] == [7]
+
+    def test_what_was_not_taken_is_said_on_standard_error(self, cli: Cli, docs: Path) -> None:
+        ran = cli("lookup", docs, "--on-duplicate", "rename", "--json")
+        assert ran.code == 0 and f"note: {docs}:7:1: a function without" in ran.err and "taken over for add;" in ran.err
+
+
+def test_bench_lookup_reads_every_form(cli: Cli) -> None:
+    rows = [json.loads(line) for line in cli("bench", "lookup", "--megabytes", 0.02, "--repeats", 1, "--json").out.splitlines()]
+    forms = [row for row in rows if ":" not in row["name"] and row["name"] != "prose"]
+    assert len(forms) == 9 and {row["outcome"] for row in forms} == {"128 tools"}
+    assert {row["name"].partition(":")[0] for row in rows if row not in forms} == {"documentation", "prose", "hostile"}
+
+
 class TestBadDocumentation:
     def test_missing_file_names_the_nearest(self, cli: Cli) -> None:
         assert_bad(cli("lookup", CASES / "tool.jsonl"), "no such file", f"did you mean {TOOLS}?")
@@ -141,6 +191,14 @@ class TestDecode:
         )  # fmt: skip
         assert ran.code == 0, ran.err
         assert f"people={json.loads(ran.out)['calls'][0]['arguments']['people']}" in ran.out
+
+    def test_keys_of_unknown_requiredness(self, decode: Cli, tmp_path: Path) -> None:
+        docs = tmp_path / "docs.json"
+        keys = {"a": {"type": "integer"}, "b": {"type": "boolean"}, "c": {"type": "integer", "default": 1}}
+        docs.write_text(json.dumps({"name": "f", "arguments": {"type": "object", "properties": keys}}))
+        ran = decode("--tools", docs, "--prompt", "Go.", "--json", "--unknown-keys", "required")
+        (call,) = json.loads(ran.out)["calls"]
+        assert {"a", "b"} <= call["arguments"].keys()
 
     def test_none_writes_text_alone(self, decode: Cli) -> None:
         ran = decode("--prompt", "Hello", "--tool-choice", "none", "--max-text-tokens", 4, "--json")

@@ -9,14 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from lookup import DocumentationError, extract
 from lookup.errors import ToolDecodingError
 from lookup.text_file import read_text
 from tooldecoding.config import Settings, load_settings, read_on_duplicate
 from tooldecoding.dialogue import Turn, read_dialogue
-from tooldecoding.display import output_console, print_unread, show_lookup, show_result
+from tooldecoding.display import output_console, print_unread, show_lookup, show_readings, show_result
 from tooldecoding.documentation import Documentation
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.json_lines import json_line
@@ -34,6 +42,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+bench = typer.Typer(help="Measure on this machine.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(bench, name="bench")
 
 
 def main() -> None:
@@ -142,6 +154,36 @@ def decode(
         _decode_one(documentation, settings)
 
 
+@bench.command("lookup")
+def bench_lookup_command(
+    repeats: Annotated[int, typer.Option(min=1, help="Runs of each text; the best counts.")] = 5,
+    megabytes: Annotated[float, typer.Option(min=0.01, max=60, help="Largest text.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a text.")] = False,
+) -> None:
+    """Time the reading of documentation: 128 tools in each form, and how the time grows with the text."""
+    from tooldecoding.bench_lookup import growing, read_forms, read_growing
+
+    console = output_console(stderr=True)
+    texts = growing()
+    with Progress(*_progress_columns("reading"), console=console, redirect_stdout=False) as progress:
+        task = progress.add_task("reading", total=len(texts) + 1)
+        forms = list(read_forms(repeats))
+        progress.advance(task)
+        grown = []
+        for name, text in texts.items():
+            grown.append(read_growing(name, text, megabytes, min(repeats, 2)))
+            progress.advance(task)
+    if as_json:
+        for reading in [*forms, *(reading for row in grown for reading in row)]:
+            print(json_line(reading.to_json()))
+    else:
+        show_readings(output_console(), forms, grown)
+
+
+def _progress_columns(word: str) -> tuple[ProgressColumn, ...]:
+    return TextColumn(word), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+
+
 def _decode_one(documentation: Documentation | None, settings: Settings) -> None:
     content: str | tuple[Turn, ...]
     if settings.dialogue is not None:
@@ -168,8 +210,7 @@ def _decode_batch(source: str, documentation: Documentation | None, settings: Se
     results = None if settings.out is None else ResultFile(settings.out)
     decoder = _decoder(settings)
     console = output_console(stderr=True)
-    columns = (TextColumn("decoding"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    progress = Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False)
+    progress = Progress(*_progress_columns("decoding"), console=console, redirect_stdout=False, redirect_stderr=False)
     task = progress.add_task("decoding", total=len(rows))
     try:
         with progress:

@@ -11,6 +11,7 @@ from rich.text import Text
 from lookup.schema import MISSING, LookupDictionary, ParameterSpec, Source, ToolSpec
 
 if TYPE_CHECKING:
+    from tooldecoding.bench_lookup import Reading
     from tooldecoding.call_decoder import DecodedCall
     from tooldecoding.result import Counters, DecodeResult
 
@@ -145,6 +146,39 @@ def show_call(console: Console, call: "DecodedCall") -> None:
         for p in voted.parameters
     ]
     console.print(_table(("parameter", "value", "votes", "share", "log-probability"), rows))
+
+
+def show_readings(console: Console, forms: Sequence["Reading"], grown: Sequence[Sequence["Reading"]]) -> None:
+    """What ``bench lookup`` measured: milliseconds for each form, seconds and their growth for each long text."""
+    from tooldecoding.bench_lookup import TOOLS, machine
+
+    console.print(f"{machine()}; processor time, best of several runs")
+    console.print(f"\n{TOOLS} tools in a prompt")
+    rows = [(r.name, f"{r.characters:,}", f"{1e3 * r.seconds:.1f}", r.outcome) for r in forms]
+    console.print(_table(("form", "characters", "milliseconds", "read"), rows))
+    console.print("\nLong texts, each twice as long as the one before; linear time doubles")
+    console.print(
+        _table(
+            (
+                "text",
+                "largest, MB",
+                *(f"s at 1/{2**step}" for step in range(len(grown[0]) - 1, 0, -1)),
+                "s",
+                "growth",
+                "read",
+            ),
+            [
+                (
+                    readings[-1].name,
+                    f"{readings[-1].characters / 1e6:.1f}",
+                    *(f"{r.seconds:.2f}" for r in readings),
+                    f"{readings[-1].seconds / max(readings[-2].seconds, 1e-9):.1f}x",
+                    readings[-1].outcome[:60],
+                )
+                for readings in grown
+            ],
+        )
+    )
 
 
 def _counters_table(counters: "Counters") -> Table:

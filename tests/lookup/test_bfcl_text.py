@@ -226,7 +226,7 @@ def test_variants_of_the_xml(variant):
         ('"[<object>]"', "[<object>]"),
     ],
 )
-@pytest.mark.parametrize("behind", ["", ' required="false"', " type='int'"])
+@pytest.mark.parametrize("behind", ["", ' required="false"', " type='int'", ' type=""'])
 def test_defaults_in_an_attribute(printed, value, behind):
     found = tool(XML, f'<function name="f"><param name="a" default={printed}{behind}><desc>x</desc></param></function>')
     [key] = found.parameters
@@ -243,6 +243,7 @@ def test_defaults_in_an_attribute(printed, value, behind):
         '<function name="f"><parameter name="city" type="str">Berlin</parameter></function>',
         'Write <function name="f"> and <param name="x"> as you like.',
         "# Function: f\nmakes tea",
+        "Write # Function: f above it.\n",
         '# Function: f\n"""',
         "def f(): ...",
     ],
@@ -270,6 +271,23 @@ def test_documentation_that_is_cut_or_broken_names_the_tool(form, text, found):
     assert found in str(entry.tool)
 
 
+FRAGMENTS = [
+    "<function name='f'>", "</function>", "<desc>", "</desc>", "<desc/>", "<params>", "</params>", "<params/>", ">",
+    "<param name=\"a\" type='x'>", "</param>", "<param name='b' default=\"['x' 1]\"/>", "<param ", '"',
+    'required="perhaps">', " Enum values: ['a'].", "# Function: f\n", '    """\n', '"""', "    Args:\n", "text", "\n",
+    "        a (int): x\n", "            b (): y\n", "        c (str, default='", "'): z\n", "[", "(", "'",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS)).map("".join))
+def test_any_text_gives_stretches_in_order(text):
+    for form in (XML, PYTHON):
+        position = 0
+        for entry in form.find(text):
+            assert position <= entry.start < entry.end <= len(text)
+            position = entry.end
+
+
 def test_stretches_hold_the_tools_and_nothing_else():
     function = {"name": "f", "description": "d", "parameters": {"properties": {"a": {"type": "string"}}}}
     for form, printed in ((XML, as_xml), (PYTHON, as_python)):
@@ -290,6 +308,7 @@ PYTHON_TEXT = '''
         a line that is no key
         Content-Type (str, default='a): b'): The type (str): of it. Enum values: ['a', "b'], ["].
             q (float): inside
+                    too (deep): a key
 going on (int): here
         año (): without a type
         users('Name') (list[dict[str, int]], default=<x>): odd. Enum values: [1. Enum values: ['a', "b'], ["].
@@ -310,7 +329,11 @@ def test_docstring_lines(indent, line_end):
     )
     first, _, users = found.parameters
     assert (first.default, first.enum) == ("a): b", ("a", "b'], ["))
-    assert (first.type.kind, first.type.properties[0].description) == ("dict", "inside\ngoing on (int): here")
+    [inside] = first.type.properties
+    assert (first.type.kind, " ".join(inside.description.split())) == (
+        "dict",
+        "inside too (deep): a key going on (int): here",
+    )
     assert (users.default, users.description) == ("<x>", "odd. Enum values: [1.")
     assert str(users.type) == "list[dict[int]]"
     assert "Args:" in found.description

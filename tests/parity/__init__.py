@@ -1,1 +1,1 @@
-"""Whether ``lookup.extract`` reads from text what a structural reader finds in the same data: ``python -m parity DATA``."""
+"""Does ``lookup.extract`` find in text what a structural reader finds in the same data? ``python -m parity DATA``."""

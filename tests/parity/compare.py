@@ -6,20 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, ValueType, extract
-from parity.facts import ABSENT, Key, Tool
+from parity.facts import ABSENT, Case, Key, Tool
 
 FIELDS = ("names", "keys", "required", "raw types", "kinds", "enums", "defaults", "descriptions")
 
 
-@dataclass(frozen=True)
-class Case:
-    """One text, or what else ``extract`` takes, with the tools that it documents."""
+class Remark(str):
+    """What is said in the place of a value."""
 
-    id: str
-    source: Any
-    expected: list[Tool]
-    origin: str = "<text>"
-    on_duplicate: str = "error"
+    __repr__ = str.__str__
 
 
 @dataclass(frozen=True)
@@ -62,24 +57,24 @@ class Tally:
     def check(self, case: Case) -> None:
         """Extract the tools of a case and compare them."""
         found: list[ToolSpec] = []
-        error = ""
+        error = Remark("none")
         try:
             found = list(extract(case.source, origin=case.origin, on_duplicate=case.on_duplicate).values())
         except DocumentationError as failure:
-            error = f"an error: {failure}"
+            error = Remark(f"an error: {failure}")
         self.tools += len(case.expected)
         by_name = {tool.name: tool for tool in found}
         expected_names = [tool.name for tool in case.expected]
         for tool in found:
             if tool.name not in expected_names:
-                self.ask("names", f"{case.id}, {tool.name!r}", "no such tool", "a tool")
+                self.ask("names", f"{case.id}, {tool.name!r}", Remark("no such tool"), Remark("a tool"))
         for tool in case.expected:
             where = f"{case.id}, {tool.name!r}"
             if tool.name in by_name:
                 self.ask("names", where, tool.name, tool.name)
                 self.compare(where, tool, by_name[tool.name])
             else:
-                self.ask("names", where, "a tool", error or "none")
+                self.ask("names", where, Remark("a tool"), error)
         if by_name.keys() == set(expected_names):
             self.ask("names", case.id, expected_names, list(by_name))  # their sequence
 
@@ -135,5 +130,5 @@ def _element_enum(kind: ValueType) -> tuple[Any, ...] | None:
 
 
 def _shown(value: Any) -> str:
-    text = value if isinstance(value, str) and value[:2] in ("a ", "an", "no") else repr(value)
+    text = repr(value)
     return text if len(text) <= 240 else f"{text[:200]}… ({len(text)} characters)"

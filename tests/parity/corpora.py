@@ -1,11 +1,279 @@
-"""The corpora: what each of them documents, in every format in which it is printed."""
+"""The corpora other than BFCL: what each of them documents, in every format in which it is printed."""
 
 import ast
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from itertools import batched
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
+import yaml
+
+from parity import renderings
+from parity.facts import Case, Tool
+from parity.oracle import api_bank_tool, rapid_tool, renamed, schema_tool, seal_tool
+from parity.oracle_openapi import openapi_tools, operation_tool, operations
+from parity.oracle_text import alpaca_tools, source_tool
+
+Cases = Callable[[Path], Iterator[Case]]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A corpus in one format.
+
+    ``target`` is the agreement in percent that every field must reach; ``None`` for what is only listed.
+    """
+
+    corpus: str
+    format: str
+    target: float | None
+    cases: Cases
+
+
+def rows() -> list[Row]:
+    """All rows of these corpora."""
+    return [
+        Row("SGD", "JSON", 100, lambda data: _sgd(data, lambda tools: json.dumps(tools, indent=1))),
+        Row("SGD", "OpenAI JSON", 100, lambda data: _sgd(data, renderings.openai)),
+        Row("API-Bank", "JSON lines", 100, _api_bank_lines),
+        Row("API-Bank", "table", 100, _api_bank_table),
+        Row("API-Bank", "assignments", 100, _api_bank_assignments),
+        Row("API-Bank", "signatures", 99, _api_bank_signatures),
+        Row("API-Bank", "ToolSearcher results", 100, _tool_searcher),
+        Row("Seal-Tools", "Python repr", 100, _seal_prompts),
+        Row("Seal-Tools", "JSON lines", 100, _seal_lines),
+        Row("ToolAlpaca", "NLDocumentation", 99, lambda data: _alpaca(data, "NLDocumentation")),
+        Row("ToolAlpaca", "Functions", 99, lambda data: _alpaca(data, "Functions")),
+        Row("ToolAlpaca", "Function_Description", 99, _alpaca_object),
+        Row("ToolAlpaca", "OpenAPI JSON", 100, lambda data: _alpaca_openapi(data, lambda d: [json.dumps(d)])),
+        Row("ToolAlpaca", "OpenAPI YAML", 99, _alpaca_yaml),
+        Row("StableToolBench", "JSON", 100, lambda data: _rapid(data, json.dumps)),
+        Row("StableToolBench", "Python repr", 100, lambda data: _rapid(data, repr)),
+        Row("StableToolBench", "ToolBench repr", 100, _tool_bench),
+        Row("StableToolBench", "JSON, names twice", 100, _rapid_renamed),
+        Row("RestBench", "OpenAPI JSON", 100, lambda data: _tmdb(data, json.dumps)),
+        Row("RestBench", "OpenAPI YAML", 99, lambda data: _tmdb(data, lambda d: yaml_text(d, sort_keys=False))),
+        Row("RestBench", "RestGPT blocks", 99, _rest_gpt),
+    ]
+
+
+FRAMES = (
+    ("You compose functions. [Use] {only} these:\n", "\n\nQuestion: QUESTION\n"),
+    (
+        "<|im_start|>system\nYou may call one or more functions (e.g. f(x)).\n\n# Tools\n\n",
+        "\n<|im_end|>\n<|im_start|>user\nQUESTION<|im_end|>\n<|im_start|>assistant\n",
+    ),
+    ("SYSTEM: answer in the format [func(key='value')], nothing else.\n\n```\n", "\n```\nUser: QUESTION\nAssistant:"),
+    ("Here is a list of functions in JSON, XML or Python format that you can invoke.\n", "\n\n### User: QUESTION\n"),
+)
+LAYOUTS = len(FRAMES) + 2
+
+
+def prompt(text: str, question: str, number: int) -> str:
+    """Documentation with other text around it, laid out in one of several ways: also indented, or with CRLF."""
+    layout = number % LAYOUTS
+    before, after = FRAMES[layout % len(FRAMES)]
+    if layout == len(FRAMES):
+        text = indent(text, "    ")
+    whole = f"{before}{text}{after.replace('QUESTION', question)}"
+    return whole.replace("\n", "\r\n") if layout == len(FRAMES) + 1 else whole
+
+
+def yaml_text(value: Any, **settings: Any) -> str:
+    """The value as YAML."""
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return yaml.dump(value, Dumper=dumper, **settings)
+
+
+def yaml_texts(value: Any) -> Iterator[str]:
+    """The value in several styles of YAML."""
+    yield yaml_text(value, sort_keys=False)
+    yield yaml_text(value, sort_keys=False, allow_unicode=True, width=1000, indent=4)
+    yield yaml_text(value, sort_keys=False, default_flow_style=None, width=60)
+    yield yaml_text(value, sort_keys=False, default_style='"', explicit_start=True)
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSON lines file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def groups(entries: list[Any], size: int) -> Iterator[tuple[int, list[Any]]]:
+    """Consecutive groups, each with its number."""
+    for number, start in enumerate(range(0, len(entries), size)):
+        yield number, entries[start : start + size]
+
+
+def _sgd(data: Path, printed: Callable[[list[dict[str, Any]]], str]) -> Iterator[Case]:
+    for number, path in enumerate(sorted((data / "sgd").glob("*_tools*.json"))):
+        tools = json.loads(path.read_text(encoding="utf-8"))
+        expected = renamed([(schema_tool(tool), "") for tool in tools])
+        yield Case(path.stem, prompt(printed(tools), "Find me a bus.", number), expected, on_duplicate="rename")
+
+
+def _api_bank_lines(data: Path) -> Iterator[Case]:
+    path = data / "api-bank" / "api_descriptions.jsonl"
+    documents = read_lines(path)
+    yield Case(path.name, path.read_text(encoding="utf-8"), list(map(api_bank_tool, documents)), origin=str(path))
+    for number, group in groups(documents, 4):
+        text = prompt(renderings.json_lines(group), "Book a meeting.", number)
+        yield Case(f"{path.name}, group {number}", text, list(map(api_bank_tool, group)))
+
+
+def _api_bank_rows(data: Path) -> list[dict[str, str]]:
+    with (data / "api-bank" / "all_apis.csv").open(encoding="utf-8", newline="") as table:
+        return list(csv.DictReader(table))
+
+
+def _documented(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], Tool]]:
+    """The rows whose source text assigns parameters."""
+    found = []
+    for row in rows:
+        if "input_parameters" in row["api_info"]:
+            body = ast.parse(row["api_info"]).body
+            values = {node.targets[0].id: ast.literal_eval(node.value) for node in body}
+            found.append((row, api_bank_tool({"name": row["类名"], **values})))
+    return found
+
+
+def _api_bank_table(data: Path) -> Iterator[Case]:
+    path = data / "api-bank" / "all_apis.csv"
+    expected = [tool for _, tool in _documented(_api_bank_rows(data))]
+    yield Case(path.name, path.read_text(encoding="utf-8"), expected, origin=str(path))
+
+
+def _api_bank_assignments(data: Path) -> Iterator[Case]:
+    for number, group in groups(_documented(_api_bank_rows(data)), 5):
+        text = renderings.api_bank_source((row["类名"], row["api_info"]) for row, _ in group)
+        yield Case(f"group {number}", prompt(text, "Book a meeting.", number), [tool for _, tool in group])
+
+
+def _api_bank_signatures(data: Path) -> Iterator[Case]:
+    """The column ``expressions``; ``GetTodayNone`` is none."""
+    written = [row["expressions"] for row in _api_bank_rows(data) if "(" in row["expressions"]]
+    for number, group in groups(written, 6):
+        expected = [source_tool(f"def {line}: ...") for line in group]
+        yield Case(f"group {number}", prompt("\n".join(group), "Book a meeting.", number), expected)
+
+
+def _tool_searcher(data: Path) -> Iterator[Case]:
+    for path in sorted((data / "api-bank" / "level-2-toolsearcher").glob("*.jsonl")):
+        documents = []
+        for row in read_lines(path):
+            output = row["result"].get("output") if row["role"] == "API" else None
+            listed = output if isinstance(output, list) else [output]
+            documents += [d for d in listed if isinstance(d, Mapping) and "input_parameters" in d]
+        if documents:
+            expected = renamed([(api_bank_tool(document), "") for document in documents])
+            text = path.read_text(encoding="utf-8")
+            yield Case(path.stem, text, expected, origin=str(path), on_duplicate="rename")
+
+
+def _seal_prompts(data: Path) -> Iterator[Case]:
+    for number, group in groups(read_lines(data / "seal-tools" / "tool.jsonl"), 5):
+        text = renderings.seal_prompt(group, 'Tell me the details of the film "Pulp Fiction".')
+        yield Case(f"tools {5 * number + 1}-", text, list(map(seal_tool, group)))
+
+
+def _seal_lines(data: Path) -> Iterator[Case]:
+    path = data / "seal-tools" / "tool.jsonl"
+    expected = list(map(seal_tool, read_lines(path)))
+    yield Case(path.name, path.read_text(encoding="utf-8"), expected, origin=str(path))
+
+
+def _alpaca_entries(data: Path) -> list[dict[str, Any]]:
+    return json.loads((data / "toolalpaca" / "eval_simulated.json").read_text(encoding="utf-8"))
+
+
+def _alpaca(data: Path, word: str) -> Iterator[Case]:
+    for number, entry in enumerate(_alpaca_entries(data)):
+        expected = alpaca_tools(entry[word], marked=word == "Functions")
+        yield Case(entry["Name"], prompt(entry[word], entry["Instructions"][0], number), expected)
+        template = entry[word].replace("{", "{{").replace("}", "}}")
+        yield Case(f"{entry['Name']}, template", prompt(template, "{input}", number), expected)
+
+
+def _alpaca_object(data: Path) -> Iterator[Case]:
+    for number, entry in enumerate(_alpaca_entries(data)):
+        found = entry["Function_Description"]
+        texts = [f"{name}: {text}" for name, text in found.items() if name != "components"]
+        expected = alpaca_tools("\n".join(texts), marked=False)
+        for written in (json.dumps(found, ensure_ascii=False), repr(found)):
+            yield Case(entry["Name"], prompt(written, entry["Instructions"][0], number), expected)
+
+
+def _alpaca_openapi(data: Path, printed: Callable[[Any], Iterable[str]]) -> Iterator[Case]:
+    for number, entry in enumerate(_alpaca_entries(data)):
+        document = json.loads(entry["Documentation"])
+        expected = openapi_tools(document)
+        for style, text in enumerate(printed(document)):
+            yield Case(f"{entry['Name']}, style {style}", text, expected)
+            text = prompt(text, entry["Instructions"][0], number)
+            yield Case(f"{entry['Name']}, style {style}, in a prompt", text, expected)
+
+
+def _alpaca_yaml(data: Path) -> Iterator[Case]:
+    yield from _alpaca_openapi(data, yaml_texts)
+    for entry in _alpaca_entries(data):
+        document = json.loads(entry["Documentation"])
+        text = yaml_text(document, default_flow_style=True, sort_keys=False)
+        yield Case(f"{entry['Name']}, flow style", text, openapi_tools(document), origin="openapi.yaml")
+
+
+def _rapid_queries(data: Path) -> list[dict[str, Any]]:
+    found = []
+    for path in sorted((data / "stabletoolbench").glob("*instruction*.json")):
+        found += json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def _rapid(data: Path, printed: Callable[[Any], str]) -> Iterator[Case]:
+    for number, query in enumerate(_rapid_queries(data)):
+        documents = query["api_list"]
+        expected = renamed([(rapid_tool(d), d["tool_name"]) for d in documents])
+        text = prompt(printed(documents), query["query"], number)
+        yield Case(f"query {query['query_id']}", text, expected, on_duplicate="rename")
+
+
+def _rapid_renamed(data: Path) -> Iterator[Case]:
+    """Several prompts in one, so that tools of one name meet: of two collections, or one tool twice."""
+    for number, group in groups(_rapid_queries(data), 6):
+        documents = [document for query in group for document in query["api_list"]]
+        expected = renamed([(rapid_tool(d), d["tool_name"]) for d in documents])
+        yield Case(f"group {number}", json.dumps(documents), expected, on_duplicate="rename")
+
+
+def _tool_bench(data: Path) -> Iterator[Case]:
+    for number, query in enumerate(_rapid_queries(data)):
+        functions = [*map(renderings.tool_bench, query["api_list"]), renderings.FINISH]
+        expected = renamed([(schema_tool(function), "") for function in functions])
+        text = prompt(repr(functions), query["query"], number)
+        yield Case(f"query {query['query_id']}", text, expected, on_duplicate="rename")
+
+
+def _tmdb_document(data: Path) -> dict[str, Any]:
+    return json.loads((data / "restbench" / "tmdb_oas.json").read_text(encoding="utf-8"))
+
+
+def _tmdb(data: Path, printed: Callable[[Any], str]) -> Iterator[Case]:
+    document = _tmdb_document(data)
+    yield Case("tmdb_oas.json", printed(document), openapi_tools(document))
+
+
+def _rest_gpt(data: Path) -> Iterator[Case]:
+    """RestGPT's blocks: keys sorted, lines folded, without the parameters that stand beside the operation."""
+    document = _tmdb_document(data)
+    for number, group in groups(list(operations(document)), 4):
+        blocks, expected = [], []
+        for method, path, operation, _ in group:
+            title = f"{method.upper()} {path}"
+            kept = {key: operation[key] for key in ("description", "parameters", "responses") if key in operation}
+            blocks.append(f"== Docs for {title} == \n{yaml_text(kept)}\n")
+            expected.append(operation_tool(document, title, path, kept, {}))
+        text = "".join(blocks)
+        yield Case(f"group {number}", prompt(text, "Who directed it?", number), expected)
+        template = text.replace("{", "{{").replace("}", "}}")
+        yield Case(f"group {number}, template", prompt(template, "{input}", number), expected)

@@ -39,6 +39,17 @@ class Tool:
     keys: tuple[Key, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class Case:
+    """One text, or what else ``extract`` takes, with the tools that it documents."""
+
+    id: str
+    source: Any
+    expected: list[Tool]
+    origin: str = "<text>"
+    on_duplicate: str = "error"
+
+
 _NAMES = {
     "str": "str string char text date datetime time enum binary",
     "int": "int integer long",

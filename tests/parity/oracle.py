@@ -86,7 +86,9 @@ def inner_keys(spec: Mapping[str, Any], path: str, habit: bool | None) -> Iterat
 
 def schema_tool(function: Mapping[str, Any], habit: bool | None = False) -> Tool:
     """A tool whose parameters are a JSON Schema, under any of its names."""
-    schema = next(function[key] for key in ("parameters", "inputSchema", "input_schema", "arguments") if key in function)
+    schema = next(
+        function[key] for key in ("parameters", "inputSchema", "input_schema", "arguments") if key in function
+    )
     return Tool(
         function["name"],
         function.get("description") or "",
@@ -101,14 +103,30 @@ def seal_tool(document: Mapping[str, Any]) -> Tool:
 
 
 def rapid_tool(document: Mapping[str, Any]) -> Tool:
-    """RapidAPI: two lists of keys; an empty default says nothing, of two keys of one name the first one counts."""
+    """RapidAPI: two lists of keys; an empty default says nothing."""
+    lists = [
+        (required, [{k: v for k, v in spec.items() if k != "default" or v != ""} for spec in document[word]])
+        for word, required in (("required_parameters", True), ("optional_parameters", False))
+    ]
+    return Tool(document["api_name"], document["api_description"] or "", _listed_keys(lists))
+
+
+def gorilla_tool(document: Mapping[str, Any]) -> Tool:
+    """Gorilla: one list of keys, which says nothing of what is required, or two."""
+    lists = document["parameters"]
+    words = [(None, lists)] if isinstance(lists, list) else [(True, lists["required"]), (False, lists["optional"])]
+    return Tool(document["api_name"], document["description"], _listed_keys(words))
+
+
+def _listed_keys(lists: list[tuple[bool | None, list[Any]]]) -> tuple[Key, ...]:
+    """The keys of lists and whether these are required; of two keys of one name the first one counts."""
     found: dict[str, Key] = {}
-    for word, required in (("required_parameters", True), ("optional_parameters", False)):
-        for spec in document[word]:
-            spec = {key: value for key, value in spec.items() if key != "default" or value != ""}
-            for key in keys({spec["name"]: spec}, None, None):
-                found.setdefault(key.path, Key(**{**vars(key), "required": required}))
-    return Tool(document["api_name"], document["api_description"] or "", tuple(found.values()))
+    for required, specs in lists:
+        for spec in specs:
+            listed = {True: [spec["name"]], False: [], None: None}[required]
+            for key in keys({spec["name"]: spec}, listed, None):
+                found.setdefault(key.path, key)
+    return tuple(found.values())
 
 
 def api_bank_tool(document: Mapping[str, Any]) -> Tool:

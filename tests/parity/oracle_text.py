@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from parity.facts import ABSENT, Key, Tool, container, kind_of_name
-from parity.oracle import kind_of, requiredness
+from parity.oracle import requiredness
 from parity.renderings import python_type, xml_type
 
 Function = Mapping[str, Any]
@@ -36,12 +36,12 @@ def _printed_keys(schema: Mapping[str, Any], prefix: str, xml: bool) -> Iterator
         if xml:
             required = name in schema["required"] if "required" in schema else True
             default = _without_commas(default)
-        kind = "dict" if "properties" in spec else kind_of(spec)
+        raw_type = xml_type(spec) if xml else python_type(spec)
         yield Key(
             path=prefix + name,
             required=required,
-            raw_type=xml_type(spec) if xml else python_type(spec),
-            kind=kind,
+            raw_type=raw_type,
+            kind="dict" if "properties" in spec else kind_of_name(raw_type),
             enum=tuple(spec["enum"]) if "enum" in spec else None,
             default=default,
             description=description,
@@ -125,14 +125,15 @@ def alpaca_tools(text: str, marked: bool) -> list[Tool]:
 
 _NAMED = re.compile(r"^(?P<name>[\w-]+): (?P<description>[^\n]*)\nParameters: (?P<keys>\{.*\})$", re.MULTILINE)
 _NUMBERED = re.compile(
-    r"^\d+\. Name: (?P<name>[\w-]+)\n *Description: (?P<description>[^\n]*)\n *Input: (?P<keys>\{.*\}|None)$", re.MULTILINE
+    r"^\d+\. Name: (?P<name>[\w-]+)\n *Description: (?P<description>[^\n]*)\n *Input: (?P<keys>\{.*\}|None)$",
+    re.MULTILINE,
 )
 _PROSE = re.compile(
     r"(?:(?P<marker>Required|Optional)\. )?(?P<type>[A-Za-z]+(?:\[.*?\](?=\.(?: |$))| of \w+)?)\. ?"
     r"(?:One of: \[(?P<enum>[^\]]*)\]\. ?)?(?P<description>.*)",
     re.DOTALL,
 )
-_MEMBER = re.compile(r"(?P<name>\w+): (?P<prose>(?:(?!,\w+: ).)*)")
+_MEMBER = re.compile(r"(?P<name>\w+): (?P<prose>(?:(?!,\s*\w+: ).)*)")
 
 
 def _prose_keys(written: str, marked: bool) -> Iterator[Key]:
@@ -164,5 +165,3 @@ def _prose_key(path: str, prose: str, habit: bool | None) -> Iterator[Key]:
 def without_descriptions(tool: Tool) -> Tool:
     """A tool whose keys are not described, such as that of a plain signature."""
     return replace(tool, keys=tuple(replace(key, description="") for key in tool.keys))
-
-

@@ -1,4 +1,4 @@
-"""How the corpora print their tools in prompts; every function takes a list of BFCL functions unless it says otherwise."""
+"""How the corpora print their tools in prompts."""
 
 import json
 import re
@@ -38,14 +38,42 @@ def _as_object(function: Mapping[str, Any], word: str) -> dict[str, Any]:
     }
 
 
+def gorilla(functions: Functions) -> list[dict[str, Any]]:
+    """Gorilla's objects: ``name`` is a title, a call is written with ``api_name``, the keys stand in one list."""
+    return [
+        {
+            "name": f["name"].replace("_", " ").title(),
+            "api_name": f["name"],
+            "description": f["description"],
+            "parameters": [{"name": key, **spec} for key, spec in f["parameters"]["properties"].items()],
+        }
+        for f in functions
+    ]
+
+
+def gorilla_lists(functions: Functions) -> list[dict[str, Any]]:
+    """Its objects in a table of records: one list of required keys, one of optional ones, either may be empty."""
+    found = []
+    for function in functions:
+        lists: dict[str, list[Any]] = {"required": [], "optional": []}
+        for key, spec in function["parameters"]["properties"].items():
+            word = "required" if key in function["parameters"]["required"] else "optional"
+            lists[word].append({"name": key, **{k: v for k, v in spec.items() if k not in lists}})
+        found.append({"api_name": function["name"], "description": function["description"], "parameters": lists})
+    return found
+
+
 def ultra_tool(functions: Functions) -> list[dict[str, Any]]:
     """UltraTool's objects: ``arguments`` and ``results``, nowhere a list of required keys, Chinese descriptions."""
     return [
         {
             "name": function["name"],
-            "description": f"该工具用于：{function['description']}",
+            "description": f"该工具用于\uff1a{function['description']}",
             "arguments": {"type": "object", "properties": _ultra_keys(function["parameters"]["properties"])},
-            "results": {"type": "object", "properties": {"result": {"description": "返回结果（可选）", "type": "string"}}},
+            "results": {
+                "type": "object",
+                "properties": {"result": {"description": "返回结果\uff08可选\uff09", "type": "string"}},
+            },
         }
         for function in functions
     ]
@@ -58,7 +86,7 @@ def _ultra_keys(properties: Mapping[str, Any]) -> dict[str, Any]:
         rest = {key: value for key, value in spec.items() if key not in ("description", "required", "optional")}
         if "properties" in rest:
             rest["properties"] = _ultra_keys(rest["properties"])
-        found[name] = {"description": f"参数“{name}”：{spec.get('description', '')}", **rest}
+        found[name] = {"description": f"参数“{name}”\uff1a{spec.get('description', '')}", **rest}
     return found
 
 
@@ -187,7 +215,7 @@ def _not_reserved(name: str) -> str:
 
 FINISH = {
     "name": "Finish",
-    "description": "If you believe that you have obtained a result that can answer the task, please call this function.",
+    "description": "If you believe that you have obtained a result that answers the task, call this function.",
     "parameters": {
         "type": "object",
         "properties": {

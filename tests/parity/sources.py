@@ -30,10 +30,10 @@ def annotation(spec: Spec) -> str:
 def live_annotation(spec: Spec) -> Any:
     """The type itself."""
     if _is_literal(spec):
-        return Literal[tuple(spec["enum"])]  # type: ignore[valid-type]
+        return Literal[tuple(spec["enum"])]
     kind = kind_of_name(spec.get("type", ""))
     if kind == "list" and kind_of_name(spec.get("items", {}).get("type", "")) != "any":
-        return list[live_annotation(spec["items"])]  # type: ignore[misc]
+        return list[live_annotation(spec["items"])]
     return _TYPES.get(kind, Any)
 
 
@@ -49,7 +49,7 @@ def _is_optional(function: Spec, key: str) -> bool:
 
 
 def signature(function: Spec) -> str:
-    """``(a: str, b: Literal[1, 2] = 1, c: Optional[int] = None)``; keys that Python's rule would forbid behind ``*``."""
+    """``(a: str, b: Literal[1, 2] = 1, *, c: int)``: a star where a key without default follows one with it."""
     written = []
     defaults = False
     for number, (key, spec) in enumerate(function["parameters"]["properties"].items()):
@@ -59,7 +59,7 @@ def signature(function: Spec) -> str:
         elif _is_optional(function, key):
             default = " = None"
             if kind != "Any":
-                kind = f"Optional[{kind}]" if number % 2 else f"{kind} | None"
+                kind = f"Optional[{kind}]" if number % 2 or _is_literal(spec) else f"{kind} | None"
         else:
             default = ""
             if defaults and "*" not in written:
@@ -118,5 +118,5 @@ def live(function: Spec) -> Any:
     tool.__name__ = tool.__qualname__ = identifier(function)
     tool.__doc__ = docstring(function, " " * 4)
     tool.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    tool.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    tool.__signature__ = inspect.Signature(parameters)
     return tool

@@ -1,0 +1,387 @@
+"""OpenAPI and Swagger documents against an oracle that walks the plain JSON, and the traps of real documents."""
+
+import json
+from copy import deepcopy
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from data import DATA, needs_data
+from lookup.errors import DocumentationError
+from lookup.openapi import FORM
+from lookup.schema import MISSING
+from lookup.yaml_text import find_yaml
+
+METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
+STYLES = [
+    {"sort_keys": sort_keys, "allow_unicode": allow_unicode, "width": width}
+    for sort_keys in (True, False)
+    for allow_unicode in (True, False)
+    for width in (40, 80, 10_000)
+]
+
+
+def tools(document):
+    assert FORM.claims(document)
+    return [tool for tool, _ in FORM.read(document)]
+
+
+def tool(operation, path="/things", **document):
+    (only,) = tools({"openapi": "3.0.0", "paths": {path: {"get": operation}}, **document})
+    return only
+
+
+def rows(found):
+    """What the oracle says of tools, too."""
+    return {
+        t.name: {p.name: (p.required, p.raw_type, p.enum and list(p.enum), p.default) for p in t.parameters}
+        for t in found
+    }
+
+
+def oracle(document):
+    """Name -> key -> (required, type, enum, default) of the plain JSON, written down from OpenAPI's own words."""
+
+    def followed(node):
+        while "$ref" in node:
+            target = document
+            for step in node["$ref"].removeprefix("#/").split("/"):
+                target = target[step]
+            node = target
+        return node
+
+    found = {}
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method not in item:
+                continue
+            operation = item[method]
+            here = [followed(p) for p in operation.get("parameters", [])]
+            above = [followed(p) for p in item.get("parameters", [])]
+            overridden = {(p["name"], p["in"]) for p in here}
+            said = [
+                (p["name"], p["in"] == "path" or str(p.get("required")).lower() == "true", followed(p["schema"]))
+                for p in [p for p in above if (p["name"], p["in"]) not in overridden] + here
+            ]
+            for part in path.split("/"):
+                if part[:1] == "{" and part[1:-1] not in [name for name, _, _ in said]:
+                    said.insert(0, (part[1:-1], True, {"type": ""}))
+            content = followed(operation.get("requestBody", {})).get("content", {})
+            for media in list(content)[:1]:
+                body = followed(content[media]["schema"])
+                for name, schema in body.get("properties", {}).items():
+                    said.append((name, name in body.get("required", []), followed(schema)))
+            keys = {}
+            for name, required, schema in said:
+                row = (required, schema.get("type", ""), schema.get("enum"), schema.get("default", MISSING))
+                keys[name] = (keys[name][0] or required, *keys[name][1:]) if name in keys else row
+            found[operation.get("operationId", f"{method.upper()} {path}")] = keys
+    return found
+
+
+def corpus():
+    documents = {"tmdb": json.loads((DATA / "restbench/tmdb_oas.json").read_text(encoding="utf-8"))}
+    for api in json.loads((DATA / "toolalpaca/eval_simulated.json").read_text(encoding="utf-8")):
+        documents[api["Name"]] = json.loads(api["Documentation"])
+    return documents
+
+
+@needs_data
+def test_real_documents_agree_with_the_oracle():
+    for document in corpus().values():
+        assert rows(tools(document)) == oracle(document)
+
+
+@needs_data
+def test_real_documents_keep_their_order_and_descriptions():
+    for document in corpus().values():
+        operations = [item[m] for item in document["paths"].values() for m in item if m in METHODS]
+        said = [operation.get("description") or operation.get("summary", "") for operation in operations]
+        assert [t.description for t in tools(document)] == said
+        for found, operation in zip(tools(document), operations, strict=True):
+            keys = [p["name"] for p in operation.get("parameters", []) if "name" in p]
+            assert [p.name for p in found.parameters if p.name in keys] == keys
+
+
+@needs_data
+def test_real_documents_as_yaml_are_the_same():
+    for document in corpus().values():
+        for style in STYLES:
+            text = f"The API:\n\n{yaml.dump(document, **style)}\nUser: which films are new?\n"
+            (piece,) = find_yaml(text)
+            written = json.loads(json.dumps(document, sort_keys=style["sort_keys"]))
+            assert tools(piece.value) == tools(written), style
+
+
+@needs_data
+def test_restgpt_blocks_are_the_same():
+    """The prompt's blocks are single operations with their references resolved, and without the path's parameters."""
+    document = corpus()["tmdb"]
+    for path, item in document["paths"].items():
+        for drop_responses in (True, False):
+            operation = {k: v for k, v in item["get"].items() if k != "operationId"}
+            if drop_responses:
+                operation.pop("responses")
+            text = f"Endpoints:\n== Docs for GET {path} == \n{yaml.dump(operation)}\n\n\nIf the API path contains"
+            (piece,) = find_yaml(text)
+            whole = {**document, "paths": {path: {"get": operation}}}
+            (found,) = tools(piece.value)
+            assert rows([found]) == oracle(whole)
+            assert found.name == f"GET {path}"
+            assert not found.notes
+
+
+def test_what_an_operation_is_called_and_says():
+    document = {
+        "openapi": "3.1.0",
+        "paths": {
+            "/a": {"summary": "no operation", "get": {"operationId": "read-a b", "description": "", "summary": "S"}},
+            "/b/{x}": {"DELETE": {"description": "D", "summary": "S"}, "x-own": {}},
+            "x-own": {"get": {}},
+        },
+    }
+    assert [(t.name, t.description) for t in tools(document)] == [("read-a b", "S"), ("DELETE /b/{x}", "D")]
+
+
+def test_requiredness_of_parameters():
+    found = tool(
+        {
+            "parameters": [
+                {"name": "a", "in": "query", "required": "true", "schema": {"type": "string"}},
+                {"name": "b", "in": "query", "required": "false", "schema": {"type": "string"}},
+                {"name": "c", "in": "query", "schema": {"type": "integer", "default": "20"}},
+                {"name": "id", "in": "path", "required": "false", "schema": {"type": "string"}},
+                {"name": "d", "in": "query"},
+                {"name": "e", "in": "query", "required": True, "schema": {"type": "object", "required": ["x"]}},
+            ]
+        },
+        path="/{other}/{id}",
+    )
+    assert [(p.name, p.required, p.rule) for p in found.parameters] == [
+        ("other", True, "path variable"),
+        ("a", True, "flag"),
+        ("b", False, "flag"),
+        ("c", False, "default"),
+        ("id", True, "path variable"),
+        ("d", False, "habit"),
+        ("e", True, "flag"),
+    ]
+    assert found.parameter("c").default == "20"
+    assert (found.parameter("other").raw_type, found.parameter("other").type.kind) == ("", "str")
+
+
+def test_an_operation_overrides_the_parameters_of_its_path():
+    shared = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in ("a", "b")]
+    own = [{"name": "a", "in": "query", "schema": {"type": "integer"}}, {"name": "b", "in": "header"}]
+    document = {"openapi": "3.0.0", "paths": {"/": {"parameters": shared, "get": {"parameters": own}}}}
+    (found,) = tools(document)
+    assert [(p.name, p.raw_type) for p in found.parameters] == [("b", "string"), ("a", "integer")]
+
+
+def test_parameters_behind_references():
+    parameters = {
+        "first": {"$ref": "#/components/parameters/second"},
+        "second": {"name": "q", "in": "query", "schema": {"$ref": "#/components/schemas/Q"}},
+    }
+    components = {"parameters": parameters, "schemas": {"Q": {"type": "string", "enum": ["x"], "description": "Q."}}}
+    listed = [{"$ref": "#/components/parameters/first"}, {"$ref": "#/components/parameters/third"}]
+    found = tool({"parameters": listed}, components=components)
+    (q,) = found.parameters
+    assert (q.name, q.raw_type, q.enum, q.description) == ("q", "string", ("x",), "Q.")
+    assert any("third" in note for note in found.notes)
+
+
+def body(schema, **request):
+    return {"requestBody": {"content": {"application/json": {"schema": schema}}, **request}}
+
+
+def test_the_body_gives_keys():
+    properties = {
+        "ids": {"type": "array", "items": {"type": "string"}},
+        "made": {"type": "string", "readOnly": True},
+        "place": {"type": "object", "required": ["name"], "properties": {"name": {}, "type": {"type": "string"}}},
+    }
+    operation = body({"type": "object", "required": ["uris", "place"], "properties": properties})
+    operation["parameters"] = [{"name": "ids", "in": "query", "required": "true", "schema": {"type": "string"}}]
+    operation["responses"] = body({"type": "object", "properties": {"leak": {}}})["requestBody"]
+    found = tool(operation)
+    assert [(p.name, p.required, p.raw_type) for p in found.parameters] == [
+        ("ids", True, "string"),
+        ("place", True, "object"),
+    ]
+    assert [(p.name, p.required) for p in found.parameter("place").type.properties] == [("name", True), ("type", False)]
+    for said in ("'uris'", "'ids': documented in the query and in the body", "'made'"):
+        assert any(said in note for note in found.notes)
+
+
+def test_a_later_place_can_make_a_key_required():
+    operation = body({"type": "object", "required": ["ids"], "properties": {"ids": {"type": "array"}}})
+    operation["parameters"] = [{"name": "ids", "in": "query", "schema": {"type": "string"}}]
+    (ids,) = tool(operation).parameters
+    assert (ids.required, ids.rule, ids.raw_type) == (True, "list", "string")
+
+
+@pytest.mark.parametrize("union", ["allOf", "anyOf", "oneOf"])
+def test_branches_of_a_body_are_merged(union):
+    branches = [{"$ref": "#/components/schemas/A"}, {"properties": {"b": {}}, "required": ["b"]}]
+    schemas = {"A": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}}
+    found = tool(body({union: branches}), components={"schemas": schemas})
+    assert [(p.name, p.required) for p in found.parameters] == [("a", union == "allOf"), ("b", union == "allOf")]
+
+
+@pytest.mark.parametrize("required", [True, False, None])
+def test_a_body_that_is_no_object_is_one_key(required):
+    request = {"description": "Names."} if required is None else {"description": "Names.", "required": required}
+    (key,) = tool(body({"type": "array", "items": {"type": "string"}}, **request)).parameters
+    assert (key.name, str(key.type), key.required) == ("body", "list[str]", bool(required))
+    assert key.description == "Names."
+
+
+def test_json_is_the_content_that_counts():
+    operation = body({"type": "object", "properties": {"a": {}}})
+    form = {"schema": {"type": "object", "properties": {"b": {}}}}
+    content = operation["requestBody"]["content"]
+    operation["requestBody"]["content"] = {"text/xml": form, **content}
+    found = tool(operation)
+    assert [p.name for p in found.parameters] == ["a"]
+    assert any("text/xml" in note for note in found.notes)
+    operation["requestBody"]["content"] = {"multipart/form-data": form}
+    assert [p.name for p in tool(operation).parameters] == ["b"]
+
+
+def test_headers_of_the_protocol_are_no_keys():
+    names = ("Accept", "content-type", "Authorization", "X-Trace")
+    found = tool({"parameters": [{"name": n, "in": "header", "schema": {"type": "string"}} for n in names]})
+    assert [p.name for p in found.parameters] == ["X-Trace"]
+    assert len(found.notes) == 3
+
+
+def test_swagger_2():
+    document = {
+        "swagger": "2.0",
+        "definitions": {"Pet": {"type": "object", "required": ["tag"], "properties": {"tag": {"type": "string"}}}},
+        "parameters": {"limit": {"name": "limit", "in": "query", "type": "integer", "default": 5}},
+        "paths": {
+            "/pets": {
+                "post": {
+                    "parameters": [
+                        {"$ref": "#/parameters/limit"},
+                        {"name": "pet", "in": "body", "required": True, "schema": {"$ref": "#/definitions/Pet"}},
+                    ]
+                },
+                "put": {
+                    "parameters": [
+                        {"name": "kinds[]", "in": "formData", "type": "array", "items": {"type": "string"}},
+                        {"name": "from", "in": "formData", "type": "string", "required": True, "enum": ["a"]},
+                    ]
+                },
+            }
+        },
+    }
+    post, put = tools(document)
+    assert [(p.name, p.required, p.default) for p in post.parameters] == [("limit", False, 5), ("tag", True, MISSING)]
+    assert [(p.name, str(p.type), p.required, p.enum) for p in put.parameters] == [
+        ("kinds[]", "list[str]", False, None),
+        ("from", "str", True, ("a",)),
+    ]
+
+
+def test_content_of_a_parameter_is_its_type():
+    content = {"application/json": {"schema": {"type": "object", "properties": {"x": {"type": "integer"}}}}}
+    (key,) = tool({"parameters": [{"name": "filter", "in": "query", "content": content}]}).parameters
+    assert [p.name for p in key.type.properties] == ["x"]
+
+
+MALFORMED = [
+    {"openapi": "3.0.0", "paths": []},
+    {"openapi": "3.0.0", "paths": {"/a": []}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": None}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"operationId": 3}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": {"q": {}}}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": ["q"]}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"in": "query"}]}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"name": "q", "in": ["query"]}]}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"name": "q", "schema": "string"}]}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"requestBody": []}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"requestBody": {"content": []}}}}},
+    {"openapi": "3.0.0", "paths": {"/a": {"get": {"requestBody": {"content": {"x": {"schema": 1}}}}}}},
+]
+
+
+@pytest.mark.parametrize("document", MALFORMED)
+def test_malformed_documents_are_errors_that_name_the_place(document):
+    with pytest.raises(DocumentationError, match=r"/a|paths"):
+        tools(document)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"paths": None},
+        {"paths": {"/usr/bin": "x", "@/*": ["src"]}},
+        {"paths": {1: {}, ("a",): 2}},
+        {"openapi": {"paths": 1}, "paths": {}},
+        {"name": "f", "parameters": {"properties": {"paths": {}}}},
+    ],
+)
+def test_other_objects_are_not_claimed(data):
+    assert not FORM.claims(data)
+
+
+def test_paths_alone_are_claimed():
+    assert [t.name for t in tools({"paths": {"/a": {"get": {}}}})] == ["GET /a"]
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=8)
+texts = st.text(st.characters(codec="utf-8"), max_size=40)
+values = st.one_of(texts, st.integers(), st.booleans(), st.none(), st.floats(allow_nan=False, allow_infinity=False))
+kinds = st.sampled_from(["string", "integer", "number", "boolean"])
+said = {"enum": st.lists(values, min_size=1, max_size=3), "default": values, "description": texts}
+keys = st.fixed_dictionaries({"type": kinds}, optional=said)
+flags = st.sampled_from([True, False, "true", "false", None])
+
+
+@st.composite
+def operations(draw):
+    """An operation and its keys as the oracle gives them."""
+    names = draw(st.lists(words, unique=True, max_size=5))
+    places = draw(st.lists(st.sampled_from(["query", "cookie", "body"]), min_size=len(names), max_size=len(names)))
+    parameters, properties, required = [], {}, []
+    for name, place in zip(names, places, strict=True):
+        schema, flag = draw(keys), draw(flags)
+        if place == "body":
+            properties[name] = schema
+            required += [name] if flag in (True, "true") else []
+        else:
+            said = {} if flag is None else {"required": flag}
+            parameters.append({"name": name, "in": place, "schema": schema, **said})
+    operation = {"description": draw(texts), "parameters": parameters}
+    if properties:
+        operation |= body({"type": "object", "properties": properties, "required": required})
+    return operation
+
+
+documents = st.lists(operations(), min_size=1, max_size=3).map(
+    lambda drawn: {
+        "openapi": "3.0.3",
+        "info": {"title": "T"},
+        "paths": {f"/p{i}/{{id}}": {"post": operation} for i, operation in enumerate(drawn)},
+    }
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(documents, st.sampled_from(STYLES))
+def test_random_documents_extract_to_their_tools(document, style):
+    before = deepcopy(document)
+    found = tools(document)
+    assert document == before
+    assert rows(found) == oracle(document)
+    (piece,) = find_yaml(f"Use this.\n\n```yaml\n{yaml.dump(document, **style)}```\n- Be kind: always\n")
+    assert piece.error is None
+    again = tools(piece.value)
+    assert rows(again) == rows(found)
+    assert {t.name: t.description for t in again} == {t.name: t.description for t in found}

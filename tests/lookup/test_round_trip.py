@@ -1,0 +1,169 @@
+"""Any tools, printed in any form of objects, extract to themselves; so do objects, text and prompts of one form.
+
+The forms of text (XML, docstrings, prose, signatures, YAML) have this law beside their own tests.
+"""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
+from lookup.type_names import value_type
+from lookup.unions import united
+from tooldecoding.documentation import json_schema
+
+WORDS = ["name", "type", "parameters", "properties", "required", "description", "items", "enum", "$ref", "anyOf", "default"]
+KEYS = st.text(min_size=1, max_size=8) | st.sampled_from(WORDS)
+NAMES = st.text(min_size=1, max_size=8).filter(str.strip) | st.sampled_from(["uber.ride", "uber.ride2", "GET /a/{b}"])
+# Words that would decide whether a key is required are a law of their own.
+TEXTS = st.text(max_size=20).filter(lambda text: "optional" not in text.lower() and "required" not in text.lower())
+VALUES = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5) | st.lists(st.integers(), max_size=2)
+PLAIN = st.sampled_from([ValueType(kind) for kind in ("str", "int", "float", "bool", "list", "dict")])
+
+
+def nullable(types: st.SearchStrategy[ValueType]) -> st.SearchStrategy[ValueType]:
+    return types.map(lambda t: t if t.kind == "any" else replace(t, nullable=True))
+
+
+def keys_of(types: st.SearchStrategy[ValueType], most: int = 3) -> st.SearchStrategy[tuple[ParameterSpec, ...]]:
+    spec = st.builds(
+        ParameterSpec,
+        KEYS,
+        types,
+        st.just(""),
+        st.booleans(),
+        TEXTS,
+        st.none() | st.lists(VALUES, min_size=1, max_size=3).map(tuple),
+        st.just(MISSING) | VALUES,
+    )
+    return st.lists(spec, max_size=most, unique_by=lambda p: p.name).map(tuple)
+
+
+TYPES = st.recursive(
+    PLAIN,
+    lambda inner: st.one_of(
+        st.builds(ValueType, st.sampled_from(["list", "dict"]), inner),
+        st.builds(ValueType, st.just("dict"), properties=keys_of(inner).filter(bool)),
+        st.lists(inner, min_size=2, max_size=3).map(united),
+        nullable(inner),
+    ),
+    max_leaves=4,
+)
+
+
+def dictionaries(types: st.SearchStrategy[ValueType]) -> st.SearchStrategy[LookupDictionary]:
+    tools = st.builds(ToolSpec, NAMES, TEXTS, keys_of(types, most=5))
+    return st.lists(tools, min_size=1, max_size=3, unique_by=lambda tool: tool.name).map(
+        lambda tools: LookupDictionary(tuple(tools))
+    )
+
+
+def without_raw_types(tools: LookupDictionary) -> LookupDictionary:
+    def plain_type(t: ValueType) -> ValueType:
+        return replace(
+            t,
+            items=t.items and plain_type(t.items),
+            properties=t.properties and tuple(map(plain_key, t.properties)),
+            any_of=tuple(map(plain_type, t.any_of)),
+        )
+
+    def plain_key(p: ParameterSpec) -> ParameterSpec:
+        return replace(p, raw_type="", type=plain_type(p.type))
+
+    return LookupDictionary(tuple(replace(t, parameters=tuple(map(plain_key, t.parameters))) for t in tools.tools))
+
+
+def prompts(documents: list[Any]) -> list[Any]:
+    return [
+        documents,
+        json.dumps(documents),
+        "\n".join(json.dumps(d, ensure_ascii=False) for d in documents),
+        f"Use:\n```json\n{json.dumps(documents, indent=4)}\n```\nUser: [hi] {{you}}, it's",
+        f"api_list = {documents!r}\ntask = \"a \"b\"\"",
+        json.dumps({"jsonrpc": "2.0", "result": {"tools": documents}}),
+    ]
+
+
+@given(dictionaries(TYPES))
+def test_json_schema(tools: LookupDictionary) -> None:
+    plain = [json_schema(tool) for tool in tools.tools]
+    renamed = [
+        [{key if k == "parameters" else k: v for k, v in tool.items()} for tool in plain]
+        for key in ("inputSchema", "input_schema", "arguments")
+    ]
+    wrapped = [{"type": "function", "function": tool} for tool in plain]
+    for documents in (plain, wrapped, *renamed):
+        for source in prompts(documents):
+            assert without_raw_types(extract(source)) == tools
+
+
+@given(dictionaries(PLAIN), st.data())
+def test_keys_without_a_schema(tools: LookupDictionary, data: st.DataObject) -> None:
+    raw = {"str": "STRING", "int": "int", "float": "NUMBER", "bool": "BOOLEAN", "list": "ARRAY", "dict": "OBJECT"}
+
+    def spec(p: ParameterSpec) -> dict[str, Any]:
+        row = {"type": raw[p.type.kind], "description": p.description}
+        if p.enum is not None:
+            row["enum"] = list(p.enum)
+        return row if p.default is MISSING else row | {"default": p.default}
+
+    def listed(p: ParameterSpec) -> dict[str, Any]:
+        return {"name": p.name, **spec(p)}
+
+    seal = [
+        {
+            "api_name": t.name,
+            "api_description": t.description,
+            "parameters": {p.name: spec(p) for p in t.parameters},
+            "required": [p.name for p in t.required],
+            "responses": {"leak": {"type": "str", "description": ""}},
+        }
+        for t in tools.tools
+    ]
+    rapid = [
+        {
+            "tool_name": "c",
+            "api_name": t.name,
+            "api_description": t.description,
+            "required_parameters": [listed(p) for p in t.required],
+            "optional_parameters": [listed(p) for p in t.optional],
+            "template_response": {"name": "leak"},
+        }
+        for t in tools.tools
+    ]
+    gorilla = [
+        {
+            "name": "A title",
+            "api_name": t.name,
+            "description": t.description,
+            "parameters": [listed(p) | {"required": p.required} for p in t.parameters],
+        }
+        for t in tools.tools
+    ]
+
+    def expected(first_required: bool, empty_default: bool) -> LookupDictionary:
+        return LookupDictionary(
+            tuple(
+                replace(
+                    t,
+                    parameters=tuple(
+                        replace(
+                            p,
+                            raw_type=raw[p.type.kind],
+                            type=value_type(raw[p.type.kind]),
+                            default=MISSING if empty_default and p.default == "" else p.default,
+                        )
+                        for p in ((*t.required, *t.optional) if first_required else t.parameters)
+                    ),
+                )
+                for t in tools.tools
+            )
+        )
+
+    forms = [(seal, expected(False, False)), (rapid, expected(True, True)), (gorilla, expected(False, False))]
+    documents, right = data.draw(st.sampled_from(forms))
+    for source in prompts(documents):
+        assert extract(source) == right

@@ -1,0 +1,294 @@
+"""The traps of real documentation, each with its real shape (TOOL_DOCS.md of the project's shared documents)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lookup import MISSING, DocumentationError, LookupDictionary, ParameterSpec, extract
+from voting import TypeCheckError, check_value
+
+
+def bfcl(properties: dict[str, Any], required: list[str] | None = None, name: str = "f") -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "dict", "properties": properties}
+    if required is not None:
+        schema["required"] = required
+    return {"name": name, "description": "d", "parameters": schema}
+
+
+def keys(tools: LookupDictionary, name: str = "f") -> dict[str, ParameterSpec]:
+    return {p.name: p for p in tools[name].parameters}
+
+
+def in_prompt(documentation: str) -> str:
+    return f"You compose calls. [Use] {{only}} these, don't invent:\n{documentation}\n\nQuestion: is f(x) 'right'?\n"
+
+
+# Requiredness
+
+
+@pytest.mark.parametrize(
+    ("spec", "listed", "required", "rule"),
+    [
+        ({"optional": True}, [], False, "flag"),
+        ({"optional": "true"}, None, False, "flag"),
+        ({"optional": "yes"}, ["x"], False, "flag"),  # one tool says both: what the key itself says goes first
+        ({"required": "true"}, None, True, "flag"),
+        ({"required": "false"}, None, False, "flag"),  # bool("false") is True
+        ({"required": False, "default": None}, None, False, "flag"),
+        ({"default": 3}, ["x"], True, "list"),
+        ({"description": "Required. The city."}, [], False, "list"),
+        ({"description": "name of the district where the service is required"}, None, False, "habit"),
+        ({"description": "an optional extra"}, None, False, "habit"),
+        ({"description": "Required. The city."}, None, True, "prose"),
+        ({"description": "[Optional] The city. Default is auto."}, None, False, "prose"),
+        ({"description": "The city (required)"}, None, True, "prose"),
+        ({"default": None}, None, False, "default"),
+        ({"required": ["nested"]}, None, False, "habit"),
+    ],
+)
+def test_what_decides_whether_a_key_is_required(spec: Any, listed: Any, required: bool, rule: str) -> None:
+    found = keys(extract(bfcl({"x": {"type": "string"} | spec}, listed)))["x"]
+    assert (found.required, found.rule) == (required, rule)
+
+
+def test_tools_without_any_list_of_required_keys() -> None:
+    ultra = {
+        "name": "book",
+        "description": "\u9884\u8ba2\u9152\u5e97\u3002",
+        "arguments": {
+            "type": "object",
+            "properties": {
+                "city": {"description": "\u57ce\u5e02\uff0c\u5fc5\u586b", "type": "string"},
+                "class": {"description": "(Optional) \u7b49\u7ea7", "type": "string", "enum": ["\u4e00", "\u4e8c"]},
+                "nights": {"type": "integer", "default": 1},
+            },
+        },
+        "results": {"type": "object", "properties": {"order": {"type": "string"}}},
+    }
+    for source in (ultra, in_prompt(str([ultra])), in_prompt(json.dumps(ultra, ensure_ascii=False, indent=2))):
+        tools = extract(source)
+        found = [(p.name, p.required, p.rule) for p in tools["book"].parameters]
+        assert found == [("city", None, "habit"), ("class", False, "prose"), ("nights", False, "default")]
+    assert [p.name for p in tools.decided("required")["book"].required] == ["city"]
+    assert not tools.decided("optional")["book"].required
+
+
+# Types, enums and defaults that clash
+
+
+@pytest.mark.parametrize(
+    ("spec", "right", "wrong"),
+    [
+        ({"type": "boolean", "enum": ["True", "False", "dontcare"]}, ["dontcare", "True"], [True, "x"]),
+        ({"type": "integer", "enum": ["1", "2"]}, ["1"], [1]),
+        ({"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]}, [["a"], []], [["c"], "a"]),
+        ({"type": "string", "enum": ["AA", "Aa", "aa"]}, ["AA", "aa"], ["aA"]),
+        ({"type": "string", "enum": ["plus", "black"], "default": None}, ["plus", None], ["", "None"]),
+        ({"type": "string", "enum": ["a"], "default": "all"}, ["a", "all"], ["any"]),
+        ({"type": "integer", "default": "5 years"}, [5, "5 years"], ["6 years", None]),
+        ({"type": "boolean", "default": "false"}, [True, "false"], ["true"]),
+        ({"type": "string", "default": None}, ["x", None], [5]),
+        ({"type": ["integer", "null"]}, [1, None], ["1"]),
+        ({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}, ["a", ["a"]], [1, [1]]),
+        ({"type": "integer", "nullable": True}, [None], ["None"]),
+        ({"type": ""}, ["a", 1, None], []),
+        ({"type": "float", "default": 3}, [3, 2.5], ["3"]),
+    ],
+)
+def test_the_default_and_a_documented_null_are_right_beside_type_and_enum(
+    spec: Any, right: list[Any], wrong: list[Any]
+) -> None:
+    found = keys(extract(in_prompt(json.dumps(bfcl({"x": spec}, [])))))["x"]
+    assert found.enum == (tuple(spec["enum"]) if "enum" in spec else None)
+    assert found.default == spec.get("default", MISSING)
+    for value in right:
+        assert check_value(value, found) == value
+    for value in wrong:
+        with pytest.raises(TypeCheckError):
+            check_value(value, found)
+
+
+# Names and keys
+
+
+def test_keys_are_any_text_and_belong_to_one_tool() -> None:
+    words = ["name", "type", "format", "items", "required", "parameters", "properties", "response", "description"]
+    first = bfcl({w: {"type": "string"} for w in words} | {"a\u00f1o_vehiculo": {"type": "integer"}}, ["required"])
+    headers = {"Content-Type": {"type": "string"}, "User-Agent": {"type": "string"}}
+    second = bfcl(
+        {"from": {"type": "string"}, "type": {"type": "integer"}, "headers": {"type": "dict", "properties": headers}},
+        ["from"],
+        name="uber.ride2",
+    )
+    third = bfcl({"type": {"type": "boolean"}}, [], name="uber.ride")
+    tools = extract(in_prompt(json.dumps([first, second, third], indent=4)))
+    assert list(tools) == ["f", "uber.ride2", "uber.ride"]
+    assert list(keys(tools)) == [*words, "a\u00f1o_vehiculo"]
+    assert [p.name for p in tools["f"].required] == ["required"]
+    assert [str(keys(tools, name)["type"].type) for name in tools] == ["str", "int", "bool"]
+    inner = keys(tools, "uber.ride2")["headers"].type.properties
+    assert inner and [p.name for p in inner] == ["Content-Type", "User-Agent"]
+
+
+def test_one_key_at_the_top_and_inside() -> None:
+    card = {"rank": {"type": "string"}, "suit": {"type": "string", "enum": ["Spades"]}}
+    deck = {"type": "array", "items": {"type": "dict", "properties": card, "required": ["suit"]}}
+    tool = bfcl({"rank": {"type": "integer"}, "deck": deck}, ["rank"])
+    found = keys(extract(tool))
+    inside = found["deck"].type.items
+    assert inside and inside.properties
+    assert [(p.name, str(p.type), p.required) for p in inside.properties] == [("rank", "str", False), ("suit", "str", True)]
+    assert (str(found["rank"].type), found["rank"].required) == ("int", True)
+    check_value([{"suit": "Spades"}], found["deck"])
+    for wrong in ([{"rank": "1"}], [{"suit": "Clubs"}], [{"suit": "Spades", "colour": 1}]):
+        with pytest.raises(TypeCheckError):
+            check_value(wrong, found["deck"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A range [from, to).", "e.g. [1, 2", "{'a': 1", "it's \"so\"", "see f(x) and {y}", "<TYPE>.class <b>", "Dec: +45\u00b0 20' 30\"",
+        "JSON such as {\"name\": \"g\", \"parameters\": {}}", "def g(x: int):", "\u4e2d\u6587\uff08\u62ec\u53f7\uff09\u3002", "```", "# Function: g", "\\",
+    ],
+)  # fmt: skip
+def test_descriptions_hold_anything(text: str) -> None:
+    tool = bfcl({"x": {"type": "string", "description": text}}, ["x"]) | {"description": text}
+    for printed in (json.dumps([tool], indent=4), str([tool]), json.dumps(tool, ensure_ascii=False)):
+        tools = extract(in_prompt(printed))
+        assert list(tools) == ["f"]
+        assert (tools["f"].description, keys(tools)["x"].description) == (text, text)
+
+
+# API-Bank
+
+
+def test_api_bank_oddities() -> None:
+    table = (
+        'id,\u7c7b\u540d,input_parameters,expressions,api_info\n1,GetToday,(),GetToday(),"description = ""d""\ninput_parameters = {\n'
+        '    None\n}"\n2,ReceiveEmail,(),ReceiveEmail(),"description = ""d""\ninput_parameters = None\n'
+        "output_parameters = {'leak': {'type': 'str'}}\"\n"
+    )
+    tools = extract(table, origin="apis.csv")
+    assert [(t.name, t.parameters) for t in tools.tools] == [("GetToday", ()), ("ReceiveEmail", ())]
+
+
+def test_a_searched_tool_brings_its_companion() -> None:
+    keys_ = {"username": {"type": "str", "description": "d"}}
+    first = {"name": "GetUserToken", "description": "d", "input_parameters": keys_, "desc_for_search": "token"}
+    second = {"name": "AddAgenda", "description": "d", "input_parameters": {}, "output_parameters": {"status": {"type": "str"}}}
+    for output in ([first, second], [second], second):
+        turn = {"role": "API", "api_name": "ToolSearcher", "param_dict": {"keywords": "k"}, "result": {"output": output}}
+        expected = ["GetUserToken", "AddAgenda"] if len(output) == 2 and isinstance(output, list) else ["AddAgenda"]
+        assert list(extract(json.dumps(turn))) == expected
+
+
+def test_a_table_of_signatures() -> None:
+    table = "id,\u7c7b\u540d,input_parameters,expressions\n1,Add,\"(a: int, b: List[str])\",\"Add(a: int, b: List[str])\"\n2,Now,(),Now()\n"
+    tools = extract(table)
+    assert [(t.name, [(p.name, str(p.type), p.required) for p in t.parameters]) for t in tools.tools] == [
+        ("Add", [("a", "int", True), ("b", "list[str]", True)]),
+        ("Now", []),
+    ]
+
+
+def test_a_signature_that_says_otherwise_is_noted() -> None:
+    source = "description = \"\"d\"\"\ninput_parameters = {'a': {'type': 'str'}}"
+    table = f'\u7c7b\u540d,expressions,api_info\nAdd,"Add(token: str, a: str)","{source}"\n'
+    tool = extract(table)["Add"]
+    assert [p.name for p in tool.parameters] == ["a"] and "token" in tool.notes[0]
+
+
+# Seal-Tools
+
+
+def test_seal_tools_in_a_prompt() -> None:
+    api_list = [
+        {
+            "api_name": "requestFirst Aid Assistance",
+            "api_description": 'It\'s "first" aid',
+            "field": "Health/First aid",
+            "parameters": {
+                "parameters": {"type": "str", "description": "The film's director (e.g., [a"},
+                "field": {"type": "int", "description": "d", "example": 3},
+                "class": {"type": "list(str)", "description": "\u00b0"},
+            },
+            "required": ["parameters"],
+            "responses": {"field": {"type": "str", "description": "d"}, "leak": {"type": "str", "description": "d"}},
+        },
+        {"api_name": "getPM2.5Level", "api_description": "d", "field": "f", "parameters": {}, "required": [], "responses": {}},
+    ]
+    text = f'api_list = {api_list!r}\ntask_instruction = "Tell me the details of the film "Pulp Fiction"."'
+    for source in (text, api_list, "\n".join(map(json.dumps, api_list))):
+        tools = extract(source)
+        assert list(tools) == ["requestFirst Aid Assistance", "getPM2.5Level"]
+        found = tools["requestFirst Aid Assistance"]
+        assert [(p.name, str(p.type), p.required) for p in found.parameters] == [
+            ("parameters", "str", True),
+            ("field", "int", False),
+            ("class", "list[str]", False),
+        ]
+
+
+# RapidAPI and ToolBench
+
+
+RAPID = {
+    "category_name": "Data",
+    "tool_name": "\U0001f44b Demo",
+    "api_name": "/users('{id}') ",
+    "api_description": "Unbalanced ( and [ and `{`\n| a | b |",
+    "required_parameters": [
+        {"name": "query[]", "type": "STRING", "description": "", "default": ""},
+        {"name": "date\t", "type": "DATE (YYYY-MM-DD)", "description": "", "default": "2020-01-01"},
+        {"name": "from", "type": "NUMBER", "description": "", "default": "25.65"},
+    ],
+    "optional_parameters": [
+        {"name": "from", "type": "STRING", "description": "", "default": ""},
+        {"name": "mode", "type": "ENUM", "description": "", "default": ""},
+    ],
+    "method": "GET",
+    "template_response": {"leak": "str", "name": "str"},
+}
+
+
+@pytest.mark.parametrize("printed", [json.dumps, repr])
+def test_rapid_api(printed: Any) -> None:
+    tools = extract(in_prompt(printed({"api_list": [RAPID]})))
+    assert list(tools) == ["/users('{id}') "]
+    tool = tools["/users('{id}') "]
+    assert [(p.name, str(p.type), p.required, p.default) for p in tool.parameters] == [
+        ("query[]", "str", True, MISSING),
+        ("date\t", "str", True, "2020-01-01"),
+        ("from", "float", True, "25.65"),
+        ("mode", "str", False, MISSING),
+    ]
+    assert "documented twice" in tool.notes[0] and tool.collection == "\U0001f44b Demo"
+
+
+def test_tool_bench_lists_with_an_empty_key() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"id_conc": {"type": "string", "description": "", "example_value": "406"}},
+        "required": ["", "id_conc"],
+        "optional": [""],
+    }
+    tools = extract(in_prompt(str([{"name": "concert_for_theclique", "description": "d", "parameters": schema}])))
+    found = tools["concert_for_theclique"]
+    assert [(p.name, p.required, p.default) for p in found.parameters] == [("id_conc", True, MISSING)]
+    assert len(found.notes) == 2  # the empty key of both lists
+
+
+def test_twins_of_two_collections() -> None:
+    twins = [RAPID | {"api_name": "Search", "tool_name": name} for name in ("Shop", "News", "News")]
+    with pytest.raises(DocumentationError, match=r"\[1\]: two tools of one name: 'Search' is documented at .*\[0\] already"):
+        extract(twins)
+    tools = extract(twins, on_duplicate="rename")
+    assert list(tools) == ["Search", "Search_for_News", "Search_for_News_2"]
+    assert [t.documented_name for t in tools.tools] == ["", "Search", "Search"]
+
+
+def test_a_new_name_never_meets_an_old_one() -> None:
+    tools = [bfcl({}, name=name) for name in ("a", "a", "a_2", "a")]
+    assert list(extract(tools, on_duplicate="rename")) == ["a", "a_3", "a_2", "a_4"]

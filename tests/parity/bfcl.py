@@ -1,0 +1,134 @@
+"""BFCL's prompts in every format in which its functions are printed."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from parity import renderings, sources
+from parity.corpora import LAYOUTS, Row, prompt, read_lines, yaml_text
+from parity.facts import Case, Tool
+from parity.oracle import gorilla_tool, schema_tool
+from parity.oracle_text import python_tool, source_tool, without_descriptions, xml_tool
+
+Functions = list[dict[str, Any]]
+Format = Callable[[Functions], tuple[Any, list[Tool]]]
+
+_CORPORA = {"BFCL live": "live_*", "BFCL V1": "[!l]*[!at]", "BFCL Java, JavaScript": "simple_java*"}
+# The users of these entries paste documentation of other tools.
+_DECOYS = (
+    "live_simple_78-", "live_multiple_125-", "live_irrelevance_91-", "live_irrelevance_121-", "live_irrelevance_257-",
+    "live_irrelevance_421-", "live_irrelevance_517-", "live_irrelevance_518-", "live_irrelevance_765-",
+)  # fmt: skip
+
+
+def rows() -> list[Row]:
+    """Every corpus in every format, and the prompts with documentation in the user's words."""
+    found = [
+        Row(corpus, title, target, partial(_cases, pattern=pattern, form=form, every=title == "JSON"))
+        for corpus, pattern in _CORPORA.items()
+        for title, (target, form) in _FORMATS.items()
+    ]
+    return [
+        *found,
+        *(Row("BFCL decoys", title, None, partial(_decoys, form=_FORMATS[title][1])) for title in ("JSON", "XML")),
+    ]
+
+
+def _cases(data: Path, pattern: str, form: Format, every: bool) -> Iterator[Case]:
+    """The entries that have a function which none before had, or ``every`` entry."""
+    seen: set[str] = set()
+    for number, entry in enumerate(_entries(data, pattern)):
+        written = set(map(json.dumps, entry["function"]))
+        if not entry["id"].startswith(_DECOYS) and (every or not written <= seen):
+            seen |= written
+            yield from _case(entry, form, number)
+
+
+def _decoys(data: Path, form: Format) -> Iterator[Case]:
+    """Each in every layout of the prompt, as they differ in how they mark the user's words."""
+    for entry in _entries(data, "live_*"):
+        if entry["id"].startswith(_DECOYS):
+            for number in range(LAYOUTS):
+                yield from _case(entry, form, number)
+
+
+def _entries(data: Path, pattern: str) -> Iterator[dict[str, Any]]:
+    for path in sorted((data / "bfcl").glob(f"BFCL_v4_{pattern}.json")):
+        yield from read_lines(path)
+
+
+def _case(entry: dict[str, Any], form: Format, number: int) -> Iterator[Case]:
+    source, expected = form(entry["function"])
+    if expected:
+        question = "\n".join(message["content"] for turn in entry["question"] for message in turn)
+        yield Case(entry["id"], prompt(source, question, number) if isinstance(source, str) else source, expected)
+
+
+def _schema(printed: Callable[[Functions], str]) -> Format:
+    return lambda functions: (printed(functions), list(map(schema_tool, functions)))
+
+
+def _ultra_tool(functions: Functions) -> tuple[str, list[Tool]]:
+    documents = renderings.ultra_tool(functions)
+    return repr(documents), [schema_tool(document, habit=None) for document in documents]
+
+
+def _gorilla(functions: Functions) -> tuple[str, list[Tool]]:
+    documents = renderings.gorilla(functions)
+    return f"<<function>>[{json.dumps(documents)}]", list(map(gorilla_tool, documents))
+
+
+def _gorilla_lists(functions: Functions) -> tuple[str, list[Tool]]:
+    documents = renderings.gorilla_lists(functions)
+    return repr(documents), list(map(gorilla_tool, documents))
+
+
+def _xml(functions: Functions) -> tuple[str, list[Tool]]:
+    return renderings.bfcl_xml(functions), list(map(xml_tool, functions))
+
+
+def _python(functions: Functions) -> tuple[str, list[Tool]]:
+    return renderings.bfcl_python(functions), list(map(python_tool, functions))
+
+
+def _source(functions: Functions) -> tuple[str, list[Tool]]:
+    functions = list(filter(sources.writable, functions))
+    written = [sources.python_source(function) for function in functions]
+    return "\n\n".join(written), [source_tool(text, f) for text, f in zip(written, functions, strict=True)]
+
+
+def _live(functions: Functions) -> tuple[list[Any], list[Tool]]:
+    functions = list(filter(sources.writable, functions))
+    expected = [source_tool(sources.python_source(function), function) for function in functions]
+    return list(map(sources.live, functions)), expected
+
+
+def _signatures(functions: Functions) -> tuple[str, list[Tool]]:
+    functions = list(filter(sources.writable, functions))
+    expected = []
+    for function in functions:
+        tool = source_tool(f"def f{sources.signature(function)}: ...", function)
+        expected.append(replace(without_descriptions(tool), name=function["name"]))
+    return "\n".join(map(sources.signature_line, functions)), expected
+
+
+_FORMATS: dict[str, tuple[float, Format]] = {
+    "JSON": (100, _schema(renderings.indented_json)),
+    "compact JSON": (100, _schema(json.dumps)),
+    "Python repr": (100, _schema(str)),
+    "OpenAI JSON": (100, _schema(renderings.openai)),
+    "MCP JSON": (100, _schema(renderings.mcp)),
+    "Anthropic JSON": (100, _schema(renderings.anthropic)),
+    "UltraTool repr": (100, _ultra_tool),
+    "Gorilla JSON": (100, _gorilla),
+    "Gorilla lists, repr": (100, _gorilla_lists),
+    "YAML": (99, _schema(lambda functions: yaml_text({"tools": functions}, sort_keys=False))),
+    "XML": (99, _xml),
+    "Python docstrings": (99, _python),
+    "Python source": (99, _source),
+    "live functions": (99, _live),
+    "signatures": (99, _signatures),
+}
