@@ -1,7 +1,7 @@
 """API-Bank's table of tools, a CSV file, and its source text outside of one.
 
-A row documents its tool in a cell of source text (``api_info``), or else in its signature columns: ``expressions`` holds
-``Name(key: type, ...)``, ``input_parameters`` the same without the name, which then stands in the column 类名.
+A row documents its tool in a cell of source text (``api_info``), or else in its signature columns: ``expressions``
+holds ``Name(key: type, ...)``, ``input_parameters`` the same without the name, which then stands in the column 类名.
 """
 
 import csv

@@ -80,7 +80,7 @@ def document(name: str, parameters: Iterable[Parameter], notes: Iterable[str], d
 
 
 def _merge(declared: Parameter, documented: DocumentedKey) -> ParameterSpec:
-    description = declared.description or documented.description
+    description = dedent(declared.description).strip() or documented.description
     if declared.optional:
         required, rule = decide(has_default=True)
     else:

@@ -13,6 +13,8 @@ from lookup.roles import Roles
 from lookup.schema import Source, ToolSpec, Unread
 from lookup.structured import UNKNOWN_FORM, read_claim
 from lookup.unread import find_unread
+from lookup.yaml_reader import YamlPiece, read_documents
+from lookup.yaml_text import find_yaml
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class TextReader:
         self._origin = origin
         self._places = Places(text)
         self._json_only = origin.lower().endswith((".json", ".jsonl"))
+        self._yaml_only = origin.lower().endswith((".yaml", ".yml"))
 
     def read(self) -> tuple[list[ToolSpec], list[Unread]]:
         """The tools in order, and what looked like a tool and was not taken.
@@ -48,11 +51,9 @@ class TextReader:
             As ``lookup.extract``.
         """
         try:
-            blocks = self._outermost(self._text_blocks())
-            pieces = list(scan.pieces(self._text, _stretches(blocks), self._json_only))
+            blocks, pieces = self._blocks()
         except MisreadError as error:
             self._fail(error)
-        blocks = self._outermost([*blocks, *_piece_blocks(pieces)])
         roles = Roles(self._text, _stretches(blocks))
         outside = any(not roles.at(block.start) for block in blocks)
         tools: list[ToolSpec] = []
@@ -69,23 +70,26 @@ class TextReader:
         unread += [self._unread(*found) for found in find_unread(self._text, parsed, read)]
         return tools, unread
 
-    def _text_blocks(self) -> list[_Block]:
-        if self._json_only:
-            return []
-        return [
-            _Block(found.start, found.end, found, form.title)
-            for form in TEXT_FORMS
-            for found in _findings(form, self._text)
-        ]
-
-    @staticmethod
-    def _outermost(blocks: list[_Block]) -> list[_Block]:
-        """The blocks in order, without those that begin inside an earlier one."""
-        outermost: list[_Block] = []
-        for block in sorted(blocks, key=lambda block: block.start):
-            if not outermost or block.start >= outermost[-1].end:
-                outermost.append(block)
-        return outermost
+    def _blocks(self) -> tuple[list[_Block], list[scan.Piece]]:
+        """What is to be read, and every value of the text, also those that document nothing."""
+        if self._yaml_only:
+            pieces = _yaml_documents(self._text)
+            return list(_piece_blocks(pieces)), pieces
+        blocks: list[_Block] = []
+        yaml: list[scan.Piece] = []
+        if not self._json_only:
+            yaml = [_as_piece(piece) for piece in find_yaml(self._text)]
+            blocks = [
+                *(
+                    _Block(found.start, found.end, found, form.title)
+                    for form in TEXT_FORMS
+                    for found in _findings(form, self._text)
+                ),
+                *_piece_blocks(yaml),
+            ]
+            blocks = _outermost(blocks)
+        literals = list(scan.pieces(self._text, _stretches(blocks), self._json_only))
+        return _outermost([*blocks, *_piece_blocks(literals)]), literals
 
     def _read(self, block: _Block, tools: list[ToolSpec], unread: list[Unread]) -> None:
         finding = block.finding
@@ -104,7 +108,7 @@ class TextReader:
             if claim.form is None and not claim.beside:
                 unread.append(Unread(source(claim.data, ""), UNKNOWN_FORM))
             else:
-                tools.extend(read_claim(claim, source))
+                tools += [replace(t, notes=(*t.notes, *finding.notes)) for t in read_claim(claim, source)]
 
     def _source(self, form: str, start: int, end: int) -> Source:
         return Source(form, self._origin, self._places.span(start, end))
@@ -122,6 +126,24 @@ def _findings(form: TextForm, text: str) -> Iterator[TextTool]:
         yield from form.find(text)
     except MisreadError as error:
         yield TextTool(error, error.position, error.position + 1)
+
+
+def _outermost(blocks: list[_Block]) -> list[_Block]:
+    """The blocks in order, without those that begin inside an earlier one."""
+    outermost: list[_Block] = []
+    for block in sorted(blocks, key=lambda block: block.start):
+        if not outermost or block.start >= outermost[-1].end:
+            outermost.append(block)
+    return outermost
+
+
+def _yaml_documents(text: str) -> list[scan.Piece]:
+    documents = read_documents(text)
+    return [replace(_as_piece(d), document=True, whole=len(documents) == 1) for d in documents]
+
+
+def _as_piece(found: YamlPiece) -> scan.Piece:
+    return scan.Piece(found.value, found.start, found.end, found.spans, error=found.error, notes=found.notes)
 
 
 def _piece_blocks(pieces: list[scan.Piece]) -> Iterator[_Block]:

@@ -29,10 +29,14 @@ def claims(data: Mapping[str, Any]) -> bool:
     keys = data.get("parameters")
     if isinstance(keys, Mapping):
         lists = [keys[key] for key in _NESTED_LISTS if key in keys]
-        return len(lists) == len(keys) and any(_names_keys(entries) for entries in lists)
+        if not keys or len(lists) < len(keys):
+            return False
+    else:
+        lists = [keys]
     # The list of a call's values has no names in it.
     documented = "description" in data or "api_description" in data
-    return _names_keys(keys) or (documented and isinstance(keys, list | tuple) and not keys)
+    empty = all(isinstance(entries, list | tuple) and not entries for entries in lists)
+    return any(map(_names_keys, lists)) or (documented and empty)
 
 
 def _names_keys(entries: object) -> bool:

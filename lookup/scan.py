@@ -46,7 +46,7 @@ class Piece:
 
     ``spans`` tells for the ``id`` of each object inside it where it stands. ``document`` says that it stands among the
     documents that a text starts with, ``whole`` that the text holds nothing else. ``error`` says that it looks like a
-    tool and cannot be read.
+    tool and cannot be read, ``notes`` what of it was not taken over.
     """
 
     value: Any
@@ -56,6 +56,7 @@ class Piece:
     document: bool = False
     whole: bool = False
     error: MisreadError | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

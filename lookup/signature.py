@@ -136,37 +136,25 @@ def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Par
 
     ``raw_type`` is the type verbatim on one line, without the quotes of a forward reference.
     """
-    raw_type = " ".join(line.strip() for line in written.splitlines()).strip()
-    if raw_type[:1] in ("'", '"'):
+    if written[:1] in ("'", '"'):
         with contextlib.suppress(LiteralError):  # 'A' | 'B' stays as it is
-            raw_type = str(parse_literal(raw_type))
-    if raw_type.startswith("("):
-        raw_type = _unwrapped(raw_type)
-    extras: list[Member] = []
-    if match := _ANNOTATED.match(raw_type):
-        try:
-            extras, end = read_list(raw_type, match.end() - 1)
-        except LiteralError:
-            end = 0
-        if extras and end == len(raw_type):
-            raw_type = extras[0].text
+            written = str(parse_literal(written))
+    members: list[Member] = []
+    if (match := _ANNOTATED.match(written)) or written.startswith("("):
+        with contextlib.suppress(LiteralError):
+            members, end = read_list(written, match.end() - 1 if match else 0)
+            # Brackets around a type are there to put it on several lines.
+            if end != len(written) or (not match and len(members) > 1):
+                members = []
+    raw_type = " ".join(line.strip() for line in (members[0].text if members else written).splitlines())
     found = value_type(raw_type)
     parameter = replace(parameter, raw_type=raw_type, type=replace(found, enum=None), enum=found.enum)
-    for extra in extras[1:]:
+    for extra in members[1:]:
         if call := _CALL.match(extra.text):
             parameter = _read_call(parameter, call, notes)
         elif extra.text[:1] in ("'", '"') and not parameter.description:
             parameter = replace(parameter, description=_text(extra.text))
     return parameter
-
-
-def _unwrapped(raw_type: str) -> str:
-    """``(int | None)``, as it stands on several lines, without its brackets."""
-    try:
-        members, end = read_list(raw_type, 0)
-    except LiteralError:
-        return raw_type
-    return members[0].text if len(members) == 1 and end == len(raw_type) else raw_type
 
 
 def _read_call(parameter: Parameter, call: re.Match[str], notes: list[str]) -> Parameter:

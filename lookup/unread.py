@@ -19,7 +19,9 @@ _LOOKS_LIKE = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-_IN_STRING = re.compile(r"""\\["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)\\["'][ \t]*:""")
+_IN_STRING = re.compile(
+    r"""\\["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)\\["'][ \t]*:"""
+)
 _REASONS: Final = {
     "string": "documentation inside a string, which is not searched",
     "key": "an object with parameters that no form reads",

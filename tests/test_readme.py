@@ -2,7 +2,9 @@
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -15,10 +17,19 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 CODE = re.findall(r"```bash\n(.*?)```", README + CONTRIBUTING, re.DOTALL)
 LINES = [line.split("#")[0].strip() for block in CODE for line in block.splitlines()]
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{prefix}{name} ")
+        else:
+            yield prefix + name, command
+
+
 OPTIONS = {
     name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-    for name, command in COMMANDS.items()
+    for name, command in commands(typer.main.get_command(app))
 }
 
 
@@ -30,7 +41,9 @@ def lines(program: str) -> list[str]:
 
 @pytest.mark.parametrize("line", lines("tooldecoding"))
 def test_command_lines_are_possible(line: str) -> None:
-    _, command, *arguments = shlex.split(line)
+    words = shlex.split(line)[1:]
+    command = next(name for name in OPTIONS if words[: len(name.split())] == name.split())
+    arguments = words[len(command.split()) :]
     given = {word for word in arguments if word.startswith("--")}
     assert given <= OPTIONS[command]
     for word in arguments:
@@ -58,4 +71,6 @@ def test_config_files_in_the_text_exist() -> None:
 
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert target.startswith("https://") or (ROOT / target).exists()
+        heading = target.removeprefix("#").replace("-", " ")
+        found = f"## {heading}" in README.lower() if target.startswith("#") else (ROOT / target).exists()
+        assert target.startswith("https://") or found

@@ -1,7 +1,7 @@
 """ToolDecoder: prompts and documentation in, voted calls out."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from tooldecoding.result import Counters, DecodeResult
 from tooldecoding.strategy import EngineFactory
 from tooldecoding.token_table import TokenTable
 
-Tools = str | Mapping[str, Any] | Sequence[Any] | LookupDictionary
+Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class ToolDecoder:
         Parameters
         ----------
         prompt : str or sequence of str
-        tools : documentation text, parsed documentation, or LookupDictionary, optional
+        tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
             By default the documentation is found in each prompt itself.
         **fields
             Fields of ``DecodeOptions`` that differ from the decoder's.

@@ -1,4 +1,4 @@
-"""Made-up documentation of any length, in the forms that the extractor reads: what ``tooldecoding bench lookup`` times."""
+"""Made-up documentation of any length, in the forms that the extractor reads, for ``tooldecoding bench lookup``."""
 
 import json
 from collections.abc import Callable

@@ -12,60 +12,7 @@ from lookup.bfcl_python import FORM as PYTHON
 from lookup.bfcl_xml import FORM as XML
 from lookup.forms import MisreadError
 from lookup.schema import MISSING
-
-PYTHON_NAMES = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
-
-
-def printed_type_in_xml(spec):
-    inner = spec.get("items") if "type" in spec.get("items", {}) else spec.get("additionalProperties")
-    return spec.get("type", "string") + (f"[{inner.get('type', 'string')}]" if inner else "")
-
-
-def printed_type_in_python(spec):
-    name = spec.get("type", "string")
-    if name in ("array", "list", "tuple") and "items" in spec:
-        return f"list[{printed_type_in_python(spec['items'])}]"
-    if name in ("object", "dict"):
-        extra = spec.get("additionalProperties")
-        return f"dict[str, {printed_type_in_python(extra)}]" if extra else "dict"
-    return PYTHON_NAMES.get(name, name)
-
-
-def printed_description(spec):
-    members = f" Enum values: {spec['enum']}." if "enum" in spec else ""
-    return spec.get("description", "") + members
-
-
-def as_xml(function):
-    def keys(schema, indent):
-        yield f"{indent}<params>"
-        required = schema.get("required")
-        for key, spec in schema.get("properties", {}).items():
-            flag = "true" if required is None or key in required else "false"
-            default = f' default="{spec["default"]!r}"' if "default" in spec else ""
-            attributes = f'name="{key}" type="{printed_type_in_xml(spec)}" required="{flag}"{default}'
-            yield f"{indent}  <param {attributes.replace(',', '')}>"
-            yield f"{indent}    <desc>{printed_description(spec)}</desc>"
-            if "properties" in spec:
-                yield from keys(spec, indent + "    ")
-            yield f"{indent}  </param>"
-        yield f"{indent}</params>"
-
-    head = f'<function name="{function["name"]}">\n  <desc>{function["description"]}</desc>\n'
-    return head + "\n".join(keys(function["parameters"], "  ")) + "\n</function>\n"
-
-
-def as_python(function):
-    def keys(properties, indent):
-        for key, spec in properties.items():
-            default = f", default={spec['default']!r}" if "default" in spec else ""
-            yield f"{indent}{key} ({printed_type_in_python(spec)}{default}): {printed_description(spec)}\n"
-            yield from keys(spec.get("properties", {}), indent + "    ")
-
-    lines = list(keys(function["parameters"].get("properties", {}), " " * 8))
-    section = ["    Args:\n", *lines] if lines else []
-    head = f'# Function: {function["name"]}\n    """\n    {function["description"]}\n\n'
-    return head + "".join(section) + '    """\n'
+from parity.renderings import bfcl_python, bfcl_xml, python_type, xml_type
 
 
 def tools(form, text):
@@ -92,7 +39,7 @@ def demand_same(found, printed, required, xml):
     assert [key.name for key in found] == list(printed)
     for key, spec in zip(found, printed.values(), strict=True):
         default = spec.get("default", MISSING)
-        assert key.raw_type == (printed_type_in_xml(spec) if xml else printed_type_in_python(spec))
+        assert key.raw_type == (xml_type(spec) if xml else python_type(spec))
         assert key.enum == (tuple(spec["enum"]) if "enum" in spec else None), key
         assert repr(key.default) == repr(without_commas(default) if xml else default)
         assert key.description.strip() == spec.get("description", "").strip()
@@ -106,12 +53,12 @@ def demand_same(found, printed, required, xml):
 
 
 @needs_data
-@pytest.mark.parametrize(("form", "printed"), [(XML, as_xml), (PYTHON, as_python)], ids=["xml", "python"])
+@pytest.mark.parametrize(("form", "printed"), [(XML, bfcl_xml), (PYTHON, bfcl_python)], ids=["xml", "python"])
 @pytest.mark.parametrize("pattern", ["live_*", "[!l]*"])
 def test_every_function_of_bfcl_reads_as_printed(form, printed, pattern):
     checked = 0
     for entry in bfcl_entries(pattern):
-        found = tools(form, "Tools:\n" + "\n\n".join(map(printed, entry["function"])) + "\nQuestion: what now?")
+        found = tools(form, f"Tools:\n{printed(entry['function'])}\nQuestion: what now?")
         for spec, function in zip(found, entry["function"], strict=True):
             schema = function["parameters"]
             assert (spec.name, spec.description) == (function["name"], function["description"].strip())
@@ -145,8 +92,8 @@ def schemas(depth):
 @given(schemas(2), TEXTS)
 def test_what_is_printed_reads_as_itself(schema, description):
     function = {"name": "a.b", "description": description, "parameters": schema}
-    for form, printed in ((XML, as_xml), (PYTHON, as_python)):
-        found = tool(form, f"Use:\n{printed(function)}\nNow.")
+    for form, printed in ((XML, bfcl_xml), (PYTHON, bfcl_python)):
+        found = tool(form, f"Use:\n{printed([function])}\nNow.")
         assert (found.name, found.description) == ("a.b", description)
         demand_same(found.parameters, schema["properties"], schema["required"], form is XML)
 
@@ -290,8 +237,8 @@ def test_any_text_gives_stretches_in_order(text):
 
 def test_stretches_hold_the_tools_and_nothing_else():
     function = {"name": "f", "description": "d", "parameters": {"properties": {"a": {"type": "string"}}}}
-    for form, printed in ((XML, as_xml), (PYTHON, as_python)):
-        block = printed(function)
+    for form, printed in ((XML, bfcl_xml), (PYTHON, bfcl_python)):
+        block = printed([function])
         text = f"Tools:\n{block}\n\n{block}\nGo on."
         assert [text[entry.start : entry.end] for entry in form.find(text)] == [block.rstrip("\n")] * 2
 

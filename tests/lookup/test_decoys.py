@@ -7,24 +7,32 @@ import pytest
 from lookup import DocumentationError, extract
 
 REAL = {"name": "uber.ride", "description": "d", "parameters": {"type": "dict", "properties": {}, "required": []}}
-TWIN = {"name": "uber.ride", "api_name": "uber.ride", "description": "d", "parameters": [{"name": "loc", "description": "d"}]}
+TWIN = {
+    "name": "uber.ride",
+    "api_name": "uber.ride",
+    "description": "d",
+    "parameters": [{"name": "loc", "description": "d"}],
+}
 
 # The shapes of other tool lists that people paste into a question.
 DECOYS = {
     "gorilla": f"### Instruction: <<function>>[[{json.dumps(TWIN)}]]\n<<question>>Go.\n### Response: ",
     "gorilla call": '<<function>>[{"name": "Ride", "api_call": "uber.ride2", "parameters": [{"name": "a"}]}]',
-    "lists": str([{"name": "acl.add", "parameters": {"required": [{"name": "x", "type": "torch.dtype"}], "optional": []}}]),
-    "trailing commas": 'functions = [ {"name": "g", "parameters": {"type": "object", "properties": {"a": {"type": "list"},},},},]',
+    "lists": str(
+        [{"name": "acl.add", "parameters": {"required": [{"name": "x", "type": "torch.dtype"}], "optional": []}}]
+    ),
+    "trailing commas": 'functions = [ {"name": "g", "parameters": {"properties": {"a": {"type": "list"},},},},]',
     "openai": json.dumps({"type": "function", "function": {"name": "g", "parameters": {"description": "g(a: int)"}}}),
     "langchain": "add(a: int, b: int) -> int - Adds.\n    Args:\n        a: x",
-    "xml": '<function name="g">\n<desc>d</desc>\n<params>\n<param name="a" type="string" required="true"/>\n</params>\n</function>',
+    "xml": '<function name="g">\n<params>\n<param name="a" type="string" required="true"/>\n</params>\n</function>',
     "python": "def g(a: int):\n    return a",
     "broken": '{"name": "g", "description": "d", "parameters": {"type": "object" "properties"',
 }
 TEMPLATES = {
     "lines": "Instruction.\n{tools}\n\nUser: {question}\nCalls: ",
     "chatml": "<|im_start|>system\n{tools}<|im_end|>\n<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n",
-    "llama": "<|start_header_id|>system<|end_header_id|>\n\n{tools}<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n{question}",
+    "llama": "<|start_header_id|>system<|end_header_id|>\n\n{tools}<|eot_id|>"
+    "<|start_header_id|>user<|end_header_id|>\n\n{question}",
     "llama 2": "[INST] <<SYS>>\n{tools}\n<</SYS>>\n\n{question} [/INST]",
     "mistral": "[AVAILABLE_TOOLS] {tools}[/AVAILABLE_TOOLS][INST] {question}[/INST]",
     "zephyr": "<|system|>\n{tools}\n<|user|>\n{question}\n<|assistant|>\n",
@@ -38,8 +46,7 @@ def test_the_tools_of_the_system_go_before_those_in_a_question(template: str, de
     text = TEMPLATES[template].replace("{tools}", json.dumps([REAL])).replace("{question}", question)
     tools = extract(text)
     assert list(tools) == ["uber.ride"] and not tools["uber.ride"].parameters
-    if decoy not in ("openai",):  # which documents nothing: its parameters are no schema
-        assert any("in the user's words" in entry.reason for entry in tools.unread), tools.unread
+    assert any("in the user's words" in entry.reason for entry in tools.unread), tools.unread
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
@@ -61,7 +68,9 @@ def test_words_of_a_user_inside_documentation_mark_nobody() -> None:
 
 def test_twins_without_any_mark_of_who_speaks_are_an_error() -> None:
     text = f"{json.dumps([REAL])}\nand {DECOYS['gorilla']}"
-    with pytest.raises(DocumentationError, match=r"<text>:2:\d+: two tools of one name: 'uber.ride' .* <text>:1:2 already"):
+    with pytest.raises(
+        DocumentationError, match=r"<text>:2:\d+: two tools of one name: 'uber.ride' .* <text>:1:2 already"
+    ):
         extract(text)
     assert list(extract(text, on_duplicate="rename")) == ["uber.ride", "uber.ride_2"]
 
@@ -70,7 +79,9 @@ def test_documentation_in_strings_is_not_searched_but_reported() -> None:
     inner = json.dumps(json.dumps({"name": "g", "parameters": {"type": "object", "properties": {}}}))
     tools = extract(f'{json.dumps(REAL)}\n{{"note": {inner}}}')
     assert list(tools) == ["uber.ride"]
-    assert [str(entry) for entry in tools.unread] == ["<text>:2:29: documentation inside a string, which is not searched"]
+    assert [str(entry) for entry in tools.unread] == [
+        "<text>:2:29: documentation inside a string, which is not searched"
+    ]
 
 
 @pytest.mark.parametrize(

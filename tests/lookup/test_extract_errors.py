@@ -23,9 +23,7 @@ def test_empty(text):
     assert message(text, origin="docs.txt") == "docs.txt: expected tool documentation, found an empty text"
 
 
-@pytest.mark.parametrize(
-    "source", ["Hello there.", "[]", '{"a": 1}', "[1, 2]", [], {}, ["text"], {"name": "x"}]
-)
+@pytest.mark.parametrize("source", ["Hello there.", "[]", '{"a": 1}', "[1, 2]", [], {}, ["text"], {"name": "x"}])
 def test_no_tool_names_the_forms(source):
     found = message(source)
     assert "no tool documentation found" in found
@@ -110,7 +108,10 @@ PROPERTIES = {"type": "object", "properties": {"a": {"type": "string"}}}
         ({"description": "d", "parameters": PROPERTIES}, "a tool needs a name"),
         ({"name": "f", "description": 1, "parameters": {}}, "tool 'f': expected 'description' to be a text"),
         ({"name": "f", "parameters": {"properties": []}}, "tool 'f': expected 'properties' to be an object"),
-        ({"name": "f", "parameters": [{"name": "a"}, {"type": "string"}]}, "tool 'f': expected 'parameters' to hold objects"),
+        (
+            {"name": "f", "parameters": [{"name": "a"}, {"type": "string"}]},
+            "tool 'f': expected 'parameters' to hold objects",
+        ),
         (
             {"name": "f", "parameters": PROPERTIES | {"required": "a"}},
             "tool 'f': expected 'required' to be a list",

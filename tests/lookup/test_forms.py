@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 from lookup import ANY, MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.type_names import value_type
 
-KEYS = st.text(min_size=1) | st.sampled_from(
-    ["name", "type", "parameters", "properties", "required", "description"]
-)
+KEYS = st.text(min_size=1) | st.sampled_from(["name", "type", "parameters", "properties", "required", "description"])
 NAMES = st.text(min_size=1).filter(str.strip)
-RAW_TYPES = st.sampled_from(
-    ["string", "integer", "float", "boolean", "array", "dict", "tuple", "any", "HashMap"]
-)
+RAW_TYPES = st.sampled_from(["string", "integer", "float", "boolean", "array", "dict", "tuple", "any", "HashMap"])
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers(), max_size=2)
 
 
@@ -226,9 +222,7 @@ def test_bare_tool_beside_others_in_a_list_and_in_json_lines():
 
 def test_keys_equal_to_schema_words_are_ordinary_keys():
     inner = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    properties = {
-        key: {"type": "string"} for key in ("name", "description", "type", "required", "properties")
-    }
+    properties = {key: {"type": "string"} for key in ("name", "description", "type", "required", "properties")}
     properties["parameters"] = inner
     tool = {"name": "f", "parameters": {"type": "object", "properties": properties, "required": ["required"]}}
     tools = extract(f"Do: {json.dumps(tool)}")

@@ -15,7 +15,19 @@ from lookup.type_names import value_type
 from lookup.unions import united
 from tooldecoding.documentation import json_schema
 
-WORDS = ["name", "type", "parameters", "properties", "required", "description", "items", "enum", "$ref", "anyOf", "default"]
+WORDS = [
+    "name",
+    "type",
+    "parameters",
+    "properties",
+    "required",
+    "description",
+    "items",
+    "enum",
+    "$ref",
+    "anyOf",
+    "default",
+]
 KEYS = st.text(min_size=1, max_size=8) | st.sampled_from(WORDS)
 NAMES = st.text(min_size=1, max_size=8).filter(str.strip) | st.sampled_from(["uber.ride", "uber.ride2", "GET /a/{b}"])
 # Words that would decide whether a key is required are a law of their own.
@@ -82,7 +94,7 @@ def prompts(documents: list[Any]) -> list[Any]:
         json.dumps(documents),
         "\n".join(json.dumps(d, ensure_ascii=False) for d in documents),
         f"Use:\n```json\n{json.dumps(documents, indent=4)}\n```\nUser: [hi] {{you}}, it's",
-        f"api_list = {documents!r}\ntask = \"a \"b\"\"",
+        f'api_list = {documents!r}\ntask = "a "b""',
         json.dumps({"jsonrpc": "2.0", "result": {"tools": documents}}),
     ]
 

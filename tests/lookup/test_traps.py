@@ -138,7 +138,10 @@ def test_one_key_at_the_top_and_inside() -> None:
     found = keys(extract(tool))
     inside = found["deck"].type.items
     assert inside and inside.properties
-    assert [(p.name, str(p.type), p.required) for p in inside.properties] == [("rank", "str", False), ("suit", "str", True)]
+    assert [(p.name, str(p.type), p.required) for p in inside.properties] == [
+        ("rank", "str", False),
+        ("suit", "str", True),
+    ]
     assert (str(found["rank"].type), found["rank"].required) == ("int", True)
     check_value([{"suit": "Spades"}], found["deck"])
     for wrong in ([{"rank": "1"}], [{"suit": "Clubs"}], [{"suit": "Spades", "colour": 1}]):
@@ -149,8 +152,9 @@ def test_one_key_at_the_top_and_inside() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "A range [from, to).", "e.g. [1, 2", "{'a': 1", "it's \"so\"", "see f(x) and {y}", "<TYPE>.class <b>", "Dec: +45\u00b0 20' 30\"",
-        "JSON such as {\"name\": \"g\", \"parameters\": {}}", "def g(x: int):", "\u4e2d\u6587\uff08\u62ec\u53f7\uff09\u3002", "```", "# Function: g", "\\",
+        "A range [from, to).", "e.g. [1, 2", "{'a': 1", "it's \"so\"", "see f(x) and {y}", "<TYPE>.class <b>",
+        "Dec: +45\u00b0 20' 30\"", "JSON such as {\"name\": \"g\", \"parameters\": {}}", "def g(x: int):",
+        "\u4e2d\u6587\uff08\u62ec\u53f7\uff09\u3002", "```", "# Function: g", "\\",
     ],
 )  # fmt: skip
 def test_descriptions_hold_anything(text: str) -> None:
@@ -166,7 +170,8 @@ def test_descriptions_hold_anything(text: str) -> None:
 
 def test_api_bank_oddities() -> None:
     table = (
-        'id,\u7c7b\u540d,input_parameters,expressions,api_info\n1,GetToday,(),GetToday(),"description = ""d""\ninput_parameters = {\n'
+        "id,\u7c7b\u540d,input_parameters,expressions,api_info\n"
+        '1,GetToday,(),GetToday(),"description = ""d""\ninput_parameters = {\n'
         '    None\n}"\n2,ReceiveEmail,(),ReceiveEmail(),"description = ""d""\ninput_parameters = None\n'
         "output_parameters = {'leak': {'type': 'str'}}\"\n"
     )
@@ -177,16 +182,26 @@ def test_api_bank_oddities() -> None:
 def test_a_searched_tool_brings_its_companion() -> None:
     keys_ = {"username": {"type": "str", "description": "d"}}
     first = {"name": "GetUserToken", "description": "d", "input_parameters": keys_, "desc_for_search": "token"}
-    second = {"name": "AddAgenda", "description": "d", "input_parameters": {}, "output_parameters": {"status": {"type": "str"}}}
+    second = {
+        "name": "AddAgenda",
+        "description": "d",
+        "input_parameters": {},
+        "output_parameters": {"status": {"type": "str"}},
+    }
     for output in ([first, second], [second], second):
-        turn = {"role": "API", "api_name": "ToolSearcher", "param_dict": {"keywords": "k"}, "result": {"output": output}}
+        turn = {
+            "role": "API",
+            "api_name": "ToolSearcher",
+            "param_dict": {"keywords": "k"},
+            "result": {"output": output},
+        }
         expected = ["GetUserToken", "AddAgenda"] if len(output) == 2 and isinstance(output, list) else ["AddAgenda"]
         assert list(extract(json.dumps(turn))) == expected
 
 
 def test_a_table_of_signatures() -> None:
-    table = "id,\u7c7b\u540d,input_parameters,expressions\n1,Add,\"(a: int, b: List[str])\",\"Add(a: int, b: List[str])\"\n2,Now,(),Now()\n"
-    tools = extract(table)
+    rows = ['1,Add,"(a: int, b: List[str])","Add(a: int, b: List[str])"', "2,Now,(),Now()", ""]
+    tools = extract("\n".join(["id,\u7c7b\u540d,input_parameters,expressions", *rows]))
     assert [(t.name, [(p.name, str(p.type), p.required) for p in t.parameters]) for t in tools.tools] == [
         ("Add", [("a", "int", True), ("b", "list[str]", True)]),
         ("Now", []),
@@ -217,7 +232,14 @@ def test_seal_tools_in_a_prompt() -> None:
             "required": ["parameters"],
             "responses": {"field": {"type": "str", "description": "d"}, "leak": {"type": "str", "description": "d"}},
         },
-        {"api_name": "getPM2.5Level", "api_description": "d", "field": "f", "parameters": {}, "required": [], "responses": {}},
+        {
+            "api_name": "getPM2.5Level",
+            "api_description": "d",
+            "field": "f",
+            "parameters": {},
+            "required": [],
+            "responses": {},
+        },
     ]
     text = f'api_list = {api_list!r}\ntask_instruction = "Tell me the details of the film "Pulp Fiction"."'
     for source in (text, api_list, "\n".join(map(json.dumps, api_list))):
@@ -282,7 +304,9 @@ def test_tool_bench_lists_with_an_empty_key() -> None:
 
 def test_twins_of_two_collections() -> None:
     twins = [RAPID | {"api_name": "Search", "tool_name": name} for name in ("Shop", "News", "News")]
-    with pytest.raises(DocumentationError, match=r"\[1\]: two tools of one name: 'Search' is documented at .*\[0\] already"):
+    with pytest.raises(
+        DocumentationError, match=r"\[1\]: two tools of one name: 'Search' is documented at .*\[0\] already"
+    ):
         extract(twins)
     tools = extract(twins, on_duplicate="rename")
     assert list(tools) == ["Search", "Search_for_News", "Search_for_News_2"]

@@ -128,27 +128,25 @@ def _api_bank_rows(data: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(table))
 
 
-def _documented(rows: list[dict[str, str]]) -> list[tuple[dict[str, str], Tool]]:
-    """The rows whose source text assigns parameters."""
-    found = []
-    for row in rows:
-        if "input_parameters" in row["api_info"]:
-            body = ast.parse(row["api_info"]).body
-            values = {node.targets[0].id: ast.literal_eval(node.value) for node in body}
-            found.append((row, api_bank_tool({"name": row["类名"], **values})))
-    return found
+def _row_tool(row: Mapping[str, str]) -> Tool:
+    """What the source text of a row assigns; a row without it has its signature only."""
+    if "input_parameters" not in row["api_info"]:
+        return source_tool(f"def {row['expressions']}: ...")
+    values = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(row["api_info"]).body}
+    return api_bank_tool({"name": row["类名"], **values})
 
 
 def _api_bank_table(data: Path) -> Iterator[Case]:
     path = data / "api-bank" / "all_apis.csv"
-    expected = [tool for _, tool in _documented(_api_bank_rows(data))]
+    expected = list(map(_row_tool, _api_bank_rows(data)))
     yield Case(path.name, path.read_text(encoding="utf-8"), expected, origin=str(path))
 
 
 def _api_bank_assignments(data: Path) -> Iterator[Case]:
-    for number, group in groups(_documented(_api_bank_rows(data)), 5):
-        text = renderings.api_bank_source((row["类名"], row["api_info"]) for row, _ in group)
-        yield Case(f"group {number}", prompt(text, "Book a meeting.", number), [tool for _, tool in group])
+    rows = [row for row in _api_bank_rows(data) if "input_parameters" in row["api_info"]]
+    for number, group in groups(rows, 5):
+        text = renderings.api_bank_source((row["类名"], row["api_info"]) for row in group)
+        yield Case(f"group {number}", prompt(text, "Book a meeting.", number), list(map(_row_tool, group)))
 
 
 def _api_bank_signatures(data: Path) -> Iterator[Case]:
