@@ -47,7 +47,7 @@ def split_enum(description: str) -> tuple[str, tuple[Any, ...] | None]:
         try:
             members, end = read_literal(text, start + len(_ENUM_VALUES))
             if members and text[end:] in (".", ""):
-                return text[:start].removesuffix(" "), tuple(plain_value(m, "enum", "") for m in members)
+                return text[:start].rstrip(), tuple(plain_value(m, "enum", "") for m in members)
         except (LiteralError, DocumentationError):
             continue
     return description, None

@@ -5,7 +5,7 @@ name (properties, overloads) is no tool. Enum classes and type aliases are not l
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -185,17 +185,17 @@ def _body_end(text: str, position: int, indent: str, unclosed: set[str]) -> int:
     return len(text)
 
 
-def indented_end(text: str, position: int, indent: str) -> int:
+def indented_end(text: str, position: int, indent: str, stops: Callable[[int], bool] = lambda start: False) -> int:
     """The end of the block of lines indented deeper than ``indent`` that begins at ``position``.
 
-    Without one it is the end of the line above, which ends in front of ``position``.
+    The block also ends before a line whose offset ``stops`` it. Without one it is the end of the line above.
     """
     end = position - 1
     while position < len(text):
         line_end = end_of_line(text, position)
         line = text[position:line_end]
         if line.strip():
-            if width(line[: len(line) - len(line.lstrip())]) <= width(indent):
+            if width(line[: len(line) - len(line.lstrip())]) <= width(indent) or stops(position):
                 break
             end = line_end
         position = line_end + 1

@@ -42,27 +42,45 @@ class _Head(NamedTuple):
 
 def find(text: str) -> Iterator[TextTool]:
     """The signature lines of a text, each with the docstring block below it."""
-    following = _LINE.search(text)
-    while match := following:
-        following = _LINE.search(text, match.end())
-        head = _read_head(text, match, following.start() if following else len(text))
+    lines = _Lines(text)
+    while match := lines.match:
+        head = lines.head()
+        lines.advance()
         if not head:
             continue
-        end = _block_end(text, head.end, match["indent"])
-        # Lines of the block may look like the beginning of a signature: "city(str): ..."
-        inner = following
-        while inner and inner.start() < end:
-            after = _LINE.search(text, inner.end())
-            if _read_head(text, inner, after.start() if after else len(text)):
-                end = inner.start()
-                while end > head.end and text[end - 1].isspace():
-                    end -= 1
-                break
-            inner = after
-        following = inner
+        end = _block_end(text, head.end, match["indent"], lines)
         docstring = f"{head.description}\n{text[head.end + 1 : end]}"
         tool = document(match["name"], head.signature.parameters, head.signature.notes, docstring)
         yield TextTool(tool, match.end("indent"), end)
+
+
+class _Lines:
+    """The lines that may be signatures, one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.match = _LINE.search(text)
+        self._next = self._after(self.match)
+
+    def advance(self) -> None:
+        """Go to the next one."""
+        self.match, self._next = self._next, self._after(self._next)
+
+    def head(self) -> _Head | None:
+        """The signature in this line, if it is one."""
+        limit = self._next.start() if self._next else len(self._text)
+        return _read_head(self._text, self.match, limit) if self.match else None
+
+    def is_signature(self, line_start: int) -> bool:
+        """Whether a signature begins in the line; one that none begins in is passed over."""
+        while self.match and self.match.start() <= line_start:
+            if self.match.start() == line_start and self.head():
+                return True
+            self.advance()
+        return False
+
+    def _after(self, match: re.Match[str] | None) -> re.Match[str] | None:
+        return _LINE.search(self._text, match.end()) if match else None
 
 
 def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
@@ -127,12 +145,12 @@ def _is_return_type(text: str) -> bool:
     return is_type(text) and ("<" in text or text.lower() in _RETURNS or value_type(text) != ANY)
 
 
-def _block_end(text: str, line_end: int, indent: str) -> int:
-    """The end of what documents the signature whose line ends at ``line_end``.
+def _block_end(text: str, line_end: int, indent: str, lines: _Lines) -> int:
+    """The end of what documents the signature whose line ends at ``line_end``, before the next signature.
 
     Lines that are indented deeper, and sections from ``Args:`` on that are not: LangChain prints docstrings so.
     """
-    end = indented_end(text, line_end + 1, indent)
+    end = indented_end(text, line_end + 1, indent, lines.is_signature)
     wanted: tuple[str, ...] = ("keys",)
     while True:
         start = _next_line(text, end)
@@ -141,7 +159,7 @@ def _block_end(text: str, line_end: int, indent: str) -> int:
         same = width(text[text.rfind("\n", 0, start) + 1 : start]) == width(indent)
         if not (same and title.endswith(COLONS) and title_of(title) in wanted):
             return end
-        section_end = indented_end(text, title_end + 1, indent)
+        section_end = indented_end(text, title_end + 1, indent, lines.is_signature)
         if section_end == title_end:
             return end
         end, wanted = section_end, ("keys", "other")

@@ -115,6 +115,7 @@ def test_anchors_share_and_merge(parser):
         ("a: 1\nb: {c: 1, c: 2}", "c: 2}"),
         ("a: 1\n1: 2\n'1': 3", "'1': 3"),
         ("a: &a [1, *a]", "*a]"),
+        ("a: &a 1\nb: &a [*a]", "*a]"),
         ("a: *b", "*b"),
         ("? [a]\n: b", "[a]"),
         ("a: 'b\nc: d\n", "'b"),
@@ -188,7 +189,7 @@ def test_what_was_dumped_is_read_again(value, allow_unicode, flow, style):
 AROUND = [
     "{}",
     "{}\nUser: hello: there\n",
-    "The API of albums:\n\n{}\n\n- Be nice: always\n- Be brief\n",
+    "The API of albums:\n\n{}\n\n- Note: be nice\n- Be brief\n",
     "Use\n```yaml\n{}```\nand answer: quickly.\n",
     "# API\n{}\n## Next: part\n",
     "note: this: is prose\n\n{}\nExample: {{'a': 1}}\n",

@@ -57,7 +57,7 @@ def _decoys(data: Path, form: Format) -> Iterator[Case]:
 
 def _entries(data: Path, pattern: str) -> Iterator[dict[str, Any]]:
     for path in sorted((data / "bfcl").glob(f"BFCL_v4_{pattern}.json")):
-        yield from read_lines(path)
+        yield from (entry for entry in read_lines(path) if "function" in entry)
 
 
 def _case(entry: dict[str, Any], form: Format, number: int) -> Iterator[Case]:

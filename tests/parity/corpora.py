@@ -14,7 +14,7 @@ import yaml
 from parity import renderings
 from parity.facts import Case, Tool
 from parity.oracle import api_bank_tool, rapid_tool, renamed, schema_tool, seal_tool
-from parity.oracle_openapi import openapi_tools, operation_tool, operations
+from parity.oracle_openapi import expanded, openapi_tools, operation_tool, operations
 from parity.oracle_text import alpaca_tools, source_tool
 
 Cases = Callable[[Path], Iterator[Case]]
@@ -54,8 +54,8 @@ def rows() -> list[Row]:
         Row("StableToolBench", "Python repr", 100, lambda data: _rapid(data, repr)),
         Row("StableToolBench", "ToolBench repr", 100, _tool_bench),
         Row("StableToolBench", "JSON, names twice", 100, _rapid_renamed),
-        Row("RestBench", "OpenAPI JSON", 100, lambda data: _tmdb(data, json.dumps)),
-        Row("RestBench", "OpenAPI YAML", 99, lambda data: _tmdb(data, lambda d: yaml_text(d, sort_keys=False))),
+        Row("RestBench", "OpenAPI JSON", 100, lambda data: _rest_bench(data, json.dumps)),
+        Row("RestBench", "OpenAPI YAML", 99, lambda data: _rest_bench(data, lambda d: yaml_text(d, sort_keys=False))),
         Row("RestBench", "RestGPT blocks", 99, _rest_gpt),
     ]
 
@@ -101,6 +101,10 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def groups(entries: list[Any], size: int) -> Iterator[tuple[int, list[Any]]]:
     """Consecutive groups, each with its number."""
     for number, start in enumerate(range(0, len(entries), size)):
@@ -109,7 +113,7 @@ def groups(entries: list[Any], size: int) -> Iterator[tuple[int, list[Any]]]:
 
 def _sgd(data: Path, printed: Callable[[list[dict[str, Any]]], str]) -> Iterator[Case]:
     for number, path in enumerate(sorted((data / "sgd").glob("*_tools*.json"))):
-        tools = json.loads(path.read_text(encoding="utf-8"))
+        tools = _read(path)
         expected = renamed([(schema_tool(tool), "") for tool in tools])
         yield Case(path.stem, prompt(printed(tools), "Find me a bus.", number), expected, on_duplicate="rename")
 
@@ -182,12 +186,14 @@ def _seal_lines(data: Path) -> Iterator[Case]:
     yield Case(path.name, path.read_text(encoding="utf-8"), expected, origin=str(path))
 
 
-def _alpaca_entries(data: Path) -> list[dict[str, Any]]:
-    return json.loads((data / "toolalpaca" / "eval_simulated.json").read_text(encoding="utf-8"))
+def _alpaca_entries(data: Path, word: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The APIs that have documentation of this kind, numbered."""
+    found = [api for path in sorted((data / "toolalpaca").glob("eval_*.json")) for api in _read(path)]
+    return ((number, api) for number, api in enumerate(found) if word in api)
 
 
 def _alpaca(data: Path, word: str) -> Iterator[Case]:
-    for number, entry in enumerate(_alpaca_entries(data)):
+    for number, entry in _alpaca_entries(data, word):
         expected = alpaca_tools(entry[word], marked=word == "Functions")
         yield Case(entry["Name"], prompt(entry[word], entry["Instructions"][0], number), expected)
         template = entry[word].replace("{", "{{").replace("}", "}}")
@@ -195,7 +201,7 @@ def _alpaca(data: Path, word: str) -> Iterator[Case]:
 
 
 def _alpaca_object(data: Path) -> Iterator[Case]:
-    for number, entry in enumerate(_alpaca_entries(data)):
+    for number, entry in _alpaca_entries(data, "Function_Description"):
         found = entry["Function_Description"]
         texts = [f"{name}: {text}" for name, text in found.items() if name != "components"]
         expected = alpaca_tools("\n".join(texts), marked=False)
@@ -204,7 +210,7 @@ def _alpaca_object(data: Path) -> Iterator[Case]:
 
 
 def _alpaca_openapi(data: Path, printed: Callable[[Any], Iterable[str]]) -> Iterator[Case]:
-    for number, entry in enumerate(_alpaca_entries(data)):
+    for number, entry in _alpaca_entries(data, "Documentation"):
         document = json.loads(entry["Documentation"])
         expected = openapi_tools(document)
         for style, text in enumerate(printed(document)):
@@ -215,7 +221,7 @@ def _alpaca_openapi(data: Path, printed: Callable[[Any], Iterable[str]]) -> Iter
 
 def _alpaca_yaml(data: Path) -> Iterator[Case]:
     yield from _alpaca_openapi(data, yaml_texts)
-    for entry in _alpaca_entries(data):
+    for _, entry in _alpaca_entries(data, "Documentation"):
         document = json.loads(entry["Documentation"])
         text = yaml_text(document, default_flow_style=True, sort_keys=False)
         yield Case(f"{entry['Name']}, flow style", text, openapi_tools(document), origin="openapi.yaml")
@@ -224,7 +230,7 @@ def _alpaca_yaml(data: Path) -> Iterator[Case]:
 def _rapid_queries(data: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted((data / "stabletoolbench").glob("*instruction*.json")):
-        found += json.loads(path.read_text(encoding="utf-8"))
+        found += _read(path)
     return found
 
 
@@ -252,26 +258,28 @@ def _tool_bench(data: Path) -> Iterator[Case]:
         yield Case(f"query {query['query_id']}", text, expected, on_duplicate="rename")
 
 
-def _tmdb_document(data: Path) -> dict[str, Any]:
-    return json.loads((data / "restbench" / "tmdb_oas.json").read_text(encoding="utf-8"))
-
-
-def _tmdb(data: Path, printed: Callable[[Any], str]) -> Iterator[Case]:
-    document = _tmdb_document(data)
-    yield Case("tmdb_oas.json", printed(document), openapi_tools(document))
+def _rest_bench(data: Path, printed: Callable[[Any], str]) -> Iterator[Case]:
+    for path in sorted((data / "restbench").glob("*_oas.json")):
+        document = _read(path)
+        yield Case(path.name, printed(document), openapi_tools(document))
 
 
 def _rest_gpt(data: Path) -> Iterator[Case]:
     """RestGPT's blocks: keys sorted, lines folded, without the parameters that stand beside the operation."""
-    document = _tmdb_document(data)
-    for number, group in groups(list(operations(document)), 4):
-        blocks, expected = [], []
-        for method, path, operation, _ in group:
-            title = f"{method.upper()} {path}"
-            kept = {key: operation[key] for key in ("description", "parameters", "responses") if key in operation}
-            blocks.append(f"== Docs for {title} == \n{yaml_text(kept)}\n")
-            expected.append(operation_tool(document, title, path, kept, {}))
-        text = "".join(blocks)
-        yield Case(f"group {number}", prompt(text, "Who directed it?", number), expected)
-        template = text.replace("{", "{{").replace("}", "}}")
-        yield Case(f"group {number}, template", prompt(template, "{input}", number), expected)
+    for document_path in sorted((data / "restbench").glob("*_oas.json")):
+        document = _read(document_path)
+        for number, group in groups(list(operations(document)), 4):
+            blocks, expected = [], []
+            for method, path, operation, _ in group:
+                title = f"{method.upper()} {path}"
+                kept = {key: expanded(document, operation[key]) for key in _REST_GPT_KEYS if key in operation}
+                kept["responses"] = operation["responses"]
+                blocks.append(f"== Docs for {title} == \n{yaml_text(kept)}\n")
+                expected.append(operation_tool(document, title, path, kept, {}))
+            name, text = f"{document_path.name}, group {number}", "".join(blocks)
+            yield Case(name, prompt(text, "Who directed it?", number), expected)
+            template = text.replace("{", "{{").replace("}", "}}")
+            yield Case(f"{name}, template", prompt(template, "{input}", number), expected)
+
+
+_REST_GPT_KEYS = ("description", "parameters", "requestBody")

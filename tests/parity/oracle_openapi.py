@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from parity.facts import Key, Tool
-from parity.oracle import inner_keys, keys
+from parity.oracle import inner_keys, keys, own_flag
 
 Json = Mapping[str, Any]
+_IGNORED_HEADERS = ("accept", "content-type", "authorization")
 _METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
 
 
@@ -40,10 +41,12 @@ def operation_tool(document: Json, name: str, path: str, operation: Json, item: 
         if variable not in declared:
             found[variable] = Key(variable, True, "", "str")
     for parameter in shared + own:
+        if parameter["in"] == "header" and parameter["name"].lower() in _IGNORED_HEADERS:
+            continue
         schema = _resolved(document, parameter["schema"])
         description = parameter.get("description") or schema.get("description") or ""
-        required = parameter["name"] in variables or parameter["in"] == "path" or parameter.get("required")
-        listed = [parameter["name"]] if required else [] if required is False else None
+        required = parameter["name"] in variables or parameter["in"] == "path" or own_flag(parameter)
+        listed = None if required is None else [parameter["name"]] if required else []
         for key in keys({parameter["name"]: {**schema, "description": description}}, listed, False):
             found.setdefault(key.path, key)
     for key in _body_keys(document, operation):
@@ -59,17 +62,18 @@ def _place(parameter: Json) -> tuple[str, str]:
 
 
 def _body_keys(document: Json, operation: Json) -> Iterator[Key]:
+    """The keys of a JSON body; one that is no object is a key of its own, ``body``."""
     body = _resolved(document, operation.get("requestBody", {}))
-    if "content" in body:
-        [content] = body["content"].values()
-        schema = _expanded(document, content["schema"])
-        yield from inner_keys_of(schema)
-
-
-def inner_keys_of(schema: Json) -> Iterator[Key]:
-    """The keys of an object at the top of a schema."""
-    for key in inner_keys(schema, "", False):
-        yield replace(key, path=key.path.removeprefix("."))
+    schemas = {media: content["schema"] for media, content in body.get("content", {}).items() if "schema" in content}
+    if not schemas:
+        return
+    schema = expanded(document, schemas.get("application/json", next(iter(schemas.values()))))
+    if schema.get("properties"):
+        for key in inner_keys(schema, "", False):
+            yield replace(key, path=key.path.removeprefix("."))
+    elif schema.get("type") != "object":
+        spec = {**schema, "description": body.get("description", "")}
+        yield from keys({"body": spec}, ["body"] if own_flag(body) else [], False)
 
 
 def _resolved(document: Json, node: Json) -> Json:
@@ -81,10 +85,10 @@ def _resolved(document: Json, node: Json) -> Json:
     return _resolved(document, found)
 
 
-def _expanded(document: Json, node: Any) -> Any:
-    """The node without references."""
+def expanded(document: Json, node: Any) -> Any:
+    """The node with all references in it followed."""
     if isinstance(node, list):
-        return [_expanded(document, member) for member in node]
+        return [expanded(document, member) for member in node]
     if not isinstance(node, Mapping):
         return node
-    return {key: _expanded(document, member) for key, member in _resolved(document, node).items()}
+    return {key: expanded(document, member) for key, member in _resolved(document, node).items()}

@@ -143,7 +143,9 @@ def _prose_keys(written: str, marked: bool) -> Iterator[Key]:
 
 def _prose_key(path: str, prose: str, habit: bool | None) -> Iterator[Key]:
     match = _PROSE.fullmatch(prose)
-    assert match, prose
+    if not match:
+        yield Key(path, requiredness(None, None, prose, False, habit), "", "any", description=prose)
+        return
     raw_type, description, enum = match["type"], match["description"].strip(), match["enum"]
     if enum is None and (behind := re.search(r" ?One of: \[([^\]]*)\]\.$", description)):
         description, enum = description[: behind.start()], behind[1]
