@@ -22,6 +22,7 @@ from lookup.forms import (
     TextTool,
     found_at,
     one_tool,
+    quoted,
     read_description,
     read_name,
     shown,
@@ -61,7 +62,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         Naming tool and parameter: a name that is no text, ``input_parameters`` or a key that is no object.
     """
     name = read_name(data)
-    owner = f"tool {name!r}"
+    owner = f"tool {quoted(name)}"
     parameters = data["input_parameters"]
     if parameters is None or parameters == {None}:
         parameters = {}

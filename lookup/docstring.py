@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from lookup.errors import LiteralError
 from lookup.requiredness import decide
 from lookup.schema import ANY, MISSING, ParameterSpec, ToolSpec, ValueType
-from lookup.signature import Parameter, read_list, read_value
+from lookup.signature import Parameter, is_type, read_list, read_value
 from lookup.type_names import value_type
 from lookup.unions import type_of
 
@@ -136,7 +136,8 @@ class _Entry:
         """What this entry adds to an earlier one of the key: Sphinx has ``:param x:`` beside ``:type x:``."""
         description = _joined(self.lines)
         documented = _read_head(self.head)
-        if not description and documented.type == ANY and documented.enum is None and " " in documented.raw_type:
+        said = documented.raw_type
+        if not description and " " in said and documented.type == ANY and not documented.enum and not is_type(said):
             # NumPy's "key : type" that holds prose
             description, documented = self.head, DocumentedKey(required=documented.required)
         enum = documented.enum if documented.enum is not None else _choices(description)

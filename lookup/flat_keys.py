@@ -8,7 +8,7 @@ what other frameworks print in the same way: Cohere's ``parameter_definitions``,
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lookup.forms import ObjectForm, one_tool, read_description, read_name
+from lookup.forms import ObjectForm, one_tool, quoted, read_description, read_name
 from lookup.property_reader import PropertyReader
 from lookup.schema import ToolSpec
 
@@ -36,7 +36,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         Naming tool and parameter, as ``PropertyReader.parameters``.
     """
     name = read_name(data)
-    owner = f"tool {name!r}"
+    owner = f"tool {quoted(name)}"
     reader = PropertyReader(owner, {}, habit=None)
     keys = next(data[key] for key in _KEYS if key in data)
     parameters = reader.parameters({"properties": keys}, beside=data)

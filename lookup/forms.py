@@ -4,11 +4,12 @@ import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from lookup.errors import DocumentationError
 from lookup.schema import ToolSpec
 
+MAX_QUOTED: Final = 120
 _CALLED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
@@ -69,6 +70,11 @@ def shown(value: object) -> str:
     if isinstance(value, list | tuple | set):
         return f"a list of {len(value)}"
     return f"{type(value).__name__} {reprlib.repr(value)}"
+
+
+def quoted(text: str) -> str:
+    """A name or key for a message, cut in its middle if it is long: messages are made for every key that is read."""
+    return repr(text) if len(text) <= MAX_QUOTED else f"{text[:60]!r}…{text[-20:]!r}"
 
 
 def found_at(text: str, position: int) -> str:

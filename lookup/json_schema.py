@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.forms import ObjectForm, one_tool, read_description, read_name, shown
+from lookup.forms import ObjectForm, one_tool, quoted, read_description, read_name, shown
 from lookup.property_reader import PropertyReader
 from lookup.schema import ToolSpec
 from lookup.type_names import value_type
@@ -44,7 +44,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         ``required`` that is no list or names an unknown key, an ``enum`` that is no list or empty.
     """
     name = read_name(data)
-    owner = f"tool {name!r}"
+    owner = f"tool {quoted(name)}"
     description = read_description(data, owner)
     key, schema = _schema(data)
     if schema is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.forms import ObjectForm, one_tool, read_description, read_name, shown
+from lookup.forms import ObjectForm, one_tool, quoted, read_description, read_name, shown
 from lookup.property_reader import PropertyReader
 from lookup.schema import ParameterSpec, ToolSpec
 
@@ -52,7 +52,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         Naming tool and parameter: a list or an entry of the wrong kind, an entry without a name.
     """
     name = read_name(data)
-    owner = f"tool {name!r}"
+    owner = f"tool {quoted(name)}"
     reader = PropertyReader(owner, {}, habit=None)
     parameters: dict[str, ParameterSpec] = {}
     for word, listed, entry in _entries(data, owner):
@@ -63,7 +63,9 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
             del spec["default"]
         parameter = reader.parameter(entry["name"], spec, listed, None)
         if parameter.name in parameters:
-            reader.notes.append(f"{owner}, parameter {parameter.name!r}: documented twice; the first one is taken")
+            reader.notes.append(
+                f"{owner}, parameter {quoted(parameter.name)}: documented twice; the first one is taken"
+            )
         parameters.setdefault(parameter.name, parameter)
     collection = data.get("tool_name")
     return ToolSpec(

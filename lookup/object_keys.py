@@ -26,6 +26,7 @@ class _Container:
     expects_key: bool
     used: set[str] = field(default_factory=set)
     key: str = ""
+    begun: str = ""  # a key that is under way
 
     @property
     def properties(self) -> tuple[ParameterSpec, ...]:
@@ -38,9 +39,9 @@ class _Container:
         return found or self.type.items or ANY
 
     @property
-    def left(self) -> list[str]:
+    def left(self) -> list[ParameterSpec]:
         """The documented keys that are not used yet."""
-        return [p.name for p in self.properties if p.name not in self.used]
+        return [p for p in self.properties if p.name not in self.used]
 
     def lacks_required(self) -> bool:
         return any(p.required and p.name not in self.used for p in self.properties)
@@ -48,15 +49,21 @@ class _Container:
     def take_key(self, begun: str, complete: bool) -> bool:
         """Whether a key, or the beginning of one, is possible here."""
         if not complete:
-            quote = begun[0]
-            written = (f"{quote}{escape(key, quote)}{quote}" for key in self.left)
-            return not self.properties or any(text.startswith(begun) for text in written)
+            self.begun = begun
+            return not self.properties or bool(self.rests())
         key = str(parse_literal(begun))
         if key in self.used:
             return False
         self.used.add(key)
         self.key, self.expects_key = key, False
         return True
+
+    def rests(self) -> list[str]:
+        """What completes the key that is under way or comes next, required keys first."""
+        quote = self.begun[:1] or '"'
+        left = sorted(self.left, key=lambda spec: not spec.required)
+        written = (f"{quote}{escape(spec.name, quote)}{quote}" for spec in left)
+        return [text[len(self.begun) :] for text in written if text.startswith(self.begun)]
 
 
 def keys_are_possible(beginning: str, value_type: ValueType) -> bool:
@@ -67,8 +74,20 @@ def keys_are_possible(beginning: str, value_type: ValueType) -> bool:
     beginning : str
         The beginning of a literal that the grammar of ``value_type`` admits; time linear in its length.
     """
-    if "{" not in beginning:
-        return True
+    return "{" not in beginning or _open_containers(beginning, value_type) is not None
+
+
+def rests_of_keys(beginning: str, value_type: ValueType) -> list[str]:
+    """What completes the key of an object that a possible beginning ends in, or the keys that may come next.
+
+    Empty where no key is expected, or any key may be written.
+    """
+    stack = _open_containers(beginning, value_type)
+    return stack[-1].rests() if stack and stack[-1].expects_key else []
+
+
+def _open_containers(beginning: str, value_type: ValueType) -> list[_Container] | None:
+    """The brackets that are open at the end, innermost last; ``None`` if the beginning is impossible."""
     stack: list[_Container] = []
     for token in _TOKEN.finditer(beginning):
         char = token[0][0]
@@ -80,17 +99,17 @@ def keys_are_possible(beginning: str, value_type: ValueType) -> bool:
             continue
         elif char in _CLOSERS:
             if top.lacks_required():
-                return False
+                return None
             stack.pop()
         elif char == ",":
             top.expects_key = top.keyed
             if top.properties and not top.left:
-                return False
+                return None
         elif char != ":" and top.expects_key:
             complete = bool(token["single"] or token["double"])
             if not top.take_key(token[0] if complete else beginning[token.start() :], complete):
-                return False
-    return True
+                return None
+    return stack
 
 
 def _inside(value_type: ValueType, kind: Kind) -> ValueType:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.forms import ObjectForm, read_description, shown
+from lookup.forms import ObjectForm, quoted, read_description, shown
 from lookup.property_reader import PropertyReader
 from lookup.references import References
 from lookup.requiredness import own_flag
@@ -64,14 +64,14 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
         if not isinstance(item, Mapping):
             raise DocumentationError(f"path {path!r}: expected an object of operations, found {shown(item)}")
         notes: list[str] = []
-        item, _ = references.resolve(item, frozenset(), notes)
+        item, _ = references.resolve(item, frozenset(), notes, references.allowance.take)
         for method, operation in item.items():
             if _is_method(method):
                 if not isinstance(operation, Mapping):
                     raise DocumentationError(
                         f"operation '{method.upper()} {path}': expected an object, found {shown(operation)}"
                     )
-                yield _Operation(data, references, path, item, method, operation).tool(notes), operation
+                yield _Operation(references, path, item, method, operation).tool(notes), operation
 
 
 class _Operation:
@@ -79,7 +79,6 @@ class _Operation:
 
     def __init__(
         self,
-        root: Mapping[str, Any],
         references: References,
         path: str,
         item: Mapping[str, Any],
@@ -91,12 +90,11 @@ class _Operation:
         if name is not None and not isinstance(name, str):
             raise DocumentationError(f"operation {title!r}: expected 'operationId' to be a text, found {shown(name)}")
         self._name = name if name and name.strip() else title
-        self._owner = f"tool {self._name!r}"
-        self._references = references
+        self._owner = f"tool {quoted(self._name)}"
         self._variables = dict.fromkeys(_VARIABLE.findall(path))
         self._item = item
         self._operation = operation
-        self._reader = PropertyReader(self._owner, root, habit=False, skip_read_only=True)
+        self._reader = PropertyReader(self._owner, references, habit=False, skip_read_only=True)
         self._notes = self._reader.notes
         self._keys: dict[str, ParameterSpec] = {}
         self._places: dict[str, str] = {}
@@ -151,18 +149,18 @@ class _Operation:
                 raise DocumentationError(f"{self._owner}: expected a parameter to have a 'name', found {found}")
             if place is not None and not isinstance(place, str):
                 raise DocumentationError(
-                    f"{self._owner}, parameter {name!r}: expected 'in' to be a text, found {shown(place)}"
+                    f"{self._owner}, parameter {quoted(name)}: expected 'in' to be a text, found {shown(place)}"
                 )
             yield parameter
 
     def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
         if not isinstance(written, Mapping):
             raise DocumentationError(f"{self._owner}: expected {what} to be an object, found {shown(written)}")
-        return self._references.resolve(written, frozenset(), self._notes)[0]
+        return self._reader.resolve(written)
 
     def _parameter(self, parameter: Mapping[str, Any]) -> None:
         name, place = parameter["name"], parameter.get("in", "query")
-        where = f"{self._owner}, parameter {name!r}"
+        where = f"{self._owner}, parameter {quoted(name)}"
         if place == "header" and name.lower() in _RESERVED_HEADERS:
             self._notes.append(f"{where}: a header that OpenAPI leaves to the protocol: not taken over")
             return

@@ -6,12 +6,13 @@ the older drafts are read as far as they say which values a key takes. Condition
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
-from lookup.forms import read_description, shown
+from lookup.expansion import Expansion
+from lookup.forms import quoted, read_description, shown
 from lookup.literal_text import render_literal
 from lookup.literals import parse_literal
 from lookup.references import References
@@ -21,11 +22,11 @@ from lookup.type_names import NULL_NAMES, value_type
 from lookup.unions import type_of, united
 
 MAX_NESTING: Final = 16
-MAX_KEYS: Final = 10_000
-"""Most keys of one tool, nested ones counted: references can multiply a small text without end."""
-
+MAX_NOTES: Final = 20
 _UNIONS: Final = ("anyOf", "oneOf")
 _CONDITIONS: Final = ("if", "dependentRequired", "dependentSchemas", "dependencies", "not", "patternProperties")
+
+_TOO_MUCH: Final = "nested too deep or in too many ways: some keys and elements are not taken over"
 
 Schema = Mapping[str, Any]
 
@@ -37,8 +38,8 @@ class PropertyReader:
     ----------
     owner : str
         Names the tool in error messages.
-    root : Mapping
-        The document that local references point into.
+    root : Mapping or References
+        The document that local references point into; or its references, where several tools share them.
     habit : bool, optional
         What a key is that nothing is said of: ``False`` (JSON Schema's own rule), ``True``, or ``None`` for unknown.
     skip_read_only : bool
@@ -50,13 +51,20 @@ class PropertyReader:
         What was noticed and not taken over.
     """
 
-    def __init__(self, owner: str, root: Schema, habit: bool | None = False, skip_read_only: bool = False) -> None:
+    def __init__(
+        self,
+        owner: str,
+        root: Schema | References,
+        habit: bool | None = False,
+        skip_read_only: bool = False,
+    ) -> None:
         self.owner = owner
         self.notes: list[str] = []
-        self._references = References(root)
+        self._references = root if isinstance(root, References) else References(root)
         self._habit = habit
         self._skip_read_only = skip_read_only
-        self._keys_left = MAX_KEYS
+        self._expansion = Expansion(self._references.allowance)
+        self._parts: dict[int, tuple[Any, Any]] = {}
 
     def parameters(
         self, schema: Schema, beside: Schema | None = None, strict: bool = True
@@ -76,6 +84,8 @@ class PropertyReader:
             If ``properties`` or a property is no object, ``required`` is no list, or an ``enum`` no list with members.
         """
         merged, active = self._object(schema, frozenset())
+        if active and not self._may_hold(merged):  # a referenced object may be that of any number of tools
+            return ()
         return self._keys(merged, beside or {}, self.owner, 0, active, strict)
 
     def parameter(
@@ -90,6 +100,10 @@ class PropertyReader:
         """
         return self._key(self.owner, key, spec, listed, habit, 0, frozenset())
 
+    def resolve(self, spec: Schema) -> Schema:
+        """The object that a reference names; ``spec`` itself if it is none."""
+        return self._references.resolve(spec, frozenset(), self.notes, self._expansion.take)[0]
+
     def _key(
         self,
         owner: str,
@@ -102,10 +116,7 @@ class PropertyReader:
     ) -> ParameterSpec:
         if not isinstance(key, str) or not key:
             raise DocumentationError(f"{owner}: expected a parameter's key to be a text, found {shown(key)}")
-        where = f"{owner}, parameter {key!r}"
-        self._keys_left -= 1
-        if self._keys_left < 0:
-            raise DocumentationError(f"{where}: expected at most {MAX_KEYS} keys in one tool, nested ones counted")
+        where = f"{owner}, parameter {quoted(key)}"
         if spec is True:  # JSON Schema's schema that allows anything
             spec = {}
         if not isinstance(spec, Mapping):
@@ -119,7 +130,7 @@ class PropertyReader:
             has_default="default" in spec,
             habit=habit,
         )
-        kind = _with_enum(kind, spec, where)
+        kind = self._with_enum(kind, spec, where)
         return ParameterSpec(
             name=key,
             type=replace(kind, enum=None),
@@ -127,7 +138,9 @@ class PropertyReader:
             required=required,
             description=description,
             enum=kind.enum,
-            default=plain_value(spec["default"], "default", where) if "default" in spec else MISSING,
+            default=self._once(spec["default"], lambda d: plain_value(d, "default", where))
+            if "default" in spec
+            else MISSING,
             rule=rule,
         )
 
@@ -143,7 +156,7 @@ class PropertyReader:
                 f"{owner}: expected 'properties' to be an object of parameters, found {shown(properties)}"
             )
         if conditions := [word for word in _CONDITIONS if word in schema]:
-            self.notes.append(f"{owner}: conditions are not taken over: {', '.join(conditions)}")
+            self._note(f"{owner}: conditions are not taken over: {', '.join(conditions)}")
         lists = {word: schema.get(word, beside.get(word)) for word in ("required", "optional")}
         required = self._key_list("required", lists["required"], properties, owner, strict)
         optional = self._key_list("optional", lists["optional"], properties, owner, strict=False)
@@ -154,9 +167,12 @@ class PropertyReader:
         )
 
     def _is_read_only(self, owner: str, key: object, spec: object, active: frozenset[str]) -> bool:
-        if not isinstance(spec, Mapping) or self._references.resolve(spec, active, [])[0].get("readOnly") is not True:
+        if not isinstance(spec, Mapping):
             return False
-        self.notes.append(f"{owner}, parameter {key!r}: only responses hold it: ignored")
+        resolved, _ = self._references.resolve(spec, active, [], self._expansion.take)
+        if resolved.get("readOnly") is not True:
+            return False
+        self._note(f"{owner}, parameter {quoted(str(key))}: only responses hold it: ignored")
         return True
 
     def _key_list(self, word: str, keys: object, properties: Schema, owner: str, strict: bool) -> frozenset[str] | None:
@@ -170,48 +186,62 @@ class PropertyReader:
                 raise DocumentationError(f"{owner}: expected {word!r} to hold keys, found {shown(key)}")
             if key in properties:
                 continue
-            message = f"{owner}: {word!r} names {key!r}, which is not in 'properties'"
+            message = f"{owner}: {word!r} names {quoted(key)}, which is not in 'properties'"
             if strict and key:
                 expected = ", ".join(map(repr, properties)) or "nothing"
                 raise DocumentationError(f"{message}; expected one of {expected}")
-            self.notes.append(f"{message}: ignored")
+            self._note(f"{message}: ignored")
         return frozenset(keys)
 
-    def _object(self, schema: Schema, active: frozenset[str]) -> tuple[Schema, frozenset[str]]:
+    def _object(self, schema: Schema, active: frozenset[str], depth: int = 0) -> tuple[Schema, frozenset[str]]:
         """The schema of an object with its reference, ``allOf`` and branches merged into one.
 
         Keys of any branch of ``anyOf`` or ``oneOf`` are keys; required are those that every branch requires.
         """
-        schema, active = self._references.resolve(schema, active, self.notes)
-        branches = _branches(schema, "allOf")
+        schema, active = self._references.resolve(schema, active, self.notes, self._expansion.take)
         merged = dict(schema)
-        for branch in branches:
-            part, active = self._object(branch, active)
-            _merge(merged, part, required=_listed_keys(merged) + _listed_keys(part))
+        if depth > MAX_NESTING:
+            self._note(f"{self.owner}: {_TOO_MUCH}")
+            return merged, active
+        for branch in _branches(schema, "allOf"):
+            part, active = self._object(branch, active, depth + 1)
+            if self._may_hold(part):
+                _merge(merged, part, required=_listed_keys(merged) + _listed_keys(part))
         for union in _UNIONS:
-            parts = [self._object(branch, active)[0] for branch in _branches(schema, union) if not _is_null(branch)]
-            shared = (
-                [key for key in _listed_keys(parts[0]) if all(key in _listed_keys(p) for p in parts)] if parts else []
-            )
+            named = [branch for branch in _branches(schema, union) if not _is_null(branch)]
+            parts = [self._object(branch, active, depth + 1)[0] for branch in named]
+            parts = [part for part in parts if self._may_hold(part)]
+            lists = [frozenset(_listed_keys(part)) for part in parts]
             for part in parts:
                 _merge(merged, part, required=_listed_keys(merged))
-            if shared:
-                merged["required"] = list(dict.fromkeys(_listed_keys(merged) + shared))
+            if shared := frozenset.intersection(*lists) if lists else None:
+                merged["required"] = [*_listed_keys(merged), *shared]
         return merged, active
+
+    def _may_hold(self, schema: Schema) -> bool:
+        """Whether the keys of an object may be read (again)."""
+        properties = schema.get("properties")
+        keys = len(properties) if isinstance(properties, Mapping) else 0
+        if self._expansion.take(1 + keys + len(_listed_keys(schema))):
+            return True
+        self._note(f"{self.owner}: {_TOO_MUCH}")
+        return False
 
     def _type(self, spec: Schema, where: str, nesting: int, active: frozenset[str]) -> tuple[ValueType, str, Schema]:
         """The type, the type as written, and the property with references and its one branch merged in."""
-        spec, active = self._references.resolve(spec, active, self.notes)
-        if nesting > MAX_NESTING:
-            self.notes.append(f"{where}: nested deeper than {MAX_NESTING}: any value is taken")
-            return ANY, "", spec
+        spec, active = self._references.resolve(spec, active, self.notes, self._expansion.take)
+        if nesting > MAX_NESTING or (nesting and not self._expansion.take()):
+            self._note(f"{where}: {_TOO_MUCH}")
+            written = spec.get("type")
+            return value_type(written) if isinstance(written, str) else ANY, "", spec
         if _branches(spec, "allOf"):
             spec, active = self._object({key: value for key, value in spec.items() if key not in _UNIONS}, active)
         written = spec.get("type")
         if written is None:
             for union in _UNIONS:
                 if branches := _branches(spec, union):
-                    return self._union(spec, branches, where, nesting, active)
+                    written = self._once(spec[union], lambda union: json.dumps(union, ensure_ascii=False, default=repr))
+                    return self._union(spec, written, branches, where, nesting, active)
             raw_type, kind = "", ValueType("dict") if "properties" in spec else ANY
         elif isinstance(written, str):
             raw_type, kind = written, value_type(written)
@@ -241,8 +271,9 @@ class PropertyReader:
         if kind.kind == "dict":
             if isinstance(spec.get("properties"), Mapping) and spec["properties"]:
                 merged, active = self._object(spec, active)
-                keys = self._keys(merged, {}, where, nesting + 1, active, strict=False)
-                return replace(kind, properties=keys)
+                if not self._may_hold(merged):
+                    return kind
+                return replace(kind, properties=self._keys(merged, {}, where, nesting + 1, active, strict=False))
             extra = spec.get("additionalProperties")
             if isinstance(extra, Mapping):
                 element = self._element(extra, where, nesting, active)
@@ -251,13 +282,32 @@ class PropertyReader:
 
     def _element(self, spec: Schema, where: str, nesting: int, active: frozenset[str]) -> ValueType:
         kind, _, branch = self._type(spec, where, nesting + 1, active)
-        return _with_enum(kind, branch, where)
+        return self._with_enum(kind, branch, where)
+
+    def _with_enum(self, kind: ValueType, spec: Schema, where: str) -> ValueType:
+        """The type with its enum; where no type is documented it is that of the members."""
+        if spec.get("enum") is not None:
+            members, inferred = self._once(spec["enum"], lambda enum: _read_enum(enum, where))
+        elif "const" in spec:
+            members, inferred = _read_enum([spec["const"]], where)
+        else:
+            return kind
+        return replace(inferred if kind == ANY and "type" not in spec else kind, enum=members)
+
+    def _once(self, value: Any, read: Callable[[Any], Any]) -> Any:
+        """What is read of a part of the document, to which many references may lead."""
+        if id(value) not in self._parts:
+            self._parts[id(value)] = value, read(value)
+        return self._parts[id(value)][1]
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes and len(self.notes) < MAX_NOTES:
+            self.notes.append(note)
 
     def _union(
-        self, spec: Schema, branches: Sequence[Schema], where: str, nesting: int, active: frozenset[str]
+        self, spec: Schema, raw_type: str, branches: Sequence[Schema], where: str, nesting: int, active: frozenset[str]
     ) -> tuple[ValueType, str, Schema]:
         """One branch beside null gives its type and enum; enums of all branches together are one enum."""
-        raw_type = json.dumps(branches, ensure_ascii=False, skipkeys=True, default=repr)
         nullable = any(map(_is_null, branches))
         named = [branch for branch in branches if not _is_null(branch)]
         if len(named) == 1:
@@ -296,23 +346,12 @@ def plain_value(value: Any, what: str, owner: str) -> Any:
     return value
 
 
-def _read_enum(spec: Schema, owner: str) -> tuple[Any, ...] | None:
-    enum = spec.get("enum")
-    if enum is None:
-        return (plain_value(spec["const"], "const", owner),) if "const" in spec else None
+def _read_enum(enum: object, where: str) -> tuple[tuple[Any, ...], ValueType]:
+    """The members, and their type."""
     if not isinstance(enum, list | tuple) or not enum:
-        raise DocumentationError(f"{owner}: expected 'enum' to be a list with members, found {shown(enum)}")
-    return tuple(plain_value(member, "enum", owner) for member in enum)
-
-
-def _with_enum(kind: ValueType, spec: Schema, where: str) -> ValueType:
-    """The type with its enum; where no type is documented it is that of the members."""
-    enum = _read_enum(spec, where)
-    if enum is None:
-        return kind
-    if kind == ANY and "type" not in spec:
-        kind = type_of(member for member in enum if member is not None)
-    return replace(kind, enum=enum)
+        raise DocumentationError(f"{where}: expected 'enum' to be a list with members, found {shown(enum)}")
+    members = tuple(plain_value(member, "enum", where) for member in enum)
+    return members, type_of(member for member in members if member is not None)
 
 
 def _branches(spec: Schema, word: str) -> list[Schema]:

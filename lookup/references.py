@@ -1,8 +1,11 @@
 """Following ``$ref`` inside one document: pointers, anchors, and an end to cycles."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote
+
+from lookup.expansion import Allowance
 
 _WORDS: Final = ("$ref", "$dynamicRef")
 _MAX_CHAIN: Final = 16
@@ -17,13 +20,32 @@ class References:
     ----------
     root : Mapping
         The document; ``#/$defs/Unit`` is a pointer into it, ``#unit`` the anchor of one of its definitions.
+
+    Attributes
+    ----------
+    allowance : Allowance
+        How much of the document may be read more than once.
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
+        self.allowance = Allowance(root)
         self._root = root
 
+    @cached_property
+    def _anchors(self) -> dict[str, Mapping[str, Any]]:
+        """Anchor -> the definition that it names."""
+        definitions = self._root.get("$defs")
+        found = definitions.values() if isinstance(definitions, Mapping) else ()
+        return {
+            definition[word]: definition
+            for definition in found
+            if isinstance(definition, Mapping)
+            for word in ("$dynamicAnchor", "$anchor")
+            if isinstance(definition.get(word), str)
+        }
+
     def resolve(
-        self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str]
+        self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str], take: Callable[[int], bool]
     ) -> tuple[Mapping[str, Any], frozenset[str]]:
         """The object that a reference names, under what stands beside the reference, which wins.
 
@@ -34,6 +56,8 @@ class References:
             of its object without the keys.
         notes : list of str
             Takes a line about a reference that leads nowhere, which gives an object that says nothing.
+        take : callable
+            Says whether so many members of an object may be read (again).
         """
         for _ in range(_MAX_CHAIN):
             word = next((word for word in _WORDS if isinstance(spec.get(word), str)), None)
@@ -43,10 +67,12 @@ class References:
             beside = {key: value for key, value in spec.items() if key != word}
             target = self._target(reference)
             if target is None:
-                notes.append(f"the reference {reference!r} leads nowhere: any value is taken")
+                notes.append(f"the reference {reference!r} leads nowhere")
                 return beside, active
             if reference in active:
                 return {**{key: target[key] for key in _OF_A_CYCLE if key in target}, **beside}, active
+            if not take(1 + len(target)):
+                return beside, active
             active = active | {reference}
             spec = {**target, **beside}
         return {key: value for key, value in spec.items() if key not in _WORDS}, active
@@ -60,13 +86,7 @@ class References:
             for step in unquote(reference[2:]).split("/"):
                 node = _member(node, step.replace("~1", "/").replace("~0", "~"))
         elif reference.startswith("#"):
-            definitions = self._root.get("$defs")
-            for candidate in definitions.values() if isinstance(definitions, Mapping) else ():
-                if isinstance(candidate, Mapping) and reference[1:] in (
-                    candidate.get("$anchor"),
-                    candidate.get("$dynamicAnchor"),
-                ):
-                    node = candidate
+            node = self._anchors.get(reference[1:])
         return node if isinstance(node, Mapping) else None
 
 

@@ -93,11 +93,13 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
         return None
     line_end = end_of_line(text, signature.end)
     position = _skip_marks(text, signature.end)
+    closed = position > signature.end  # whether the marks before the name end with the signature
     returns = None
     if arrow := _ARROW.match(text, position):
-        position = _return_end(text, arrow.end(), line_end)
-        returns = text[arrow.end() : position]
-        position = _skip_marks(text, position)
+        return_end = _return_end(text, arrow.end(), line_end)
+        returns = text[arrow.end() : return_end]
+        position = _skip_marks(text, return_end)
+        closed = closed or position > return_end
     if not _documents(signature, returns) or (returns or "").rstrip().endswith(_CODE_ENDS):
         return None
     if _ASSIGNMENT.match(text, _next_line(text, line_end)):
@@ -109,7 +111,7 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
         if not separator or (separator[0] == ":" and rest.endswith(_CODE_ENDS)):
             return None
         description = rest[separator.end() :].strip()
-        if match["marks"]:
+        if match["marks"] and not closed:
             description = description.removesuffix(match["marks"]).rstrip()
     if returns is None and rest.startswith(":") and _is_return_type(description):
         description = ""

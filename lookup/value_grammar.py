@@ -50,7 +50,9 @@ class ValueGrammar:
     choices : tuple of str, or None
         All literals, when they are few and none is a prefix of another (enums, booleans).
     words : tuple of str
-        Atoms from which an unfinished literal can be closed.
+        Atoms from which an unfinished literal can be closed, beside the keys of objects.
+    letters : frozenset of str
+        The characters of words and keys.
     value_type : ValueType
         Of the literals between the brackets: tells which keys an object has.
     beside : tuple of str
@@ -61,6 +63,7 @@ class ValueGrammar:
     opener: str
     choices: tuple[str, ...] | None
     words: tuple[str, ...]
+    letters: frozenset[str] = frozenset()
     value_type: ValueType = ANY
     beside: tuple[str, ...] = ()
 
@@ -83,7 +86,7 @@ class ValueGrammar:
 
     def characters_from(self, part: bytes) -> set[str]:
         """Characters whose UTF-8 begins with ``part``, among them all that the grammar treats differently."""
-        return {c for word in self.words for c in word if c.encode().startswith(part)}.union(_ANY_CHARACTER)
+        return {c for c in self.letters if c.encode().startswith(part)}.union(_ANY_CHARACTER)
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also the beginning of a longer one (``1`` of ``13``)."""
@@ -125,6 +128,7 @@ def _with_literal(grammar: ValueGrammar, literal: str) -> ValueGrammar:
         opener=grammar.opener if literal.startswith(grammar.opener) else "",
         choices=None if grammar.choices is None else _members([*grammar.choices, literal]).choices,
         words=(*grammar.words, literal),
+        letters=grammar.letters | frozenset(literal),
         beside=(*grammar.beside, literal),
     )
 
@@ -144,7 +148,8 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
         body, opener = f"'{body}'", f"'{opener}"
     strings = ('""',) if quoted else ("''", '""')
     words = (*_inner_words(value_type, quoted), "0", *strings, "True", "False", "None")
-    return ValueGrammar(body, opener, None, words, value_type)
+    letters = frozenset("".join([*words, *_key_names(value_type)]))
+    return ValueGrammar(body, opener, None, words, letters, value_type)
 
 
 def admits_text(value_type: ValueType) -> bool:
@@ -156,7 +161,7 @@ def admits_text(value_type: ValueType) -> bool:
 def _members(literals: Iterable[str]) -> ValueGrammar:
     unique = tuple(dict.fromkeys(literals))
     prefix_free = not any(a != b and b.startswith(a) for a in unique for b in unique)
-    return ValueGrammar(_alternatives(unique), "", unique if prefix_free else None, unique)
+    return ValueGrammar(_alternatives(unique), "", unique if prefix_free else None, unique, frozenset("".join(unique)))
 
 
 def _alternatives(literals: Iterable[str]) -> str:
@@ -169,14 +174,21 @@ def _inner_literal(value: Any, quoted: bool) -> str:
 
 
 def _inner_words(value_type: ValueType, quoted: bool) -> Iterator[str]:
-    """The literals of all enums of elements, and of the keys and defaults of objects, at any depth."""
+    """The literals of all enums of elements and objects, and of the defaults of objects, at any depth."""
     for inner in (*value_type.any_of, *filter(None, [value_type.items])):
         yield from (_inner_literal(member, quoted) for member in inner.enum or ())
         yield from _inner_words(inner, quoted)
     for spec in value_type.properties or ():
-        yield from _key_literals(spec.name, quoted)
         yield from (_inner_literal(member, quoted) for member in (*(spec.enum or ()), *_plain_default(spec)))
         yield from _inner_words(spec.value_type, quoted)
+
+
+def _key_names(value_type: ValueType) -> Iterator[str]:
+    for inner in (*value_type.any_of, *filter(None, [value_type.items])):
+        yield from _key_names(inner)
+    for spec in value_type.properties or ():
+        yield spec.name
+        yield from _key_names(spec.type)
 
 
 def _key_literals(key: str, quoted: bool) -> list[str]:

@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from lookup.errors import LiteralError
-from lookup.literal_text import render_literal, render_quoted
+from lookup.literal_text import escape, render_literal, render_quoted
 from lookup.literals import parse_literal
-from lookup.object_keys import keys_are_possible
+from lookup.object_keys import keys_are_possible, rests_of_keys
 from lookup.schema import MISSING, ParameterSpec
 from lookup.value_grammar import Notation, ValueGrammar, admits_text
 
@@ -52,14 +52,19 @@ def admissible(text: str, grammar: ValueGrammar) -> bool:
         return False
     if any(literal.startswith(text) for literal in grammar.beside):
         return True
-    wrapped = text.startswith("'") and grammar.wraps_literal
-    inner = _OUTER_ESCAPE.sub(_unescape, text[1:]) if wrapped else text
-    return keys_are_possible(inner, grammar.value_type)
+    return keys_are_possible(_inner(text, grammar), grammar.value_type)
 
 
 def admissible_behind(text: str, part: bytes, grammar: ValueGrammar) -> bool:
     """Whether a character whose UTF-8 begins with ``part`` may follow ``text``."""
     return any(admissible(text + character, grammar) for character in grammar.characters_from(part))
+
+
+def _inner(text: str, grammar: ValueGrammar) -> str:
+    """The literal as it is without quotes around it."""
+    if text.startswith("'") and grammar.wraps_literal:
+        return _OUTER_ESCAPE.sub(_unescape, text[1:])
+    return text
 
 
 def _unescape(match: re.Match[str]) -> str:
@@ -88,6 +93,8 @@ def close_literal(text: str, grammar: ValueGrammar) -> str:
 def _closing_pieces(text: str, grammar: ValueGrammar) -> list[str]:
     """Pieces to try in turn: end the open string or bracket, else a separator, an atom or the rest of one."""
     closers, in_string, escaped = _open_parts(text, grammar.wraps_literal)
+    if keys := rests_of_keys(_inner(text, grammar), grammar.value_type):
+        return [*closers[-1:], *(escape(key, "'") if grammar.wraps_literal else key for key in keys)]
     rests = sorted({w[i:] for w in grammar.words for i in range(len(w))}, key=len)
     if in_string:
         return [*("\\'" if escaped else closers[-1]), *rests]

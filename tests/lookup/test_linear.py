@@ -1,32 +1,59 @@
 """Adversarial texts are read in linear time: twice the text takes about twice as long."""
 
 import contextlib
+import json
 import time
 
 import pytest
 
 from lookup import DocumentationError, LiteralError, extract, read_literal
+from tooldecoding.hostile import HOSTILE
 
-WORST = {
-    "unclosed objects": lambda n: "x " + '{"' * n,
+
+def tool(properties, definitions):
+    schema = {"type": "object", "properties": properties, "$defs": definitions}
+    return json.dumps({"name": "f", "parameters": schema})
+
+
+def references_to_one_object(n):
+    keys = {f"k{i}": {"type": "string"} for i in range(n // 40)}
+    references = {f"a{i}": {"$ref": "#/$defs/X"} for i in range(n // 40)}
+    return tool(references, {"X": {"type": "object", "properties": keys, "required": list(keys)}})
+
+
+def references_to_references(n):
+    links = {f"d{i}": {"anyOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(n // 80)}
+    return tool({"a": {"$ref": "#/$defs/d0"}}, links)
+
+
+def references_to_all(n):
+    names = range(int((n / 30) ** 0.5))
+    links = {f"d{i}": {"properties": {f"k{j}": {"$ref": f"#/$defs/d{j}"} for j in names}} for i in names}
+    return tool({"a": {"$ref": "#/$defs/d0"}}, links)
+
+
+def operations_of_one_body(n):
+    body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/X"}}}}
+    keys = {f"k{i}": {"type": "string"} for i in range(n // 40)}
+    paths = {f"/a{i}": {"post": {"requestBody": body}} for i in range(n // 100)}
+    return json.dumps({"openapi": "3.0.0", "paths": paths, "components": {"schemas": {"X": {"properties": keys}}}})
+
+
+WORST = HOSTILE | {
+    "references to one object": references_to_one_object,
+    "references to references": references_to_references,
+    "references to all": references_to_all,
+    "operations of one body": operations_of_one_body,
+    "long names": lambda n: json.dumps(
+        {"name": "f" * n, "parameters": {"properties": {f"a{i}": {} for i in range(n // 9)}}}
+    ),
     "unclosed lists": lambda n: "x " + "[" * n,
-    "unclosed nested objects": lambda n: "x " + '{"a":' * n,
-    "unclosed nested lists": lambda n: "x " + '[{"a":1},' * n,
-    "backslashes": lambda n: 'x {"a": "' + "\\" * n,
-    "escaped quotes": lambda n: 'x ["' + '\\"' * n,
-    "closed inside unclosed": lambda n: 'x [{"a":[' + '{"b":1},' * n,
-    "quotes in quotes": lambda n: "x " + "{\"a'{'b\"" * n,
-    "quotes out of phase": lambda n: "x " + "{\"a\":{'b':'\"," * n,
-    "deep then wide": lambda n: "x " + '[{"a":[' * 450 + '{"b":[1,2]},' * n,
-    "broken names": lambda n: "x " + '{"name": ' * n,
-    "triple quotes": lambda n: "x " + '{"""a' * n,
-    "spaces": lambda n: ("x {" + " " * 50) * (n // 20),
-    "assignments": lambda n: "input_parameters\n" + "description = ((((\n" * n,
-    "signatures": lambda n: "input_parameters\na(" + ") -> " * n,
-    "headings": lambda n: "input_parameters\n" + "1." * n + "\n" + "#" * n,
-    "table": lambda n: 'name,x\na,"description = ""x""\n' + 'input_parameters = ""\n' * n,
-    "tools": lambda n: "\n".join(f'{{"name":"f{i}","parameters":{{}}}}' for i in range(n // 10)),
-    "twins": lambda n: "\n".join(['x {"name":"f","parameters":{}}'] * (n // 10)),
+    "quotes out of phase": lambda n: "x " + "{\"a\":{'b':'\"," * (n // 15),
+    "closed inside unclosed": lambda n: 'x [{"a":[' + '{"b":1},' * (n // 8),
+    "signatures": lambda n: "input_parameters\na(" + ") -> " * (n // 5),
+    "table": lambda n: 'name,x\na,"description = ""x""\n' + 'input_parameters = ""\n' * (n // 22),
+    "tools": lambda n: "\n".join(f'{{"name":"f{i}","parameters":{{}}}}' for i in range(n // 30)),
+    "twins": lambda n: "\n".join(['x {"name":"f","parameters":{}}'] * (n // 30)),
 }
 
 
@@ -42,7 +69,7 @@ def seconds(text):
 
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
-    size = 4000
+    size = 40_000
     once = seconds(WORST[worst](size))
     # Below some milliseconds the clock decides, above the text does.
     assert seconds(WORST[worst](2 * size)) < 3 * once + 0.01

@@ -1,0 +1,381 @@
+"""Python functions and signature lines extract to what they document, and nothing else is taken for one."""
+
+import keyword
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lookup import python_source, signature_line
+from lookup.docstring import read_docstring
+from lookup.forms import MisreadError
+from lookup.literal_text import escape, render_literal
+from lookup.requiredness import prose
+from lookup.schema import MISSING, ParameterSpec, ToolSpec
+from lookup.type_names import value_type
+
+KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(lambda key: key not in ("self", "cls", "lambda"))
+NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
+TYPES = st.sampled_from(
+    [
+        *(
+            "int",
+            "str",
+            "float",
+            "bool",
+            "list[str]",
+            "Dict[str, int]",
+            "Optional[int]",
+            "str | None",
+            "Union[int, str]",
+        ),
+        *("tuple[int, ...]", "List[Dict[str, Any]]", "Unit", "datetime", "a.B[c, 'd']", "Any", "Callable[[int], str]"),
+    ]
+)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+TEXTS = st.text(st.characters(exclude_categories=["C", "Z"], include_characters=" "))
+DEFAULTS = st.recursive(
+    SCALARS | TEXTS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXTS, inner, max_size=2), max_leaves=4
+)
+LINES = st.text(st.sampled_from("abc xyzÄ城 .,;()[]{}'\"`#:|<>*\\$%-=0123456789\u2014"), min_size=1).filter(
+    lambda text: text == text.strip() and text[0].isalpha()
+)
+
+
+@st.composite
+def tools(draw):
+    specs = []
+    for key in draw(st.lists(KEYS, unique=True, max_size=5)):
+        raw_type, description = draw(TYPES), draw(st.just("") | LINES)
+        default = draw(st.just(MISSING) | DEFAULTS)
+        said = prose(description)
+        required = False if default is not MISSING else True if said is None else said
+        specs.append(ParameterSpec(key, value_type(raw_type), raw_type, required, description, None, default))
+    return ToolSpec(draw(NAMES), draw(LINES), tuple(specs))
+
+
+def listed(tool, joint=", "):
+    return joint.join(
+        f"{p.name}: {p.raw_type}" + ("" if p.default is MISSING else f" = {render_literal(p.default)}")
+        for p in tool.parameters
+    )
+
+
+def google(tool, typed=False):
+    keys = "".join(f"    {p.name}{f' ({p.raw_type})' if typed else ''}: {p.description}\n" for p in tool.parameters)
+    return f"{tool.description}\n\nArgs:\n{keys}\nReturns:\n    fake: Is no key.\n"
+
+
+def numpy(tool):
+    keys = "".join(f"{p.name} : {p.raw_type}\n    {p.description}\n" for p in tool.parameters)
+    return f"{tool.description}\n\nParameters\n----------\n{keys}\nReturns\n-------\nfake : int\n    Is no key.\n"
+
+
+def sphinx(tool):
+    keys = "".join(f":param {p.name}: {p.description}\n:type {p.name}: {p.raw_type}\n" for p in tool.parameters)
+    return f"{tool.description}\n\n{keys}:returns: No key.\n:rtype: int\n"
+
+
+def indented(text, by="    "):
+    return "".join(by + line if line.strip() else line for line in text.splitlines(keepends=True))
+
+
+def function(tool, style, parameters):
+    docstring = "\n".join(escape(line, '"') for line in style(tool).split("\n"))
+    docstring = indented(f'"""{docstring}"""\n')
+    return f"def {tool.name}({parameters}) -> dict[str, int]:\n{docstring}    return call(x='def fake(a: int)')\n"
+
+
+def only(found):
+    found = list(found)
+    assert len(found) == 1, found
+    return found[0].tool
+
+
+@pytest.mark.parametrize("style", [google, numpy, sphinx])
+@given(tools())
+def test_a_function_extracts_to_itself(style, tool):
+    source = function(tool, style, listed(tool))
+    several = function(tool, style, f"\n    self,  # a, b: (\n    {listed(tool, ',  # it(s' + chr(10) + '    ')}\n")
+    method = (
+        f"class A:\n    '''Doc.'''\n\n    @tool('x',\n        y=1)\n    async {indented(several).lstrip()}    x = 1\n"
+    )
+    stub = source.partition("\n")[0]
+    for text in (source, several, method, f"Use:\n```python\n{source}```\nGo.", source.replace("\n", "\r\n")):
+        assert only(python_source.find(text)) == tool
+        assert not list(signature_line.find(text))
+    undocumented = ToolSpec(tool.name, "", tuple(bare(p) for p in tool.parameters))
+    for text in (f"{stub} ...", stub.removesuffix(":"), f"1. `{stub.removesuffix(':')}`", f"{stub}\n    pass\n\nEnd."):
+        assert only(python_source.find(text)) == undocumented
+
+
+def bare(p):
+    return ParameterSpec(p.name, p.type, p.raw_type, p.default is MISSING, "", None, p.default)
+
+
+@given(tools())
+def test_a_signature_line_extracts_to_itself(tool):
+    head = f"{tool.name}({listed(tool)}) -> dict[str, int]"
+    undescribed = ToolSpec(tool.name, tool.description, tuple(bare(p) for p in tool.parameters))
+    ending = "" if tool.description.endswith((";", "{", "=>")) else f"{head}: {tool.description}"
+    for line in (
+        f"{head} - {tool.description}",
+        f"- `{head}` \u2014 {tool.description}",
+        f"{head}  # {tool.description}",
+        ending,
+    ):
+        for text in (line, f"Tools:\n{line}\nEnd: (x: y)", f"  {line}\r\n"):
+            assert [found.tool for found in signature_line.find(text)] == [undescribed] * bool(line)
+    block = google(tool).removeprefix(tool.description)
+    line = f"{head} - {tool.description}"
+    for text in (f"{line}{indented(block)}", f"{line}{block}", f"* {line}{indented(block)}\nEnd."):
+        assert only(signature_line.find(text)) == tool
+
+
+@pytest.mark.parametrize("style", [numpy, sphinx, lambda tool: google(tool, typed=True)])
+@given(tools())
+def test_the_docstring_fills_in_types(style, tool):
+    keys = ", ".join(p.name for p in tool.parameters)
+    found = only(python_source.find(function(tool, style, keys)))
+    assert [(p.name, p.raw_type, p.type) for p in found.parameters] == [
+        (p.name, p.raw_type, p.type) for p in tool.parameters
+    ]
+
+
+def parameter(signature, docstring=""):
+    """The one parameter of a function."""
+    docstring = indented(f'"""\n{docstring}\n"""\n') if docstring else ""
+    return only(python_source.find(f"def f({signature}):\n{docstring}    pass")).parameters[0]
+
+
+@pytest.mark.parametrize(
+    ("signature", "kind", "enum", "default", "description"),
+    [
+        ("x: Literal['a', 'b'] = 'a'", "str", ("a", "b"), "a", ""),
+        ("x: Optional[Literal[1, 2]] = None", "int", (1, 2), None, ""),
+        ("x: Annotated[int, 'The (x), it\\'s.']", "int", None, MISSING, "The (x), it's."),
+        ("x: Annotated[list[int], Field(description='The ' 'x', ge=1)] = []", "list[int]", None, [], "The x"),
+        ("x: Annotated[str, Field(default='y'), Doc('The x')]", "str", None, "y", "The x"),
+        ("x: int = Field(5, description='(x)')", "int", None, 5, "(x)"),
+        ("x: int = Field(..., description=(\n 'a '\n 'b'))", "int", None, MISSING, "a b"),
+        ("x: list = Field(default_factory=list)", "list", None, [], ""),
+        ("x: str = Field('a', json_schema_extra={'enum': ['a', 'b']})", "str", ("a", "b"), "a", ""),
+        ("x: 'int' = 1_000", "int", None, 1000, ""),
+        ("x=r'\\d' '\\t'", "any", None, "\\d\t", ""),
+        ("x: (\n int\n | None # or not\n) = 0x10", "int", None, 16, ""),
+        ("x: str = None, \\\n  /", "str", None, None, ""),
+    ],
+)
+def test_what_a_signature_says(signature, kind, enum, default, description):
+    found = parameter(signature)
+    assert (str(found.type), found.enum, found.default, found.description) == (kind, enum, default, description)
+    assert found.required is (default is MISSING)
+
+
+@pytest.mark.parametrize(
+    "default", ["now()", "Unit.C", "lambda a, b: (a, b)", "...", "{1, 2}", "b'x'", "1 + 2", "f'{x}'", "float('inf')"]
+)
+def test_a_default_that_no_literal_writes_is_noted(default):
+    (tool,) = (found.tool for found in python_source.find(f"def f(x: int = {default}, y: int = 1): ..."))
+    assert [(p.name, p.default, p.required) for p in tool.parameters] == [("x", MISSING, False), ("y", 1, False)]
+    assert len(tool.notes) == 1 and default in tool.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("docstring", "raw_type", "required", "default", "enum", "description"),
+    [
+        ("Args:\n    x (int, optional): The x.", "int", False, MISSING, None, "The x."),
+        ("Args:\n  x (str, default='a (b): c'): The x.", "str", False, "a (b): c", None, "The x."),
+        (
+            'Args:\n  x (`str`, *optional*, defaults to `"a"`):\n    The x.\n    More.',
+            "str",
+            False,
+            "a",
+            None,
+            "The x. More.",
+        ),
+        ("Args:\n    x (the user's): The x.", "the user's", True, MISSING, None, "The x."),
+        ('Args:\n    x: The x. (choices: ["a", "b"])', "", True, MISSING, ("a", "b"), 'The x. (choices: ["a", "b"])'),
+        ("Args:\n    **x** - The x, e.g. a: b.\n\n    y: No.", "", True, MISSING, None, "The x, e.g. a: b."),
+        ("Args:\nx: The x.\ny: No.", "", True, MISSING, None, "The x."),
+        ("参数:\n    x: 城市, 必填", "", True, MISSING, None, "城市, 必填"),
+        ("- `x` (int): The x.", "int", True, MISSING, None, "The x."),
+        (
+            "Parameters\n----------\nx : {'b', 'a'}, default 'a'\n    The x.",
+            "{'b', 'a'}",
+            False,
+            "a",
+            ("b", "a"),
+            "The x.",
+        ),
+        ("Parameters\n---\nx, y : int or None, optional (default: 5)", "int or None", False, 5, None, ""),
+        ("Parameters\n---\nx\n  The x.\n\nNotes\n-----\ny : int", "", True, MISSING, None, "The x."),
+        (":param int x: The x\n    and more.\n:raises x: No.", "int", True, MISSING, None, "The x and more."),
+        (":param x: [Optional] The x.\n:type x: list of str", "list of str", False, MISSING, None, "[Optional] The x."),
+        ("Returns:\n    x: The result.", "", True, MISSING, None, ""),
+    ],
+)
+def test_what_a_docstring_says(docstring, raw_type, required, default, enum, description):
+    found = parameter("x", docstring)
+    assert (found.raw_type, found.required, found.default) == (raw_type, required, default)
+    assert (found.enum, found.description) == (enum, description)
+
+
+def test_the_signature_beats_the_docstring():
+    found = parameter("x: int = 1", "Args:\n    x (str, required, default 2): The x.")
+    assert (found.raw_type, found.default, found.required, found.rule) == ("int", 1, False, "default")
+    assert parameter("x: int", "Args:\n    x (int, optional): The x.").rule == "prose"
+
+
+def test_what_is_no_key_is_noted():
+    tool = only(python_source.find("def f(a, *args, **kwargs):\n  '''F.\n\n  Args:\n    b: B.\n    *args: All.\n  '''"))
+    assert [p.name for p in tool.parameters] == ["a"]
+    assert [note.split(" ")[0] for note in tool.notes] == ["*args", "**kwargs", "the"]
+    tool = only(signature_line.find("AddMeeting(token: str, ...)"))
+    assert [p.name for p in tool.parameters] == ["token"] and len(tool.notes) == 1
+
+
+SOURCE = '''
+class Car:
+    """A car."""
+
+    def __init__(self, x: int): ...
+    @property
+    def speed(self) -> int:
+        """No tool."""
+    @overload
+    def drive(self, to: int): ...
+    @log
+    # comment
+    @tool(
+        "drive",
+    )
+    def drive(self, to: str):
+        r\'\'\'Drive \\d.\'\'\'
+        text = """
+def fake(x: int): ...
+"""
+        def inner(x: int): ...
+        return inner
+def _private(x):
+    def inner(y): ...
+def later(x: int)
+"""At the margin."""
+def prose(x: str) -> str: Says what it does.
+def lines(x: str)
+    Says it here.
+
+    Args:
+        x: The x.
+'''
+
+
+def test_functions_of_a_source_and_their_stretches():
+    found = {f.tool.name: f for f in python_source.find(SOURCE)}
+    assert list(found) == ["drive", "later", "prose", "lines"]
+    descriptions = [f.tool.description for f in found.values()]
+    assert descriptions == ["Drive \\d.", "At the margin.", "Says what it does.", "Says it here."]
+    stretch = SOURCE[found["drive"].start : found["drive"].end]
+    assert stretch.startswith("@log") and stretch.endswith("return inner")
+    assert SOURCE[found["lines"].start : found["lines"].end].endswith("x: The x.")
+
+
+def test_a_function_that_loses_keys_is_misread():
+    for text in (
+        "def f(a: int, b\ndef g(a): ...",
+        "def f(a: int, a: str): ...",
+        "def f(a: int, (b, c)): ...",
+        "def f(a: int",
+    ):
+        found = next(python_source.find(text))
+        assert isinstance(found.tool, MisreadError) and "'f'" in str(found.tool)
+    assert only(f for f in python_source.find("def f(this is prose\ndef g(a): ...")).name == "g"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("f(x=1)", "see f(x) for more", "Returns (a: b)", "if (x: y)", "if(x: y):", 'print("a: b")', "f()", "f(x)"),
+        *("[f(x: int)](https://a.b)", "f(a: int) {", "f(a: int) -> int {", "f(a: int): string;", "f(lambda: int)"),
+        *("(token: str, content: str)", "f(a: the first, b: int)", "f(a: int, b)", "f(a: int) and more", "f(a: 1)"),
+        *("class A(b: int):", "function f(a: number): string", 'f() -> "text"', "f(a: int", "f(e.g.: int)"),
+        *("AddAgenda(token: str, ...)\ninput_parameters = {}", 'x = {"a": "\\nf(a: int)"}'),
+    ],
+)
+def test_what_resembles_a_signature_is_none(text):
+    assert not list(signature_line.find(f"Text.\n{text}\nMore."))
+
+
+def test_signature_lines_in_a_row():
+    text = (
+        "1. **uber.ride(loc: str)**: Rides\n   home.\n   - loc (str): Where.\n   - other: x\n2. now() -> str\n"
+        "\u67e5\u8be2(\u57ce\u5e02: str)\uff1a\u67e5\u5929\u6c14\nf(\n    a: int,  # b)\n) -> a list - F.\n"
+        "add(a: number): string\nTools(a: int)\n    inner(b: int) -> int: Inner.\n"
+    )
+    found = [f.tool for f in signature_line.find(text)]
+    assert [(t.name, t.description, [p.description for p in t.parameters]) for t in found] == [
+        ("uber.ride", "Rides\nhome.", ["Where."]),
+        ("now", "", []),
+        ("\u67e5\u8be2", "\u67e5\u5929\u6c14", [""]),
+        ("f", "F.", [""]),
+        ("add", "", [""]),
+        ("Tools", "", [""]),
+        ("inner", "Inner.", [""]),
+    ]
+
+
+def test_documented_keys_without_a_signature():
+    found = read_docstring(
+        "Does.\n\n    Args:\n        a: A.\n        `b` (int): B.\n        *args: C.\n    Raises:\n        d: D."
+    )
+    assert found.description == "Does." and list(found.keys) == ["a", "b", "*args"]
+
+
+DOC = 'def f(x: int):\n  """\n'
+WORST = {
+    "unclosed lists": lambda n: "def f(a: int\n" * n,
+    "one line": lambda n: "def f(" * n,
+    "open brackets": lambda n: "def f(a=[" * n + "(" * n,
+    "open docstrings": lambda n: "def f(a: int):\n '''a\\\n" * n,
+    "two kinds of quotes": lambda n: 'def f(a: int):\n """\ndef g(b: int):\n \'\'\'\n' * n,
+    "quotes in bodies": lambda n: 'def f(x: int):\n x = """a\n' * (2 * n + 1),
+    "backslashes": lambda n: 'def f(a: int):\n  """' + '\\"' * n + "\\" * n,
+    "backslashes in a default": lambda n: 'def f(a="' + "\\" * n,
+    "spaces": lambda n: "def f(a: int)" + " " * n + "x" + (" " * 50 + "de\n") * (n // 50),
+    "decorators": lambda n: "@a(\n" * n + "@a\n\n# a\n" * n,
+    "blank lines": lambda n: "def f()\n\n \n#\n" * n + "\n" * n,
+    "return types": lambda n: "def f(x) -> ['a\n" * n + "def f(x) -> " + "[" * n,
+    "nested types": lambda n: "def f(a: Annotated[" + "Optional[" * n,
+    "comments": lambda n: "def f(" + "a # a\n" * n,
+    "functions": lambda n: "def f(x: int): ...\n" * (n // 10),
+    "staircase": lambda n: "".join(f"{' ' * i}def f(x: int)\n{' ' * i}f(x: int)\n" for i in range(int((8 * n) ** 0.5))),
+    "open types": lambda n: DOC + "  Args:\n" + "    x (((('\n" * n + "    x" + " (" * n + '"""',
+    "key lists": lambda n: DOC + "  Args:\n    " + "x," * n + "\n  :param" + " " * n + '"""',
+    "titles": lambda n: DOC + "  Args:\n  Parameters\n  ---\n  x : a\n" * n + '"""',
+    "bullets": lambda n: DOC + "- x: a\n" * n + "- " * n + '"""',
+    "docstring": lambda n: DOC + "\n" * n + "\t" * n + "(default" * n + '"""',
+    "signature lines": lambda n: "f(a: int) -> int - x\n\n" * (n // 10),
+    "open signatures": lambda n: "f(a: int\n" * n + "f(a: 'x\n" * n + "f(a: int " * n,
+    "prose types": lambda n: "f(a: int) -> a<" + "a|" * n + " -" * n + "\nf(a: int) -> [" + "[" * n,
+    "blocks": lambda n: "f(a: int)\n" + " f(a\n" * n + "Args:\n" * n,
+    "sections": lambda n: "f(a: int)\n\nArgs:\n f(a: int)\n" * (n // 10),
+    "names": lambda n: "a." * n + "\n" + "`" * n + "1. " * n,
+}  # fmt: skip
+
+
+def seconds(text):
+    best = float("inf")
+    for _ in range(3):
+        start = time.process_time()
+        for find in (python_source.find, signature_line.find):
+            list(find(text))
+        best = min(best, time.process_time() - start)
+    return best
+
+
+@pytest.mark.parametrize("worst", WORST)
+def test_doubling_the_text_doubles_the_time(worst):
+    size = 2000
+    once = seconds(WORST[worst](size))
+    assert seconds(WORST[worst](2 * size)) < 3 * once + 0.01
