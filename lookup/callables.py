@@ -137,7 +137,7 @@ def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: li
 
 
 def _shown_type(annotation: object) -> str:
-    return inspect.formatannotation(annotation).replace("typing.", "")
+    return inspect.formatannotation(annotation).replace("typing.", "").replace("NoneType", "None")
 
 
 def _described(found: Parameter, info: "FieldInfo", notes: list[str]) -> Parameter:
@@ -195,10 +195,11 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
     }
     parameters = []
     for parameter in reader.parameters(schema):
-        if not parameter.description and parameter.name in docstring.keys:
-            parameter = replace(parameter, description=docstring.keys[parameter.name].description)
-        if parameter.name in fields:
-            parameter = replace(parameter, raw_type=_shown_type(fields[parameter.name].annotation))
+        said = docstring.keys.get(parameter.name)
+        if info := fields.get(parameter.name):
+            # What pydantic says otherwise is the docstring of the field's class.
+            description = info.description or (said.description if said else "") or parameter.description
+            parameter = replace(parameter, raw_type=_shown_type(info.annotation), description=description)
         parameters.append(parameter)
     return ToolSpec(name, docstring.description, tuple(parameters), notes=(*notes, *reader.notes))
 

@@ -72,6 +72,32 @@ def shown(value: object) -> str:
     return f"{type(value).__name__} {reprlib.repr(value)}"
 
 
+@dataclass(frozen=True)
+class Piece:
+    """One value that stands in a text as JSON, Python or YAML, at ``start`` to ``end``.
+
+    Attributes
+    ----------
+    spans : mapping
+        For the ``id`` of each object inside the value, where it stands; right as long as the value lives.
+    document, whole : bool
+        Whether it stands among the documents that a text starts with, and whether the text holds nothing else.
+    error : MisreadError, optional
+        Why it cannot be read, where it looks like documentation; ``value`` is ``None`` then.
+    notes : tuple of str
+        What of it was not taken over.
+    """
+
+    value: Any
+    start: int
+    end: int
+    spans: Mapping[int, tuple[int, int]]
+    document: bool = False
+    whole: bool = False
+    error: MisreadError | None = None
+    notes: tuple[str, ...] = ()
+
+
 def quoted(text: str) -> str:
     """A name or key for a message, cut in its middle if it is long: messages are made for every key that is read."""
     return repr(text) if len(text) <= MAX_QUOTED else f"{text[:60]!r}…{text[-20:]!r}"

@@ -6,14 +6,14 @@ from typing import Any, NoReturn
 
 from lookup import scan
 from lookup.errors import DocumentationError
-from lookup.forms import MisreadError, TextForm, TextTool
+from lookup.forms import MisreadError, Piece, TextForm, TextTool
 from lookup.known_forms import OBJECT_FORMS, TEXT_FORMS
 from lookup.places import Places, Stretches
 from lookup.roles import Roles
 from lookup.schema import Source, ToolSpec, Unread
 from lookup.structured import UNKNOWN_FORM, read_claim
 from lookup.unread import find_unread
-from lookup.yaml_reader import YamlPiece, read_documents
+from lookup.yaml_reader import read_documents
 from lookup.yaml_text import find_yaml
 
 
@@ -23,7 +23,7 @@ class _Block:
 
     start: int
     end: int
-    finding: TextTool | scan.Piece
+    finding: TextTool | Piece
     title: str = ""
     claims: tuple[scan.Claim, ...] = ()
 
@@ -70,22 +70,20 @@ class TextReader:
         unread += [self._unread(*found) for found in find_unread(self._text, parsed, read)]
         return tools, unread
 
-    def _blocks(self) -> tuple[list[_Block], list[scan.Piece]]:
+    def _blocks(self) -> tuple[list[_Block], list[Piece]]:
         """What is to be read, and every value of the text, also those that document nothing."""
         if self._yaml_only:
             pieces = _yaml_documents(self._text)
             return list(_piece_blocks(pieces)), pieces
         blocks: list[_Block] = []
-        yaml: list[scan.Piece] = []
         if not self._json_only:
-            yaml = [_as_piece(piece) for piece in find_yaml(self._text)]
             blocks = [
                 *(
                     _Block(found.start, found.end, found, form.title)
                     for form in TEXT_FORMS
                     for found in _findings(form, self._text)
                 ),
-                *_piece_blocks(yaml),
+                *_piece_blocks(list(find_yaml(self._text))),
             ]
             blocks = _outermost(blocks)
         literals = list(scan.pieces(self._text, _stretches(blocks), self._json_only))
@@ -137,16 +135,12 @@ def _outermost(blocks: list[_Block]) -> list[_Block]:
     return outermost
 
 
-def _yaml_documents(text: str) -> list[scan.Piece]:
+def _yaml_documents(text: str) -> list[Piece]:
     documents = read_documents(text)
-    return [replace(_as_piece(d), document=True, whole=len(documents) == 1) for d in documents]
+    return [replace(d, document=True, whole=len(documents) == 1) for d in documents]
 
 
-def _as_piece(found: YamlPiece) -> scan.Piece:
-    return scan.Piece(found.value, found.start, found.end, found.spans, error=found.error, notes=found.notes)
-
-
-def _piece_blocks(pieces: list[scan.Piece]) -> Iterator[_Block]:
+def _piece_blocks(pieces: list[Piece]) -> Iterator[_Block]:
     """The literals in which tools are claimed, and those that look like a tool and cannot be read."""
     beside = any(piece.document and scan.is_tool(piece.value, OBJECT_FORMS) for piece in pieces)
     for piece in pieces:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
-from lookup.forms import MisreadError, ObjectForm, found_at
+from lookup.forms import MisreadError, ObjectForm, Piece, found_at
 from lookup.literals import MAX_DEPTH, LiteralReader, OpenContainer
 from lookup.places import Stretches
 
@@ -38,25 +38,6 @@ _BARE_KEYS: Final = frozenset(
 _NAME_KEYS: Final = frozenset({"name", "api_name"})
 _DESCRIPTION_KEYS: Final = frozenset({"description", "api_description"})
 _PARAMETER_KEYS: Final = frozenset({"parameters", "arguments", "args", "input_parameters", "inputs"})
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One literal of the text, at ``start`` to ``end``.
-
-    ``spans`` tells for the ``id`` of each object inside it where it stands. ``document`` says that it stands among the
-    documents that a text starts with, ``whole`` that the text holds nothing else. ``error`` says that it looks like a
-    tool and cannot be read, ``notes`` what of it was not taken over.
-    """
-
-    value: Any
-    start: int
-    end: int
-    spans: Mapping[int, tuple[int, int]]
-    document: bool = False
-    whole: bool = False
-    error: MisreadError | None = None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ aliases that multiply the text beyond all use.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 import yaml
 
-from lookup.forms import MisreadError, found_at
+from lookup.forms import MisreadError, Piece, found_at
 from lookup.literals import MAX_DEPTH, MAX_NUMBER_LENGTH
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -40,30 +40,8 @@ _RESOLVED_TAGS: Final = frozenset({f"{_TAG}{name}" for name in ("int", "float", 
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-@dataclass(frozen=True)
-class YamlPiece:
-    """One YAML document, or a block of a text that is one.
-
-    Attributes
-    ----------
-    spans : dict
-        For the ``id`` of each mapping in ``value``, where it starts and ends.
-    error : MisreadError, optional
-        Why it cannot be read, where it looks like documentation of tools; ``value`` is ``None`` then.
-    notes : tuple of str
-        What of the block was not taken over.
-    """
-
-    value: Any
-    start: int
-    end: int
-    spans: dict[int, tuple[int, int]]
-    error: MisreadError | None = None
-    notes: tuple[str, ...] = ()
-
-
-def read_yaml(text: str, offset: int = 0) -> tuple[Any, dict[int, tuple[int, int]]]:
-    """The value of a text that is one YAML document, and where its mappings stand, as ``YamlPiece.spans``.
+def read_yaml(text: str, offset: int = 0) -> tuple[Any, Mapping[int, tuple[int, int]]]:
+    """The value of a text that is one YAML document, and where its mappings stand, as ``lookup.forms.Piece.spans``.
 
     Parameters
     ----------
@@ -82,7 +60,7 @@ def read_yaml(text: str, offset: int = 0) -> tuple[Any, dict[int, tuple[int, int
     raise MisreadError(f"expected one YAML document, found {len(documents)}", position)
 
 
-def read_documents(text: str, offset: int = 0) -> list[YamlPiece]:
+def read_documents(text: str, offset: int = 0) -> list[Piece]:
     """Every document of a YAML stream.
 
     Raises
@@ -127,7 +105,7 @@ class _Builder:
         self._root: Any = None
         self._end = 0  # of the last node
 
-    def documents(self) -> Iterator[YamlPiece]:
+    def documents(self) -> Iterator[Piece]:
         """The documents of the text; raises as ``read_documents``."""
         try:
             for event in yaml.parse(self._text, Loader=_LOADER):
@@ -136,7 +114,7 @@ class _Builder:
                     start = _start(event)
                 elif isinstance(event, yaml.DocumentEndEvent):
                     end = max(self._end, start)
-                    yield YamlPiece(self._root, start + self._offset, end + self._offset, self._spans)
+                    yield Piece(self._root, start + self._offset, end + self._offset, self._spans)
                 elif isinstance(event, yaml.NodeEvent):
                     self._node(event)
                 elif isinstance(event, yaml.CollectionEndEvent):

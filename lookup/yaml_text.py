@@ -22,11 +22,11 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from lookup.forms import MisreadError
+from lookup.forms import MisreadError, Piece
 from lookup.openapi import METHODS
 from lookup.places import Stretches
 from lookup.yaml_blocks import Block, Keys, line_at, list_at, mapping_at, start_above
-from lookup.yaml_reader import YamlPiece, read_yaml
+from lookup.yaml_reader import read_yaml
 
 
 class _KnownKeys(Container[str]):
@@ -98,7 +98,7 @@ _CUT_LENGTH: Final = 3000
 _TYPE_KEYS: Final = frozenset({"schema", "content", "type", "$ref"})
 
 
-def find_yaml(text: str) -> Iterator[YamlPiece]:
+def find_yaml(text: str) -> Iterator[Piece]:
     """The blocks of a text that document tools as YAML, in order.
 
     The value of an OpenAPI document is the document, that of a list of tools the list, or ``{"tools": list}`` where a
@@ -114,7 +114,7 @@ def find_yaml(text: str) -> Iterator[YamlPiece]:
             end = piece.end
 
 
-def _documents(text: str) -> Iterator[YamlPiece]:
+def _documents(text: str) -> Iterator[Piece]:
     if "paths" not in text:
         return
     position = 0
@@ -128,7 +128,7 @@ def _documents(text: str) -> Iterator[YamlPiece]:
             yield _parsed(text, block)
 
 
-def _tools(text: str, taken: Stretches) -> Iterator[YamlPiece]:
+def _tools(text: str, taken: Stretches) -> Iterator[Piece]:
     if not any(f"{key}:" in text for key in (*_NAMES, "function")):
         return
     position = 0
@@ -165,7 +165,7 @@ def _is_tool(keys: Keys, listed: bool) -> bool:
     return any(map(_SCHEMA.match, given)) or (listed and not given and "description" in values)
 
 
-def _headed_operations(text: str) -> Iterator[YamlPiece]:
+def _headed_operations(text: str) -> Iterator[Piece]:
     if "Docs for" not in text:
         return
     for match in _HEADING.finditer(text):
@@ -181,15 +181,15 @@ def _headed_operations(text: str) -> Iterator[YamlPiece]:
         try:
             yield _operation(match, path, block.end, *_read_operation(text, block, doubled))
         except MisreadError as error:
-            yield YamlPiece(None, match.start(), block.end, {}, error)
+            yield Piece(None, match.start(), block.end, {}, error=error)
 
 
 def _operation(
     match: re.Match[str], path: str, end: int, operation: Mapping[str, Any], notes: tuple[str, ...] = ()
-) -> YamlPiece:
+) -> Piece:
     operation = {key: value for key, value in operation.items() if key != "operationId"}
     spans = {id(operation): (match.start(), end)}
-    return YamlPiece({"paths": {path: {match[1].lower(): operation}}}, match.start(), end, spans, notes=notes)
+    return Piece({"paths": {path: {match[1].lower(): operation}}}, match.start(), end, spans, notes=notes)
 
 
 def _read_operation(text: str, block: Block, doubled: bool) -> tuple[Mapping[str, Any], tuple[str, ...]]:
@@ -221,16 +221,16 @@ def _lacks_type(parameters: object) -> bool:
     return len(typed) > 1 and all(typed[:-1]) and not typed[-1]
 
 
-def _parsed(text: str, block: Block) -> YamlPiece:
+def _parsed(text: str, block: Block) -> Piece:
     start = line_at(text, block.start, block.end).content
     try:
         value, spans = _read(text, block.start, block.end)
     except MisreadError as error:
-        return YamlPiece(None, start, block.end, {}, error)
-    return YamlPiece(value, start, block.end, spans)
+        return Piece(None, start, block.end, {}, error=error)
+    return Piece(value, start, block.end, spans)
 
 
-def _read(text: str, start: int, end: int, doubled: bool = False) -> tuple[Any, dict[int, tuple[int, int]]]:
+def _read(text: str, start: int, end: int, doubled: bool = False) -> tuple[Any, Mapping[int, tuple[int, int]]]:
     content = text[start:end]
     if "\t" in content:  # YAML takes no tabs as indentation; a block inside a text may stand behind some
         content = _TABS.sub(lambda match: " " * len(match[0]), content)

@@ -1,0 +1,259 @@
+"""A live function documents what its source text documents; a pydantic model documents its fields."""
+
+import functools
+import inspect
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from enum import Enum
+from typing import Annotated, Any, Dict, List, Literal, Optional, Sequence, Tuple, Union  # noqa: UP035
+
+import pytest
+from pydantic import BaseModel, Field, RootModel
+
+from lookup.callables import read_callable, read_model
+from lookup.errors import DocumentationError
+from lookup.python_source import find
+from lookup.schema import MISSING
+
+# What stands in these functions is to be read as it stands, and Python prints Literal['a'] with single quotes.
+# ruff: noqa: UP006, UP007, UP045, B006, B008
+# fmt: off
+
+
+def ints(a: int, b: int = -1, c: int = 1_000, d: float = 1.5e3, e: bool = True):
+    """Adds.
+
+    More words, e.g. these.
+
+    Args:
+        a (str): The a (first).
+        b: The b. (choices: [1, -1])
+            And more.
+    """
+
+
+def unions(a: Optional[int], b: str | None = None, c: Union[int, str, None] = "x", d: Optional[List[str]] = None):
+    r"""Unites \d.
+
+    Parameters
+    ----------
+    a : str, optional
+        The a.
+    b, c
+        Both.
+    """
+
+
+def literals(
+    a: Literal['a', 'b'], b: Optional[Literal[1, 2]] = 1, *, c: Literal['x', 3, None] = None, d: Literal[True]
+):
+    """Limits.
+
+    :param a: The a.
+    :param b: The b,
+        wrapped.
+    :type b: str
+    """
+
+
+def containers(
+    a: list[int],
+    b: Dict[str, List[float]] = {"x": [1.0]},
+    c: Tuple[int, ...] = (1, 2),
+    d: tuple[int, str] = (1, "x"),  # two of them
+    e: list[dict[str, Any]] = [{"k": None}],
+    f: dict = {},
+    g: Sequence[str] = (),
+    h: set[int] = {1},
+    i: list[Literal['x', 'y']] = [],
+):
+    pass
+
+
+async def plain(a, b=1, c="two parts", d=r"\d", e=None, f=[1, [2]], *, g=("x",), h=0x10, **rest):
+    """Is not annotated.
+
+    Parameters
+    ----------
+    a : {'u', 'v'}, optional
+        The a.
+    b : list of str
+    g : int or None, default 5
+        The g.
+    """
+
+
+def annotated(
+    a: Annotated[int, "The a."],
+    b: Annotated[Optional[str], Field(description="The b.", min_length=1)] = None,
+    c: int = Field(default=3, description="The (c).", ge=1),
+    d: list[str] = Field(default_factory=list),
+    e: str = Field(..., description="The e: 'x'."),
+    f: str = Field("z", json_schema_extra={"enum": ["z", "y"]}),
+    g: Annotated[float, Field(default=0.5)] = 1.0,
+):
+    """Annotates.
+
+    Args:
+        a: Not this.
+        c: Nor this.
+        d: But this.
+    """
+
+
+def strings(a: "int", b: "Optional[List[str]]" = None, c: "Nowhere" = None, d: "1 / 0" = None, *args: int):  # noqa: F821
+    "One line."
+
+
+def odd(a: datetime, b: Any = ..., c: Callable[[int], str] = print, d: None = None, e: float = float("inf")): ...
+
+# fmt: on
+
+SAME = [ints, unions, literals, containers, plain, annotated, strings]
+
+
+@pytest.mark.parametrize("function", SAME, ids=lambda function: function.__name__)
+def test_a_live_function_equals_its_source(function):
+    (found,) = find(inspect.getsource(function))
+    live = read_callable(function)
+    assert live == found.tool and live.parameters
+    assert [p.rule for p in live.parameters] == [p.rule for p in found.tool.parameters]
+
+
+def test_what_has_no_literal_or_no_schema_is_noted():
+    live = {p.name: p for p in read_callable(odd).parameters}
+    assert [(p.required, p.default) for p in live.values()] == [
+        (True, MISSING),
+        (False, MISSING),
+        (False, MISSING),
+        (False, None),
+        (False, MISSING),
+    ]
+    assert str(live["a"].type) == "str" and str(live["c"].type) == "any"
+    notes = " ".join(read_callable(odd).notes)
+    assert all(repr(key) in notes for key in "bce") and "CallableSchema" in notes
+    notes = " ".join(read_callable(strings).notes)
+    assert "'c' cannot be resolved: Nowhere" in notes and "'d' cannot be resolved: 1 / 0" in notes and "*args" in notes
+
+    class Foreign:
+        def __repr__(self):
+            raise ValueError
+
+    def foreign(a: Foreign, b: list[Foreign] = Foreign()): ...
+
+    live = read_callable(foreign)
+    assert [(str(p.type), p.required) for p in live.parameters] == [("any", True), ("any", False)]
+    assert len(live.notes) == 3
+
+
+class Unit(Enum):
+    C = "c"
+    F = "f"
+
+
+class Place(BaseModel):
+    """A place."""
+
+    city: str
+    zone: Optional[Literal[1, 2]] = Field(None, description="The zone.")
+
+
+def test_enums_and_models_as_hints():
+    def weather(place: Place, unit: Unit = Unit.C, units: list[Unit] | None = None, default: int = Unit.F): ...
+
+    place, unit, units, default = read_callable(weather).parameters
+    assert [(p.name, str(p.type), p.required) for p in place.type.properties] == [
+        ("city", "str", True),
+        ("zone", "int", False),
+    ]
+    assert (str(unit.type), unit.enum, unit.default) == ("str", ("c", "f"), "c")
+    assert units.type.nullable and units.type.items.enum == ("c", "f")
+    assert default.default is MISSING and not default.required
+
+
+class Tools:
+    """Has tools."""
+
+    def method(self, a: int, b: str = "x"):
+        """Does."""
+
+    def __call__(self, a: "Unit"):
+        pass
+
+
+def add(a: int, b: int, c: object = None):
+    """Adds."""
+
+
+def test_what_else_can_be_called():
+    def keys(function):
+        tool = read_callable(function)
+        return tool.name, tool.description, [(p.name, p.required, p.default) for p in tool.parameters]
+
+    method = ("method", "Does.", [("a", True, MISSING), ("b", False, "x")])
+    assert keys(Tools().method) == keys(Tools.method) == method
+    assert keys(Tools()) == ("Tools", "Has tools.", [("a", True, MISSING)])
+    assert read_callable(Tools()).parameters[0].enum == ("c", "f")
+    bound = ("add", "Adds.", [("b", False, 2), ("c", False, None)])
+    part = functools.partial(functools.partial(add, 1), b=2)
+    assert keys(part) == keys(functools.update_wrapper(functools.partial(add, 1, b=2), add)) == bound
+    unwritable = read_callable(functools.partial(add, b=object()))
+    assert unwritable.parameters[1].default is MISSING and not unwritable.parameters[1].required and unwritable.notes
+
+    @functools.wraps(add)
+    def wrapped(*args, **kwargs): ...
+
+    assert read_callable(wrapped) == read_callable(functools.lru_cache(add)) == read_callable(add)
+
+
+@pytest.mark.parametrize("what", [max, type, int, Tools, lambda a: a, 3, "f", None], ids=repr)
+def test_what_is_no_tool(what):
+    with pytest.raises(DocumentationError):
+        read_callable(what)
+    with pytest.raises(DocumentationError):
+        read_model(what)
+
+
+class Trip(BaseModel):
+    """Books a trip.
+
+    Attributes:
+        to: Where to.
+    """
+
+    to: Place
+    via: list[Place] = []
+    unit: Unit = Unit.F
+    mixed: Literal["a", 1] = "a"
+    corner: tuple[int, int] = (0, 0)
+    call: Callable[[], int] = print
+    header: Annotated[str, Field(alias="X-Header", description="Optional. A header.")]
+    again: "Optional[Trip]" = None
+
+
+def test_a_model_documents_its_fields():
+    tool = read_model(Trip)
+    assert (tool.name, tool.description) == ("Trip", "Books a trip.")
+    assert [(p.name, str(p.type), p.raw_type, p.required) for p in tool.parameters] == [
+        ("to", "dict", f"{__name__}.Place", True),
+        ("via", "list[dict]", f"list[{__name__}.Place]", False),
+        ("unit", "str", f"{__name__}.Unit", False),
+        ("mixed", "str | int", "Literal['a', 1]", False),
+        ("corner", "tuple[int]", "tuple[int, int]", False),
+        ("call", "any", "collections.abc.Callable[[], int]", False),
+        ("X-Header", "str", "str", True),
+        ("again", "dict", f"Optional[{__name__}.Trip]", False),
+    ]
+    found = {p.name: p for p in tool.parameters}
+    assert found["to"].description == "Where to." and found["unit"].enum == ("c", "f")
+    assert [p.default for p in tool.parameters[2:5]] == ["f", "a", [0, 0]]
+    assert found["again"].type.nullable and "CallableSchema" in " ".join(tool.notes)
+    with pytest.raises(DocumentationError, match="Anything"):
+        read_model(type("Anything", (RootModel[list[int]],), {}))
+
+
+def test_pydantic_is_not_imported_before_it_is_needed():
+    code = "import sys, lookup.callables; sys.exit('pydantic' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
