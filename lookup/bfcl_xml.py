@@ -29,7 +29,7 @@ from typing import Any, Final, NamedTuple
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms import MisreadError, TextForm, TextTool, found_at
 from lookup.literals import MAX_DEPTH, read_literal
-from lookup.property_reader import plain_value
+from lookup.plain_values import plain_value
 from lookup.prose_type import split_enum, with_keys
 from lookup.requiredness import decide, own_flag
 from lookup.schema import MISSING, ParameterSpec, ToolSpec

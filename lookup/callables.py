@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from lookup.docstring import document, read_docstring
 from lookup.errors import DocumentationError
 from lookup.forms import shown
-from lookup.property_reader import PropertyReader, plain_value
+from lookup.plain_values import plain_value
+from lookup.property_reader import PropertyReader
 from lookup.schema import ToolSpec
 from lookup.signature import Parameter, no_key, no_literal, read_annotation
 

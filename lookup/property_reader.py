@@ -10,25 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from lookup.errors import DocumentationError, LiteralError
+from lookup.branches import UNIONS, Schema, branches_of, is_null, listed_keys, merge
+from lookup.errors import DocumentationError
 from lookup.expansion import Expansion
 from lookup.forms import quoted, read_description, shown
-from lookup.literal_text import render_literal
-from lookup.literals import parse_literal
+from lookup.plain_values import plain_value, read_enum
 from lookup.references import References
 from lookup.requiredness import decide, own_flag
 from lookup.schema import ANY, MISSING, ParameterSpec, ValueType
 from lookup.type_names import NULL_NAMES, value_type
-from lookup.unions import type_of, united
+from lookup.unions import united
 
 MAX_NESTING: Final = 16
 MAX_NOTES: Final = 20
-_UNIONS: Final = ("anyOf", "oneOf")
 _CONDITIONS: Final = ("if", "dependentRequired", "dependentSchemas", "dependencies", "not", "patternProperties")
 
 _TOO_MUCH: Final = "nested too deep or in too many ways: some keys and elements are not taken over"
-
-Schema = Mapping[str, Any]
 
 
 class PropertyReader:
@@ -203,26 +200,26 @@ class PropertyReader:
         if depth > MAX_NESTING:
             self._note(f"{self.owner}: {_TOO_MUCH}")
             return merged, active
-        for branch in _branches(schema, "allOf"):
+        for branch in branches_of(schema, "allOf"):
             part, active = self._object(branch, active, depth + 1)
             if self._may_hold(part):
-                _merge(merged, part, required=_listed_keys(merged) + _listed_keys(part))
-        for union in _UNIONS:
-            named = [branch for branch in _branches(schema, union) if not _is_null(branch)]
+                merge(merged, part, required=listed_keys(merged) + listed_keys(part))
+        for union in UNIONS:
+            named = [branch for branch in branches_of(schema, union) if not is_null(branch)]
             parts = [self._object(branch, active, depth + 1)[0] for branch in named]
             parts = [part for part in parts if self._may_hold(part)]
-            lists = [frozenset(_listed_keys(part)) for part in parts]
+            lists = [frozenset(listed_keys(part)) for part in parts]
             for part in parts:
-                _merge(merged, part, required=_listed_keys(merged))
+                merge(merged, part, required=listed_keys(merged))
             if shared := frozenset.intersection(*lists) if lists else None:
-                merged["required"] = [*_listed_keys(merged), *shared]
+                merged["required"] = [*listed_keys(merged), *shared]
         return merged, active
 
     def _may_hold(self, schema: Schema) -> bool:
         """Whether the keys of an object may be read (again)."""
         properties = schema.get("properties")
         keys = len(properties) if isinstance(properties, Mapping) else 0
-        if self._expansion.take(1 + keys + len(_listed_keys(schema))):
+        if self._expansion.take(1 + keys + len(listed_keys(schema))):
             return True
         self._note(f"{self.owner}: {_TOO_MUCH}")
         return False
@@ -234,12 +231,12 @@ class PropertyReader:
             self._note(f"{where}: {_TOO_MUCH}")
             written = spec.get("type")
             return value_type(written) if isinstance(written, str) else ANY, "", spec
-        if _branches(spec, "allOf"):
-            spec, active = self._object({key: value for key, value in spec.items() if key not in _UNIONS}, active)
+        if branches_of(spec, "allOf"):
+            spec, active = self._object({key: value for key, value in spec.items() if key not in UNIONS}, active)
         written = spec.get("type")
         if written is None:
-            for union in _UNIONS:
-                if branches := _branches(spec, union):
+            for union in UNIONS:
+                if branches := branches_of(spec, union):
                     written = self._once(spec[union], lambda union: json.dumps(union, ensure_ascii=False, default=repr))
                     return self._union(spec, written, branches, where, nesting, active)
             raw_type, kind = "", ValueType("dict") if "properties" in spec else ANY
@@ -287,9 +284,9 @@ class PropertyReader:
     def _with_enum(self, kind: ValueType, spec: Schema, where: str) -> ValueType:
         """The type with its enum; where no type is documented it is that of the members."""
         if spec.get("enum") is not None:
-            members, inferred = self._once(spec["enum"], lambda enum: _read_enum(enum, where))
+            members, inferred = self._once(spec["enum"], lambda enum: read_enum(enum, where))
         elif "const" in spec:
-            members, inferred = _read_enum([spec["const"]], where)
+            members, inferred = read_enum([spec["const"]], where)
         else:
             return kind
         return replace(inferred if kind == ANY and "type" not in spec else kind, enum=members)
@@ -308,8 +305,8 @@ class PropertyReader:
         self, spec: Schema, raw_type: str, branches: Sequence[Schema], where: str, nesting: int, active: frozenset[str]
     ) -> tuple[ValueType, str, Schema]:
         """One branch beside null gives its type and enum; enums of all branches together are one enum."""
-        nullable = any(map(_is_null, branches))
-        named = [branch for branch in branches if not _is_null(branch)]
+        nullable = any(map(is_null, branches))
+        named = [branch for branch in branches if not is_null(branch)]
         if len(named) == 1:
             kind, _, branch = self._type(named[0], where, nesting + 1, active)
             return replace(kind, nullable=kind.nullable or nullable), raw_type, {**branch, **spec}
@@ -325,60 +322,5 @@ def listed(key: str, required: frozenset[str] | None, optional: frozenset[str] |
     return False if optional is not None and key in optional else None
 
 
-def plain_value(value: Any, what: str, owner: str) -> Any:
-    """The value itself, if a literal can write it: no set, NaN, infinity, endless number or nesting, half character.
-
-    Raises
-    ------
-    DocumentationError
-        Naming ``owner`` and what the value was to be, such as ``default``.
-    """
-    try:
-        if isinstance(value, str):
-            value.encode()
-        elif value is not None and not isinstance(value, bool):
-            json.dumps(value, ensure_ascii=False).encode()
-            parse_literal(render_literal(value))
-    except (LiteralError, TypeError, ValueError, RecursionError):
-        raise DocumentationError(
-            f"{owner}: expected {what!r} to hold values that a call can carry, found {shown(value)}"
-        ) from None
-    return value
-
-
-def _read_enum(enum: object, where: str) -> tuple[tuple[Any, ...], ValueType]:
-    """The members, and their type."""
-    if not isinstance(enum, list | tuple) or not enum:
-        raise DocumentationError(f"{where}: expected 'enum' to be a list with members, found {shown(enum)}")
-    members = tuple(plain_value(member, "enum", where) for member in enum)
-    return members, type_of(member for member in members if member is not None)
-
-
-def _branches(spec: Schema, word: str) -> list[Schema]:
-    branches = spec.get(word)
-    return [b for b in branches if isinstance(b, Mapping)] if isinstance(branches, list | tuple) else []
-
-
-def _listed_keys(schema: Schema) -> list[str]:
-    required = schema.get("required")
-    return list(required) if isinstance(required, list | tuple) else []
-
-
-def _merge(merged: dict[str, Any], part: Schema, required: list[str]) -> None:
-    """Put what a branch says into the schema that it belongs to, whose own words win."""
-    for key, value in part.items():
-        if key == "properties" and isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
-            merged[key] = {**merged[key], **{k: v for k, v in value.items() if k not in merged[key]}}
-        elif key not in ("required", *_UNIONS, "allOf"):
-            merged.setdefault(key, value)
-    if required or "required" in part:
-        merged["required"] = list(dict.fromkeys(required))
-
-
 def _without_null(names: Sequence[str]) -> list[str]:
     return [name for name in names if name.lower() not in NULL_NAMES]
-
-
-def _is_null(branch: Schema) -> bool:
-    written = branch.get("type")
-    return isinstance(written, str) and written.lower() in NULL_NAMES

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals import parse_literal, read_literal
-from lookup.property_reader import plain_value
+from lookup.plain_values import plain_value
 from lookup.requiredness import decide
 from lookup.schema import ANY, MISSING, ParameterSpec, ValueType
 from lookup.type_names import NULL_NAMES, value_type

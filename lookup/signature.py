@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals import MAX_DEPTH, parse_literal, read_literal
-from lookup.property_reader import plain_value
+from lookup.plain_values import plain_value
 from lookup.schema import ANY, MISSING, ValueType
 from lookup.type_names import value_type
 
