@@ -158,7 +158,7 @@ def _described(found: Parameter, info: "FieldInfo", notes: list[str]) -> Paramet
 
 
 def _with_default(found: Parameter, value: Any, notes: list[str]) -> Parameter:
-    if isinstance(value, Enum) and found.enum and value.value in found.enum:
+    if isinstance(value, Enum) and value.value in (found.enum or ()):
         value = value.value  # any other enum member is rather a sentinel
     try:
         default = copy.deepcopy(plain_value(value, "default", "a parameter"))

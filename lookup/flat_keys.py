@@ -8,23 +8,34 @@ what other frameworks print in the same way: Cohere's ``parameter_definitions``,
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lookup.forms import ObjectForm, one_tool, quoted, read_description, read_name
+from lookup.forms import ObjectForm, has_name, one_tool, quoted, read_description, read_name
 from lookup.property_reader import PropertyReader
 from lookup.schema import ToolSpec
 
 _KEYS: Final = ("parameters", "parameter_definitions", "inputs", "args", "arguments")
 # A call has a name and arguments, too; what documents has one of these.
-_DOCUMENTS: Final = ("description", "api_description", "required", "responses")
+_DOCUMENTS: Final = ("description", "api_description", "required")
+_TYPES: Final = frozenset({"type", "param_type", "description"})
 
 
 def claims(data: Mapping[str, Any]) -> bool:
     """Whether the object documents a tool as an object of keys."""
-    if not ("name" in data or "api_name" in data) or not any(key in data for key in _DOCUMENTS):
+    keys = _keys(data)
+    if not has_name(data) or not isinstance(keys, Mapping) or isinstance(keys.get("type"), str):
         return False
-    keys = next((data[key] for key in _KEYS if key in data), None)
-    if not isinstance(keys, Mapping) or isinstance(keys.get("type"), str):
+    if not all(isinstance(spec, Mapping) and not _TYPES.isdisjoint(spec) for spec in keys.values()):
         return False
-    return all(isinstance(spec, Mapping) and ("type" in spec or "description" in spec) for spec in keys.values())
+    described = any(key in data for key in _DOCUMENTS)
+    if not keys:
+        # With other names an empty object is one of JSON Schema.
+        return described and "api_name" in data
+    return described or all("description" in spec and len(spec) > 1 for spec in keys.values())
+
+
+def _keys(data: Mapping[str, Any]) -> Any:
+    """The first object of keys that is not empty, else the first."""
+    given = [data[key] for key in _KEYS if key in data]
+    return next(filter(None, given), given[0] if given else None)
 
 
 def read_tool(data: Mapping[str, Any]) -> ToolSpec:
@@ -38,7 +49,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
     name = read_name(data)
     owner = f"tool {quoted(name)}"
     reader = PropertyReader(owner, {}, habit=None)
-    keys = next(data[key] for key in _KEYS if key in data)
+    keys = _keys(data)
     parameters = reader.parameters({"properties": keys}, beside=data)
     return ToolSpec(name, read_description(data, owner), parameters, notes=tuple(reader.notes))
 

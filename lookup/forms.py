@@ -9,6 +9,9 @@ from typing import Any, Final
 from lookup.errors import DocumentationError
 from lookup.schema import ToolSpec
 
+NAME_KEYS: Final = ("api_name", "name", "apiCode", "function_name", "tool_name")
+"""Under which key a tool is named, the first one that is there."""
+
 MAX_QUOTED: Final = 120
 _CALLED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
@@ -111,13 +114,18 @@ def found_at(text: str, position: int) -> str:
     return repr(rest)
 
 
+def has_name(data: Mapping[str, Any]) -> bool:
+    """Whether an object has a key under which tools are named."""
+    return any(key in data for key in NAME_KEYS)
+
+
 def read_name(data: Mapping[str, Any]) -> str:
     """The tool's name, verbatim; DocumentationError unless it is a text that is not blank.
 
     Where an object has ``api_name`` or a dotted ``api_call``, too, a call is written with that one, and ``name`` is a
     title for people (Gorilla).
     """
-    key = next((key for key in ("api_name", "name") if key in data), "name")
+    key = next((key for key in NAME_KEYS if key in data), "name")
     call = data.get("api_call")
     if key == "name" and isinstance(call, str) and _CALLED.fullmatch(call):
         key = "api_call"

@@ -12,12 +12,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.forms import ObjectForm, one_tool, quoted, read_description, read_name, shown
+from lookup.forms import ObjectForm, has_name, one_tool, quoted, read_description, read_name, shown
 from lookup.property_reader import PropertyReader
 from lookup.schema import ToolSpec
 from lookup.type_names import value_type
 
-SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "arguments")
+_WORDS: Final = frozenset(
+    "type properties required optional description title default additionalProperties strict example examples $schema "
+    "$id $ref $defs definitions $comment allOf anyOf oneOf not if then else dependentRequired dependentSchemas "
+    "dependencies patternProperties propertyNames minProperties maxProperties unevaluatedProperties nullable".split()
+)
+SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "args_schema", "arguments")
 
 
 def claims(data: Mapping[str, Any]) -> bool:
@@ -26,12 +31,14 @@ def claims(data: Mapping[str, Any]) -> bool:
     if key is None:
         return False
     if isinstance(schema, Mapping):
-        if key == "arguments":
-            return "name" in data and isinstance(schema.get("properties"), Mapping) and _is_object(schema)
+        if key == "arguments" and not (_is_object(schema) and ("properties" in schema or "description" in data)):
+            return False
+        if not _is_object(schema) and not _WORDS.issuperset(schema):
+            return False  # the arguments of a call, one of which is called "properties"
         if "properties" in schema or _is_object(schema) or "$ref" in schema or _has_branches(schema):
-            return "name" in data or "description" in data
-        return not schema and "name" in data
-    return key != "arguments" and schema is None and "name" in data and "description" in data
+            return has_name(data) or "description" in data
+        return not schema and key != "arguments" and has_name(data)
+    return key != "arguments" and schema is None and has_name(data) and "description" in data
 
 
 def read_tool(data: Mapping[str, Any]) -> ToolSpec:
@@ -58,7 +65,8 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
 
 def _schema(data: Mapping[str, Any]) -> tuple[str | None, Any]:
     """The key that the schema stands under, and the schema; Amazon wraps it as ``{"json": schema}``."""
-    key = next((key for key in SCHEMA_KEYS if key in data), None)
+    given = [key for key in SCHEMA_KEYS if key in data]
+    key = next((key for key in given if data[key]), given[0] if given else None)
     schema = data[key] if key else None
     if isinstance(schema, Mapping) and set(schema) == {"json"}:
         schema = schema["json"]

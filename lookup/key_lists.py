@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.forms import ObjectForm, one_tool, quoted, read_description, read_name, shown
+from lookup.forms import ObjectForm, has_name, one_tool, quoted, read_description, read_name, shown
 from lookup.property_reader import PropertyReader
 from lookup.schema import ParameterSpec, ToolSpec
 
@@ -22,7 +22,7 @@ _NESTED_LISTS: Final = {"required": True, "optional": False}
 
 def claims(data: Mapping[str, Any]) -> bool:
     """Whether the object documents a tool with lists of parameters."""
-    if "name" not in data and "api_name" not in data:
+    if not has_name(data) or data.get("inputSchema") or data.get("input_schema"):
         return False
     if any(isinstance(data.get(key), list | tuple) for key in _RAPID_LISTS):
         return True
@@ -58,7 +58,9 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
     for word, listed, entry in _entries(data, owner):
         if not isinstance(entry, Mapping) or "name" not in entry:
             raise DocumentationError(f"{owner}: expected {word!r} to hold objects with a 'name', found {shown(entry)}")
-        spec = {key: value for key, value in entry.items() if key != "name"}
+        schema = entry.get("schema")
+        spec = {**(schema if isinstance(schema, Mapping) else {}), **entry}
+        del spec["name"]
         if spec.get("default") == "" and word in _RAPID_LISTS:
             del spec["default"]
         parameter = reader.parameter(entry["name"], spec, listed, None)
@@ -86,6 +88,11 @@ def _entries(data: Mapping[str, Any], owner: str) -> Iterator[tuple[str, bool | 
     elif isinstance(keys, Mapping):
         lists = [(word, listed, keys.get(word)) for word, listed in _NESTED_LISTS.items()]
     else:
+        required = data.get("required")
+        if isinstance(required, list | tuple):
+            for entry in keys or ():
+                yield "parameters", isinstance(entry, Mapping) and entry.get("name") in required, entry
+            return
         lists = [("parameters", None, keys)]
     for word, listed, entries in lists:
         if entries is not None and not isinstance(entries, list | tuple):

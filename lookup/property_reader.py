@@ -18,7 +18,7 @@ from lookup.plain_values import plain_value, read_enum
 from lookup.references import References
 from lookup.requiredness import decide, own_flag
 from lookup.schema import ANY, MISSING, ParameterSpec, ValueType
-from lookup.type_names import NULL_NAMES, value_type
+from lookup.type_names import NULL_NAMES, WITH_MARKER, value_type
 from lookup.unions import united
 
 MAX_NESTING: Final = 16
@@ -120,8 +120,11 @@ class PropertyReader:
             raise DocumentationError(f"{where}: expected an object with 'type', found {shown(spec)}")
         kind, raw_type, spec = self._type(spec, where, nesting, active)
         description = read_description(spec, where)
+        flag = own_flag(spec, where)
+        if flag is None and (marker := WITH_MARKER.search(raw_type)):
+            flag = marker[1].lower() == "required"
         required, rule = decide(
-            flag=own_flag(spec, where),
+            flag=flag,
             listed=listed,
             description=description,
             has_default="default" in spec,
@@ -233,15 +236,16 @@ class PropertyReader:
             return value_type(written) if isinstance(written, str) else ANY, "", spec
         if branches_of(spec, "allOf"):
             spec, active = self._object({key: value for key, value in spec.items() if key not in UNIONS}, active)
-        written = spec.get("type")
+        written = spec.get("type", spec.get("param_type"))
         if written is None:
             for union in UNIONS:
                 if branches := branches_of(spec, union):
                     written = self._once(spec[union], lambda union: json.dumps(union, ensure_ascii=False, default=repr))
                     return self._union(spec, written, branches, where, nesting, active)
-            raw_type, kind = "", ValueType("dict") if "properties" in spec else ANY
+            listed_type = ValueType("list") if "items" in spec or "prefixItems" in spec else ANY
+            raw_type, kind = "", ValueType("dict") if "properties" in spec else listed_type
         elif isinstance(written, str):
-            raw_type, kind = written, value_type(written)
+            raw_type, kind = written, self._with_branches(value_type(written), spec, where, nesting, active)
         elif isinstance(written, list | tuple) and all(isinstance(name, str) for name in written):
             raw_type, kind = json.dumps(written, ensure_ascii=False), united(map(value_type, _without_null(written)))
             kind = replace(kind, nullable=len(_without_null(written)) < len(written))
@@ -250,6 +254,19 @@ class PropertyReader:
         if spec.get("nullable") is True:
             kind = replace(kind, nullable=True)
         return self._inside(kind, spec, where, nesting, active), raw_type, spec
+
+    def _with_branches(
+        self, kind: ValueType, spec: Schema, where: str, nesting: int, active: frozenset[str]
+    ) -> ValueType:
+        """A plain type with what unions beside it say: an enum if all branches have one, and null."""
+        for union in UNIONS:
+            branches = branches_of(spec, union)
+            if kind.kind == "dict" or not branches:
+                continue
+            found = united(self._element(branch, where, nesting, active) for branch in branches if not is_null(branch))
+            nullable = kind.nullable or any(map(is_null, branches))
+            kind = replace(kind, enum=found.enum or kind.enum, nullable=nullable)
+        return kind
 
     def _inside(self, kind: ValueType, spec: Schema, where: str, nesting: int, active: frozenset[str]) -> ValueType:
         """The type with what is documented of its elements or keys."""
@@ -266,9 +283,9 @@ class PropertyReader:
                 element = united(found)
                 return kind if element == ANY else replace(kind, items=element)
         if kind.kind == "dict":
-            if isinstance(spec.get("properties"), Mapping) and spec["properties"]:
+            if spec.get("properties") or any(branches_of(spec, union) for union in UNIONS):
                 merged, active = self._object(spec, active)
-                if not self._may_hold(merged):
+                if not merged.get("properties") or not self._may_hold(merged):
                     return kind
                 return replace(kind, properties=self._keys(merged, {}, where, nesting + 1, active, strict=False))
             extra = spec.get("additionalProperties")

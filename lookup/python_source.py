@@ -4,6 +4,7 @@ Methods count by their own name. What starts with ``_``, stands inside another f
 name (properties, overloads) is no tool. Enum classes and type aliases are not looked up: such a type is ``any``.
 """
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ _CODE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_OPENS_STRING = re.compile(r"""[rRuU]?(\"""|'''|["'])""")
+_OPENS_STRING = re.compile(r"""[rRuU]?(?:\"""|'''|["'])""")
 # ``def f(x): Adds one.`` in a prompt: no code begins with a capital word and a second word, or with Chinese.
 _PROSE = re.compile(r"(?!None|True|False)[^\W\d_a-z][\w'-]*[ ,]+\w|[^\x00-\x7f]")
 
@@ -57,7 +58,6 @@ def find(text: str) -> Iterator[TextTool]:
     """The public functions of a text, each from its decorators to the end of its body."""
     if "def" not in text:
         return
-    unclosed: set[str] = set()
     above: _Decorators | None = None
     following = _LINE.search(text)
     while match := following:
@@ -68,7 +68,7 @@ def find(text: str) -> Iterator[TextTool]:
         if match["decorator"]:
             above = _decorators(text, match, limit, above)
             continue
-        found = _read(text, match, limit, unclosed)
+        found = _read(text, match, limit)
         if found and not (above and above.uncallable) and not match["name"].startswith("_"):
             yield TextTool(found.tool, above.start if above else found.start, found.end)
         above = None
@@ -92,11 +92,8 @@ def _decorators(text: str, match: re.Match[str], limit: int, above: _Decorators 
     return _Decorators(match.end("indent"), rest.end(), uncallable)
 
 
-def _read(text: str, match: re.Match[str], limit: int, unclosed: set[str]) -> TextTool | None:
-    """The function whose parameter list must end before ``limit``; ``None`` if it is none.
-
-    ``unclosed`` collects the quotes that are not closed in the rest of the text, which are not looked for again.
-    """
+def _read(text: str, match: re.Match[str], limit: int) -> TextTool | None:
+    """The function whose parameter list must end before ``limit``; ``None`` if it is none."""
     name, start = match["name"], match.end("indent")
     try:
         signature = read_signature(text, match.start("list"), limit)
@@ -113,25 +110,21 @@ def _read(text: str, match: re.Match[str], limit: int, unclosed: set[str]) -> Te
     if not colon and not _REST_OF_LINE.match(text, position):
         return None
     line_end = end_of_line(text, position)
+    indent = match["indent"]
     inline = text[colon.end() : line_end].strip() if colon else ""
-    if colon:
-        end = _body_end(text, colon.end(), match["indent"], unclosed)
-    else:
-        end = indented_end(text, line_end + 1, match["indent"])
+    end = _body_end(text, colon.end(), indent) if colon else indented_end(text, line_end + 1, indent)
     docstring = ""
-    opening = _docstring_start(text, match["indent"], colon, inline, line_end)
-    if opening and opening[1] not in unclosed:
+    opening = _docstring_start(text, indent, colon, inline, line_end)
+    if opening:
         try:
             docstring, closed = read_string(text, opening.start())
             if _REST_OF_LINE.match(text, closed):
-                end = max(end, _body_end(text, closed, match["indent"], unclosed))
+                end = max(end, _body_end(text, closed, indent))
             else:
                 docstring = ""  # a string that the body goes on with
         except LiteralError:
-            if len(opening[1]) == 3:
-                unclosed.add(opening[1])
             notes = (*notes, "the docstring is not closed")
-    elif _PROSE.match(inline) or not (colon or opening):
+    elif _PROSE.match(inline) or not colon:
         docstring = f"{inline}\n{text[line_end + 1 : end]}"
     return TextTool(document(name, signature.parameters, notes, docstring), start, end)
 
@@ -171,17 +164,16 @@ def skip_blank(text: str, position: int) -> int:
     return blank.end() if blank else position
 
 
-def _body_end(text: str, position: int, indent: str, unclosed: set[str]) -> int:
+def _body_end(text: str, position: int, indent: str) -> int:
     """The end of the code behind ``position`` by indentation, where the lines of a string need none."""
     while match := _CODE.search(text, position):
         token, position = match[0], match.end()
         if token[0] == "\n" and (position == len(text) or width(match["indent"]) <= width(indent)):
             return match.start()
-        if match["quotes"] and match["quotes"] not in unclosed:
-            try:
+        if match["quotes"]:
+            # Quotes that are not closed are the last of their kind: any later ones would close them.
+            with contextlib.suppress(LiteralError):
                 position = string_end(text, match.start("quotes"), len(text))
-            except LiteralError:
-                unclosed.add(match["quotes"])
     return len(text)
 
 

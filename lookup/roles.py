@@ -14,7 +14,6 @@ from lookup.places import Stretches
 _SPEAKERS: Final = {
     "user": "user", "human": "user", "question": "user", "query": "user",
     "assistant": "assistant", "model": "assistant", "ai": "assistant", "gpt": "assistant", "bot": "assistant",
-    "response": "assistant",
 }  # fmt: skip
 # What else begins a part of a plain prompt, and so ends a user's words.
 _HEADINGS: Final = frozenset(
@@ -33,7 +32,7 @@ _TEMPLATE = re.compile(
     re.VERBOSE,
 )
 # Begins with the line end, which a search finds several times faster than the start of a line.
-_LINE = re.compile(r"\n(?:\#{1,4} {0,3})?(?:\*\*)?(?P<line>[A-Za-z][A-Za-z -]{0,40}):(?:\*\*)?(?=\s)")
+_LINE = re.compile(r"\n[ \t]{0,12}(?:\#{1,4} {0,3})?(?:\*\*)?(?P<line>[A-Za-z][A-Za-z -]{0,40}):(?:\*\*)?(?=\s)")
 # What a template's marker contains at least: to look for fixed text first is ten times as fast.
 _MARKS: Final = ("<|", "<start_of_turn>", "INST]", "SYS>>", "AVAILABLE_TOOLS]")
 _BRACKETS: Final = {"[INST]": "user", "<</SYS>>": "user", "[/INST]": "assistant"}

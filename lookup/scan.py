@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
-from lookup.forms import MisreadError, ObjectForm, Piece, found_at
+from lookup.forms import MisreadError, ObjectForm, Piece, found_at, has_name
 from lookup.literals import MAX_DEPTH, LiteralReader, OpenContainer
 from lookup.places import Stretches
 
@@ -27,15 +27,16 @@ _MARKER = re.compile(
 )
 _NAME_KEY = re.compile(r"""(?:["'](?:api_)?name["']?|name["'])\s*:?\s*(["']?)""")
 _NAME_BEFORE = re.compile(r"""["']name["']\s*\Z""")
+_SCHEMA_WORD = re.compile(r"""["'](?:type|properties|description)["']\s*:""")
+_CALL_KEYS: Final = frozenset({"parameters", "input_parameters"})
 _HEAD_LENGTH: Final = 1000
 
 # What lists tools, and what names or calls one without documenting it.
-_TOOL_LISTS: Final = frozenset({"tools", "functions", "function", "function_declarations"})
+_TOOL_LISTS: Final = frozenset({"tools", "functions", "function", "function_declarations", "functionDeclarations"})
 _CALLS: Final = frozenset({"tool_choice", "tool_calls", "function_call"})
 _BARE_KEYS: Final = frozenset(
     {"name", "description", "type", "strict", "title", "annotations", "outputSchema", "response", "returns"}
 )
-_NAME_KEYS: Final = frozenset({"name", "api_name"})
 _DESCRIPTION_KEYS: Final = frozenset({"description", "api_description"})
 _PARAMETER_KEYS: Final = frozenset({"parameters", "arguments", "args", "input_parameters", "inputs"})
 
@@ -126,7 +127,8 @@ def _is_broken_tool(text: str, container: OpenContainer, position: int) -> bool:
     keys = set(_MARKER.findall(head)) if name or named else set()
     keys |= {key for key in container.keyed if isinstance(key, str) and _MARKER.match(f'"{key}":')}
     if any(isinstance(container.keyed[key], str) for key in named) or (name and name[1]):
-        return bool(keys)
+        # A call with placeholders has a name and parameters, too, but describes none of them.
+        return bool(keys - _CALL_KEYS) or (bool(keys) and _SCHEMA_WORD.search(head) is not None)
     return name is not None and len(keys) > 1
 
 
@@ -199,5 +201,5 @@ def _is_bare(data: Mapping[str, Any]) -> bool:
 
 
 def _is_unknown(value: Any) -> bool:
-    named = isinstance(value, Mapping) and not _NAME_KEYS.isdisjoint(value) and not _DESCRIPTION_KEYS.isdisjoint(value)
+    named = isinstance(value, Mapping) and has_name(value) and not _DESCRIPTION_KEYS.isdisjoint(value)
     return named and not _PARAMETER_KEYS.isdisjoint(value)

@@ -36,7 +36,7 @@ _COMPONENTS: Final = "components"
 _BULLET: Final = r"(?:(?:[-*•]|\d{1,4}[.)])[ \t]++)?"
 _LINE = re.compile(
     rf"""[ \t]*+(?:
-        (?P<keys>Parameters|Input)[ \t]*+:[ \t]*+(?=(?P<object>\{{)|(?:None|null|N/A)?[ \t]*\r?\Z)
+        (?P<keys>Parameters|Input)[ \t]*+:[ \t]*+(?=(?P<object>\{{)|(?P<none>(?i:none|null|n/a|-))?[ \t]*\r?\Z)
       | (?P<output>Output)[ \t]*+:
       | -[ \t]*+(?P<detail>Format|Structure)[ \t]*+:
       | Description[ \t]*+:(?P<description>.*+)
@@ -52,6 +52,7 @@ _NO_NAMES: Final = frozenset(
     | {"question", "request", "required", "response", "result", "returns", "step", "structure", "system", "thought"}
     | {"tip", "tool", "tools", "type", "user", "warning"}
 )
+_OBJECT_BELOW = re.compile(r"[ \t\r\n]{0,40}\{")
 _NEXT = re.compile(r"^[ \t]*+(?:Output|Parameters|Input|(?:\d{1,4}[.)][ \t]++)?Name)[ \t]*+:", re.MULTILINE)
 _KEYS_IN_VALUE = re.compile(r"(?:\A|\n)[ \t]*+Parameters[ \t]*+:[ \t]*+(?=\{)")
 # The beginning of an object of prose, for one that cannot be read.
@@ -137,9 +138,12 @@ class _LineReader:
         elif match["keys"]:
             self.close()
             head, self._head = self._head, None
-            if head:
-                position = start + match.end()
-                self._found = _read_tool(self._text, position, head) if match["object"] else _without_keys(head, end)
+            below = None if match["object"] or match["none"] else _OBJECT_BELOW.match(self._text, end)
+            if head and (match["object"] or below):
+                position = below.end() - 1 if below else start + match.end()
+                self._found = _read_tool(self._text, position, head)
+            elif head and match["none"]:
+                self._found = _without_keys(head, end)
             return max(end, self._found.end) if self._found else end
         elif match["description"] is not None:
             if self._head:

@@ -35,6 +35,8 @@ NULL_NAMES: Final = frozenset({"null", "none", "nonetype", "undefined"})
 
 _GENERIC = re.compile(r"([\w.-]+)\s*(?:\[(.*)\]|\((.*)\)|<(.*)>)", re.DOTALL)
 _ARRAY_OF = re.compile(r"(?:array|list) of (.+)", re.IGNORECASE | re.DOTALL)
+# ``str, optional``, as docstrings and xLAM's tools write it.
+WITH_MARKER = re.compile(r",\s*(optional|required)\s*\Z", re.IGNORECASE)
 _MODULES: Final = ("typing.", "collections.abc.", "t.")
 _MAX_NESTING: Final = 8
 _MAX_LENGTH: Final = 1000
@@ -53,7 +55,7 @@ def value_type(written: str) -> ValueType:
 
 @lru_cache(maxsize=1024)
 def _value_type(written: str, nesting: int) -> ValueType:
-    name = _bare(written)
+    name = _bare(WITH_MARKER.sub("", written))
     if nesting > _MAX_NESTING or len(name) > _MAX_LENGTH:
         return ANY
     if kind := _KINDS.get(name.lower()):

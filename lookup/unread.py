@@ -14,8 +14,10 @@ _LOOKS_LIKE = re.compile(
       | (?P<element><(?:function|tool|api)[ \t][^<>\n]{0,200}name[ \t]*=[^<>\n]{0,200}>)
       | ^[ \t]*(?P<assignment>input_parameters[ \t]*=(?!=))
       | ^[ \t]*(?P<heading>(?:\#{1,6}[ \t]*)?(?:Function|Tool|API)(?:[ ]name)?[ \t]*:[ \t]*[^\s\d]\S*[ \t]*$)
-      | ^[ \t]*(?P<code>(?:export[ \t]+)?(?:type|interface|function|def|async[ ]function)[ \t]+\w+[ \t]*(?:=[ \t]*)?\()
-      | ^[ \t]*(?P<arguments>(?:Parameters|Arguments|Args|Input)[ \t]*:[ \t]*\{)
+      | ^[ \t]*(?P<code>(?:export[ \t]+)?(?:type|function|def|async[ ]function)[ \t]+\w+[ \t]*(?:=[ \t]*)?\()
+      | ^[ \t]*(?P<arguments>(?:Parameters|Arguments|Args|Input|Tool[ ]Args|Takes[ ]inputs)[ \t]*:[ \t]*(?=\{|\Z))
+      | ,[ ](?P<rendered>args:[ ](?=\{|\Z))
+      | (?P<named><(?:name|tool_name)>[^<>\n]{1,200}</(?:name|tool_name)>)
     """,
     re.VERBOSE | re.MULTILINE,
 )
@@ -29,7 +31,9 @@ _REASONS: Final = {
     "assignment": "an assignment of parameters without a literal",
     "heading": "a heading of a tool without documentation that can be read",
     "code": "a function without documentation that can be read",
-    "arguments": "parameters without the name of a tool",
+    "arguments": "parameters of a tool in a form that is not known",
+    "rendered": "parameters of a tool in a form that is not known",
+    "named": "a named element that no form reads",
 }
 
 

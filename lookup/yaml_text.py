@@ -157,7 +157,7 @@ def _is_tool(keys: Keys, listed: bool) -> bool:
     A name in code or JSON ends with a comma, a semicolon or a bracket.
     """
     values = keys.values
-    if _SCHEMA.match(values.get("function", "")):
+    if _SCHEMA.match(values.get("function", "")) and not any(v.endswith((",", ";")) for v in values.values()):
         return True
     if not any(values.get(key) and values[key][-1] not in ",;{[(" for key in _NAMES):
         return False

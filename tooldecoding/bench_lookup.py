@@ -14,6 +14,9 @@ TOOLS: Final = 128
 STEPS: Final = 4
 """Each text is read at an eighth, a quarter, a half and the whole of the largest size."""
 
+LONG: Final = 1.0
+"""Seconds from which one run of a text is enough."""
+
 _PROMPT: Final = "You compose calls. Use only these [tools], {{please}}:\n{}\n\nUser: what now?\nCalls: "
 
 
@@ -70,4 +73,6 @@ def _read(name: str, text: str, repeats: int) -> Reading:
         except DocumentationError as error:
             outcome = str(error)
         best = min(best, time.process_time() - start)
+        if best > LONG:
+            break
     return Reading(name, len(text), best, outcome)

@@ -157,7 +157,7 @@ def decode(
 @bench.command("lookup")
 def bench_lookup_command(
     repeats: Annotated[int, typer.Option(min=1, help="Runs of each text; the best counts.")] = 5,
-    megabytes: Annotated[float, typer.Option(min=0.01, max=60, help="Largest text.")] = 10,
+    megabytes: Annotated[float, typer.Option(min=0.01, max=60, help="Largest text.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object a text.")] = False,
 ) -> None:
     """Time the reading of documentation: 128 tools in each form, and how the time grows with the text."""

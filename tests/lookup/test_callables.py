@@ -161,16 +161,22 @@ class Place(BaseModel):
 
 
 def test_enums_and_models_as_hints():
-    def weather(place: Place, unit: Unit = Unit.C, units: list[Unit] | None = None, default: int = Unit.F): ...
+    def weather(
+        place: Place,
+        unit: Unit = Unit.C,
+        units: list[Unit] | None = None,
+        other: int = Unit.F,
+        name: Literal["x"] = Unit.F,
+    ): ...
 
-    place, unit, units, default = read_callable(weather).parameters
+    place, unit, units, *others = read_callable(weather).parameters
     assert [(p.name, str(p.type), p.required) for p in place.type.properties] == [
         ("city", "str", True),
         ("zone", "int", False),
     ]
     assert (str(unit.type), unit.enum, unit.default) == ("str", ("c", "f"), "c")
     assert units.type.nullable and units.type.items.enum == ("c", "f")
-    assert default.default is MISSING and not default.required
+    assert all(p.default is MISSING and not p.required for p in others)
 
 
 class Tools:
@@ -221,6 +227,7 @@ class Trip(BaseModel):
 
     Attributes:
         to: Where to.
+        X-Header: Not this.
     """
 
     to: Place
@@ -248,6 +255,7 @@ def test_a_model_documents_its_fields():
     ]
     found = {p.name: p for p in tool.parameters}
     assert found["to"].description == "Where to." and found["unit"].enum == ("c", "f")
+    assert found["X-Header"].description == "Optional. A header."
     assert [p.default for p in tool.parameters[2:5]] == ["f", "a", [0, 0]]
     assert found["again"].type.nullable and "CallableSchema" in " ".join(tool.notes)
     with pytest.raises(DocumentationError, match="Anything"):

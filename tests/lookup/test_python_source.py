@@ -4,10 +4,10 @@ import keyword
 import time
 
 import pytest
-from data import bfcl_entries, needs_data
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data import bfcl_entries, needs_data
 from lookup import python_source, signature_line
 from lookup.docstring import read_docstring
 from lookup.forms import MisreadError
@@ -189,7 +189,7 @@ def test_what_a_signature_says(signature, kind, enum, default, description):
 
 
 @pytest.mark.parametrize(
-    "default", ["now()", "Unit.C", "lambda a, b: (a, b)", "...", "{1, 2}", "b'x'", "1 + 2", "f'{x}'", "float('inf')"]
+    "default", ["now()", "Unit.C", "lambda a, b=1: (a, b)", "...", "{1, 2}", "b'x'", "1 + 2", "f'{x}'", "float('inf')"]
 )
 def test_a_default_that_no_literal_writes_is_noted(default):
     (tool,) = (found.tool for found in python_source.find(f"def f(x: int = {default}, y: int = 1): ..."))
@@ -214,6 +214,23 @@ def test_a_default_that_no_literal_writes_is_noted(default):
         ('Args:\n    x: The x. (choices: ["a", "b"])', "", True, MISSING, ("a", "b"), 'The x. (choices: ["a", "b"])'),
         ("Args:\n    **x** - The x, e.g. a: b.\n\n    y: No.", "", True, MISSING, None, "The x, e.g. a: b."),
         ("Args:\nx: The x.\ny: No.", "", True, MISSING, None, "The x."),
+        (
+            "Args:\n    example:\n        No.\n    x: The x\n    https://a.b",
+            "",
+            True,
+            MISSING,
+            None,
+            "The x https://a.b",
+        ),
+        (
+            "Args:\n    x: One of\n      - a\n      - b\n\n      More.",
+            "",
+            True,
+            MISSING,
+            None,
+            "One of\n- a\n- b\nMore.",
+        ),
+        (":type x: Literal['a', 'b']", "Literal['a', 'b']", True, MISSING, ("a", "b"), ""),
         ("参数:\n    x: 城市, 必填", "", True, MISSING, None, "城市, 必填"),
         ("- `x` (int): The x.", "int", True, MISSING, None, "The x."),
         (
@@ -345,6 +362,7 @@ def test_documented_keys_without_a_signature():
         "Does.\n\n    Args:\n        a: A.\n        `b` (int): B.\n        *args: C.\n    Raises:\n        d: D."
     )
     assert found.description == "Does." and list(found.keys) == ["a", "b", "*args"]
+    assert read_docstring("Does.\n\nReturns:\n    a: A.").description == "Does."
 
 
 DOC = 'def f(x: int):\n  """\n'
