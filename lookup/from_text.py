@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from lookup import scan
+from lookup.claimed import UNKNOWN_FORM, read_claim
 from lookup.errors import DocumentationError
-from lookup.forms import MisreadError, Piece, TextForm, TextTool
+from lookup.forms import MisreadError, Piece, TextForm, TextTool, quoted
 from lookup.known_forms import OBJECT_FORMS, TEXT_FORMS
 from lookup.places import Places, Stretches
 from lookup.roles import Roles
 from lookup.schema import Source, ToolSpec, Unread
-from lookup.structured import UNKNOWN_FORM, read_claim
 from lookup.unread import find_unread
 from lookup.yaml_reader import read_documents
 from lookup.yaml_text import find_yaml
@@ -65,6 +65,7 @@ class TextReader:
                 unread.append(self._unread(block.start, block.end, reason))
             else:
                 self._read(block, tools, unread)
+        self._set_calls_apart(tools, unread)
         read = Stretches((t.source.span.start, t.source.span.end) for t in tools if t.source and t.source.span)
         parsed = Stretches([(b.start, b.end) for b in blocks] + [(p.start, p.end) for p in pieces])
         unread += [self._unread(*found) for found in find_unread(self._text, parsed, read)]
@@ -107,6 +108,17 @@ class TextReader:
                 unread.append(Unread(source(claim.data, ""), UNKNOWN_FORM))
             else:
                 tools += [replace(t, notes=(*t.notes, *finding.notes)) for t in read_claim(claim, source)]
+
+    def _set_calls_apart(self, tools: list[ToolSpec], unread: list[Unread]) -> None:
+        """``{"name": "f", "parameters": {}}`` is a tool without keys, or a call of one that is documented elsewhere."""
+        documented = {tool.name for tool in tools if tool.parameters or tool.description}
+        kept: list[ToolSpec] = []
+        for tool in tools:
+            if tool.name in documented and not (tool.parameters or tool.description) and tool.source:
+                unread.append(Unread(tool.source, f"a call of {quoted(tool.name)}, which is documented elsewhere"))
+            else:
+                kept.append(tool)
+        tools[:] = kept
 
     def _source(self, form: str, start: int, end: int) -> Source:
         return Source(form, self._origin, self._places.span(start, end))

@@ -18,10 +18,14 @@ from lookup.schema import ToolSpec
 from lookup.type_names import value_type
 
 _WORDS: Final = frozenset(
-    "type properties required optional description title default additionalProperties strict example examples $schema "
-    "$id $ref $defs definitions $comment allOf anyOf oneOf not if then else dependentRequired dependentSchemas "
-    "dependencies patternProperties propertyNames minProperties maxProperties unevaluatedProperties nullable".split()
-)
+    {
+        "type", "properties", "required", "optional", "description", "title", "default", "additionalProperties",
+        "strict", "example", "examples", "$schema", "$id", "$ref", "$defs", "definitions", "$comment",
+        "allOf", "anyOf", "oneOf",
+        "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "patternProperties",
+        "propertyNames", "minProperties", "maxProperties", "unevaluatedProperties", "nullable",
+    }
+)  # fmt: skip
 SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "args_schema", "arguments")
 
 

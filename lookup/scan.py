@@ -7,7 +7,7 @@ again: that keeps the whole scan linear.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -38,6 +38,9 @@ _BARE_KEYS: Final = frozenset(
     {"name", "description", "type", "strict", "title", "annotations", "outputSchema", "response", "returns"}
 )
 _DESCRIPTION_KEYS: Final = frozenset({"description", "api_description"})
+# What other frameworks call the name and the parameters.
+_OTHER_NAMES: Final = frozenset({"title", "id", "tool", "function"})
+_OTHER_SCHEMAS: Final = frozenset({"params", "schema", "properties", "tool_args"})
 _PARAMETER_KEYS: Final = frozenset({"parameters", "arguments", "args", "input_parameters", "inputs"})
 
 
@@ -52,6 +55,7 @@ class Claim:
     data: Mapping[str, Any]
     form: ObjectForm | None
     beside: bool = False
+    node: Mapping[str, Any] | None = None  # the object in the text, where ``data`` adds a name to it
 
 
 def pieces(text: str, taken: Stretches, strict: bool = False) -> Iterator[Piece]:
@@ -172,10 +176,13 @@ def _claims(value: Any, path: Path, forms: tuple[ObjectForm, ...], listed: bool)
         elif listed and _is_bare(value):
             yield Claim(path, value, forms[-1])
         else:
-            if _is_unknown(value):
+            if _is_unknown(value, _OTHER_NAMES, _OTHER_SCHEMAS):
                 yield Claim(path, value, None)
             for key, member in value.items():
-                if key not in _CALLS:
+                named = _named_by_key(key, member)
+                if named and (form := _form(named, forms)):
+                    yield Claim((*path, key), named, form, node=member)
+                elif key not in _CALLS:
                     yield from _claims(member, (*path, key), forms, key in _TOOL_LISTS)
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
         beside = any(is_tool(item, forms) for item in value)
@@ -200,6 +207,17 @@ def _is_bare(data: Mapping[str, Any]) -> bool:
     return declared and "name" in data and _BARE_KEYS.issuperset(data)
 
 
-def _is_unknown(value: Any) -> bool:
-    named = isinstance(value, Mapping) and has_name(value) and not _DESCRIPTION_KEYS.isdisjoint(value)
-    return named and not _PARAMETER_KEYS.isdisjoint(value)
+def _named_by_key(key: object, value: Any) -> dict[str, Any] | None:
+    """An object whose key is the name of a tool: ``{"get_weather": {"description", "parameters"}}``."""
+    if not isinstance(key, str) or not isinstance(value, Mapping) or has_name(value) or key in _TOOL_LISTS:
+        return None
+    described = not _DESCRIPTION_KEYS.isdisjoint(value) and not _PARAMETER_KEYS.isdisjoint(value)
+    return {"name": key, **value} if described else None
+
+
+def _is_unknown(value: Any, names: Set[str] = frozenset(), schemas: Set[str] = frozenset()) -> bool:
+    """Whether an object has the name, description and parameters of a tool, or else ``names`` and ``schemas``."""
+    if not isinstance(value, Mapping) or _DESCRIPTION_KEYS.isdisjoint(value):
+        return False
+    named = has_name(value) or not names.isdisjoint(value)
+    return named and not (_PARAMETER_KEYS.isdisjoint(value) and schemas.isdisjoint(value))

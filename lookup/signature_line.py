@@ -137,7 +137,11 @@ def _return_end(text: str, position: int, line_end: int) -> int:
 def _documents(signature: Signature, returns: str | None) -> bool:
     """Whether the line tells the types, so that it cannot be a call."""
     if signature.parameters:
-        return all(is_type(parameter.raw_type) for parameter in signature.parameters)
+        typed = [parameter for parameter in signature.parameters if parameter.raw_type]
+        known = [p for p in typed if p.type != ANY or p.enum or p.raw_type.lower().endswith("any")]
+        complete = len(typed) == len(signature.parameters) or returns is not None
+        # Without a known type the words behind the colons may as well be values: ``search(city: Paris)``.
+        return complete and bool(known) and all(is_type(parameter.raw_type) for parameter in typed)
     # A quoted type is rather the text that an example prints.
     return returns is not None and is_type(returns.strip()) and returns.strip()[0] not in "'\""
 

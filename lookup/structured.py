@@ -1,17 +1,26 @@
-"""Documentation that is no text: parsed data, Python functions and pydantic models."""
+"""Documentation that is no text: parsed data, Python functions, pydantic models, and objects of tool frameworks."""
 
+import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from lookup import scan
+from lookup.claimed import UNKNOWN_FORM, read_claim
 from lookup.errors import DocumentationError
+from lookup.forms import ObjectForm
+from lookup.from_text import TextReader
 from lookup.known_forms import OBJECT_FORMS
+from lookup.literals import MAX_DEPTH
 from lookup.schema import Source, ToolSpec, Unread
 
-UNKNOWN_FORM = "it is documented in no form that is known"
+# Stands in the data for a live object: the key under which its reader is found.
+_LIVE: Any = object()
+_LIVE_FORM: Final = ObjectForm("", lambda data: _LIVE in data, lambda data: [(tool, data) for tool in data[_LIVE]()])
+# Under which attribute the tools of LangChain, smolagents, MCP and others hold what they take.
+_SCHEMAS: Final = ("args_schema", "inputSchema", "input_schema", "inputs", "parameters")
 
 
 def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
@@ -22,99 +31,118 @@ def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
     DocumentationError
         As ``lookup.extract``.
     """
-    if isinstance(source, Sequence) and not isinstance(source, str | bytes | bytearray):
-        entries = list(source)
-    elif isinstance(source, Mapping) or _reader(source):
-        entries = [source]
-    else:
+    listed = isinstance(source, Sequence) and not isinstance(source, str | bytes | bytearray)
+    if not (listed or isinstance(source, Mapping) or _is_model(source) or _is_instance(source) or callable(source)):
         raise DocumentationError(
             f"{origin}: expected a text, an object, a function, a pydantic model or a list of these, "
             f"found {type(source).__name__}"
         )
-    listed = entries is not source and isinstance(source, Sequence)
-    found: list[tuple[int, ToolSpec]] = []
     unread: list[Unread] = []
-    data = []
-    for index, entry in enumerate(entries):
-        place = f"{origin}[{index}]" if listed else origin
-        if reader := _reader(entry):
-            found.append((index, _read_live(reader, entry, place)))
-            entry = None
-        data.append(_dumped(entry))
-    for claim in scan.claims(data if listed else data[0], OBJECT_FORMS, listed=True):
-        index = int(claim.path[0]) if listed else 0
+    if listed:
+        places = [(entry, f"{origin}[{index}]") for index, entry in enumerate(source)]
+        data: Any = [_text(e, place, unread) if isinstance(e, str) else _plain(e, place) for e, place in places]
+    else:
+        data = _plain(source, origin)
+    tools: list[ToolSpec] = []
+    for claim in scan.claims(data, (_LIVE_FORM, *OBJECT_FORMS), listed=True):
         path = "".join(f"[{step!r}]" for step in claim.path)
-        if claim.form is None and not claim.beside:
+        if claim.form is _LIVE_FORM:
+            tools += claim.data[_LIVE]()
+        elif claim.form is None and not claim.beside:
             unread.append(Unread(Source("", origin, path=path), UNKNOWN_FORM))
         else:
-            found += [(index, tool) for tool in read_claim(claim, partial(_at, origin, path))]
-    return [tool for _, tool in sorted(found, key=lambda entry: entry[0])], unread
+            tools += read_claim(claim, partial(_at, origin, path))
+    return tools, unread
 
 
 def _at(origin: str, path: str, node: Mapping[str, Any], form: str) -> Source:
     return Source(form, origin, path=path)
 
 
-def read_claim(claim: scan.Claim, source: Callable[[Mapping[str, Any], str], Source]) -> Iterator[ToolSpec]:
-    """The tools of a claimed object.
+def _text(text: str, place: str, unread: list[Unread]) -> Any:
+    """Documentation that stands as text in a list."""
+    if not text.strip():
+        return None
+    tools, passed_over = TextReader(text, place).read()
+    unread += passed_over
+    return {_LIVE: lambda: tools} if tools else None
 
-    Parameters
-    ----------
-    source : callable
-        Gives the place of an object and the title of its form.
 
-    Raises
-    ------
-    DocumentationError
-        With the place, if the object is malformed or no form fits.
-    """
-    if claim.form is None:
-        name = claim.data.get("api_name", claim.data.get("name"))
-        raise DocumentationError(
-            f"{source(claim.data, '')}: tool {name!r} is documented in no form that is known; "
-            f"found the keys {', '.join(map(str, claim.data))}"
-        )
-    try:
-        for tool, node in claim.form.read(claim.data):
-            yield replace(tool, source=source(node, claim.form.title))
-    except DocumentationError as error:
-        raise DocumentationError(f"{source(claim.data, claim.form.title)}: {error}") from None
+def _plain(entry: Any, place: str, depth: int = 0) -> Any:
+    """The data with a stand-in for each live object in it."""
+    if depth > MAX_DEPTH:
+        raise DocumentationError(f"{place}: expected at most {MAX_DEPTH} levels of nesting, found more")
+    if reader := _reader(entry):
+        return {_LIVE: partial(_read_live, reader, entry, place)}
+    if _is_instance(entry):
+        entry = entry.model_dump(by_alias=True, exclude_none=True)
+    if isinstance(entry, Mapping):
+        return {key: _plain(value, f"{place}[{key!r}]", depth + 1) for key, value in entry.items()}
+    if isinstance(entry, list | tuple):
+        inside = [_plain(value, f"{place}[{index}]", depth + 1) for index, value in enumerate(entry)]
+        return inside if isinstance(entry, list) else tuple(inside)
+    return entry
 
 
 def _reader(entry: Any) -> Callable[[Any], ToolSpec] | None:
     """What reads a live object; ``None`` for data."""
     if isinstance(entry, ToolSpec):
         return lambda tool: tool
-    if _is_model(entry, kind=True):
+    if isinstance(entry, str | int | float | list | tuple | Mapping) or entry is None:
+        return None
+    if _is_model(entry):
         from lookup.callables import read_model
 
         return read_model
-    if callable(entry) and not isinstance(entry, Mapping):
+    if _schema_of(entry) is not None:
+        return _read_tool_object
+    if callable(entry):
         from lookup.callables import read_callable
 
         return read_callable
     return None
 
 
-def _read_live(reader: Callable[[Any], ToolSpec], entry: Any, place: str) -> ToolSpec:
+def _schema_of(entry: Any) -> Any:
+    """What an object with a name and a description says that it takes: a pydantic model or a mapping."""
+    if isinstance(entry, type) or inspect.isroutine(entry) or not isinstance(getattr(entry, "name", None), str):
+        return None
+    found = (getattr(entry, attribute, None) for attribute in _SCHEMAS)
+    return next((schema for schema in found if isinstance(schema, Mapping) or _is_model(schema)), None)
+
+
+def _read_tool_object(entry: Any) -> ToolSpec:
+    """A tool object of a framework: its own name and description, and the keys of its schema."""
+    schema = _schema_of(entry)
+    description = getattr(entry, "description", None)
+    description = description if isinstance(description, str) else ""
+    if _is_model(schema):
+        from lookup.callables import read_model
+
+        return replace(read_model(schema), name=entry.name, description=description)
+    tool = {"name": entry.name, "description": description, "parameters": schema}
+    form = next((form for form in OBJECT_FORMS if form.claims(tool)), None)
+    if form is None:
+        raise DocumentationError(f"tool {entry.name!r}: its keys are documented in no form that is known")
+    return next(iter(form.read(tool)))[0]
+
+
+def _read_live(reader: Callable[[Any], ToolSpec], entry: Any, place: str) -> list[ToolSpec]:
     try:
         tool = reader(entry)
     except DocumentationError as error:
         raise DocumentationError(f"{place}: {error}") from None
-    form = "pydantic model" if _is_model(entry, kind=True) else "Python callable"
-    return tool if tool.source else replace(tool, source=Source(form, place))
+    form = "pydantic model" if _is_model(entry) else "Python callable" if _schema_of(entry) is None else "tool object"
+    return [tool if tool.source else replace(tool, source=Source(form, place))]
 
 
-def _dumped(entry: Any) -> Any:
-    """Instances of pydantic models, such as the tools of MCP's and OpenAI's own packages, as data."""
-    return entry.model_dump(by_alias=True, exclude_none=True) if _is_model(entry, kind=False) else entry
-
-
-def _is_model(entry: Any, kind: bool) -> bool:
-    """Whether it is a pydantic model itself (``kind``), or an instance of one; without pydantic there is none."""
+def _is_model(entry: Any) -> bool:
+    """Whether it is a pydantic model itself; where pydantic is not loaded there is none."""
     pydantic = sys.modules.get("pydantic")
-    if pydantic is None:
-        return False
-    if kind:
-        return isinstance(entry, type) and issubclass(entry, pydantic.BaseModel)
-    return isinstance(entry, pydantic.BaseModel)
+    return pydantic is not None and isinstance(entry, type) and issubclass(entry, pydantic.BaseModel)
+
+
+def _is_instance(entry: Any) -> bool:
+    """Whether it is an instance of a pydantic model, such as the tools of MCP's and OpenAI's own packages."""
+    pydantic = sys.modules.get("pydantic")
+    return pydantic is not None and isinstance(entry, pydantic.BaseModel)

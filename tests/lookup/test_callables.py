@@ -179,6 +179,13 @@ def test_enums_and_models_as_hints():
     assert all(p.default is MISSING and not p.required for p in others)
 
 
+class Greeter:
+    """No."""
+
+    def __call__(self):
+        """Greets."""
+
+
 class Tools:
     """Has tools."""
 
@@ -201,6 +208,7 @@ def test_what_else_can_be_called():
     method = ("method", "Does.", [("a", True, MISSING), ("b", False, "x")])
     assert keys(Tools().method) == keys(Tools.method) == method
     assert keys(Tools()) == ("Tools", "Has tools.", [("a", True, MISSING)])
+    assert keys(Greeter()) == ("Greeter", "Greets.", [])
     assert read_callable(Tools()).parameters[0].enum == ("c", "f")
     bound = ("add", "Adds.", [("b", False, 2), ("c", False, None)])
     part = functools.partial(functools.partial(add, 1), b=2)

@@ -108,3 +108,23 @@ def test_what_looks_like_a_tool_is_reported(text: str, reason: str) -> None:
 def test_ordinary_prose_is_not_reported() -> None:
     text = "Use f(x), {braces} and [lists]. def is a word; Function names vary.\nArgs are fine.\nparameters: many\n"
     assert not extract(f"{text}{json.dumps(REAL)}\n{text}").unread
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '{"name": "uber.ride", "parameters": {}}',
+        '{"type": "function", "name": "uber.ride", "parameters": {}}',
+        '{"name": "create_page", "parameters": {"parent": {"id": "1"}, "properties": {"title": "T"}}}',
+        'Respond with {"name": "tool_name", "parameters": {"arg1": value1}} only.',
+        '{"name": "func", "parameters": {"param": <value>}}',
+        '{"name": "tool_name", "parameters": {...}}',
+        'search(query: "Paris")',
+        "get_weather(city: Paris)",
+        "print(x: y)",
+        "Name: get_weather\nDescription: Gets weather\nParameters:\n- city (string, required): The city",
+        'const tools = [\n  {\n    type: "function",\n    function: {\n      name: "g",\n    },\n  },\n];',
+    ],
+)
+def test_calls_placeholders_and_code_beside_documentation_are_no_tools(call: str) -> None:
+    assert list(extract(f"{json.dumps(REAL)}\n\nExample:\n{call}\n")) == ["uber.ride"]

@@ -316,3 +316,66 @@ def test_twins_of_two_collections() -> None:
 def test_a_new_name_never_meets_an_old_one() -> None:
     tools = [bfcl({}, name=name) for name in ("a", "a", "a_2", "a")]
     assert list(extract(tools, on_duplicate="rename")) == ["a", "a_3", "a_2", "a_4"]
+
+
+# What other frameworks print
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "required"),
+    [
+        ({"type": "Dict[str, int], optional", "description": "d"}, "dict[int]", False),
+        ({"type": "float, required"}, "float", True),
+        ({"param_type": "int", "description": "d", "required": True}, "int", True),
+    ],
+)
+def test_types_that_say_whether_the_key_is_required(spec: Any, kind: str, required: bool) -> None:
+    found = keys(extract(in_prompt(json.dumps({"name": "f", "description": "d", "parameters": {"x": spec}}))))["x"]
+    assert (str(found.type), found.required, found.rule) == (kind, required, "flag")
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "inside"),
+    [
+        (
+            {"type": "object", "oneOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]},
+            "dict",
+            "ab",
+        ),
+        ({"items": {"type": "string"}}, "list[str]", None),
+        ({"type": "string", "anyOf": [{"enum": ["p"]}, {"enum": ["q"]}]}, "str", None),
+    ],
+)
+def test_branches_beside_a_type(spec: Any, kind: str, inside: str | None) -> None:
+    found = keys(extract(bfcl({"x": spec})))["x"]
+    assert str(found.type) == kind
+    assert ("".join(p.name for p in found.type.properties) if found.type.properties else None) == inside
+    assert found.enum == (("p", "q") if "anyOf" in spec else None)
+
+
+def test_names_and_schemas_under_other_keys() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    trained = {
+        "apiCode": "Get",
+        "description": "d",
+        "parameters": {"a": {"type": "str", "required": True}},
+        "response": {},
+    }
+    tools = extract(
+        [
+            trained,
+            {"function_name": "f", "description": "d", "parameters": schema},
+            {"name": "g", "description": "d", "args_schema": schema, "parameters": {}},
+            {
+                "name": "h",
+                "description": "d",
+                "parameters": [{"name": "a", "schema": {"type": "string"}}],
+                "required": ["a"],
+            },
+            {"tools": {"i": {"description": "d", "parameters": schema}}},
+            {"functionDeclarations": [{"name": "stop", "description": "d"}]},
+        ]
+    )
+    assert list(tools) == ["Get", "f", "g", "h", "i", "stop"]
+    for tool in tools.tools[:-1]:
+        assert [(p.name, str(p.type), p.required) for p in tool.parameters] == [("a", "str", True)]
