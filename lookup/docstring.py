@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from lookup.errors import LiteralError
+from lookup.python_tokens import is_type, read_list
 from lookup.requiredness import decide
 from lookup.schema import ANY, MISSING, ParameterSpec, ToolSpec, ValueType
-from lookup.signature import Parameter, is_type, read_list, read_value
+from lookup.signature import Parameter, read_value
 from lookup.type_names import value_type
 from lookup.unions import type_of
 

@@ -13,7 +13,8 @@ from typing import Final
 from lookup.docstring import document
 from lookup.errors import LiteralError
 from lookup.forms import MisreadError, TextForm, TextTool, found_at
-from lookup.signature import read_list, read_signature, read_string, string_end, tokens
+from lookup.python_tokens import read_list, read_string, string_end, tokens
+from lookup.signature import read_signature
 
 # The beginning of a function or of a decorator; a prompt may have put a bullet or backticks before it.
 _LINE = re.compile(

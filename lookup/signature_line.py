@@ -13,8 +13,9 @@ from lookup.docstring import COLONS, document, title_of
 from lookup.errors import LiteralError
 from lookup.forms import TextForm, TextTool
 from lookup.python_source import end_of_line, indented_end, width
+from lookup.python_tokens import is_type, type_end
 from lookup.schema import ANY
-from lookup.signature import Signature, is_type, read_signature, type_end
+from lookup.signature import Signature, read_signature
 from lookup.type_names import value_type
 
 _LINE = re.compile(

@@ -32,7 +32,9 @@ class ServerTools(BaseModel):
 
 class AgentTool:
     name, description = "agent", "Searches."
-    inputs = {"q": {"type": "string", "description": "d"}}
+
+    def __init__(self) -> None:
+        self.inputs = {"q": {"type": "string", "description": "d"}}
 
     def __call__(self, *args: Any, sanitize: bool = False) -> None: ...
 
