@@ -92,6 +92,7 @@ def test_tools_without_any_list_of_required_keys() -> None:
         ({"type": ["integer", "null"]}, [1, None], ["1"]),
         ({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}, ["a", ["a"]], [1, [1]]),
         ({"type": "integer", "nullable": True}, [None], ["None"]),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, [1, None], ["1"]),
         ({"type": ""}, ["a", 1, None], []),
         ({"type": "float", "default": 3}, [3, 2.5], ["3"]),
     ],
@@ -379,3 +380,26 @@ def test_names_and_schemas_under_other_keys() -> None:
     assert list(tools) == ["Get", "f", "g", "h", "i", "stop"]
     for tool in tools.tools[:-1]:
         assert [(p.name, str(p.type), p.required) for p in tool.parameters] == [("a", "str", True)]
+
+
+def test_objects_of_a_union_are_one_object() -> None:
+    first = {
+        "type": "object",
+        "properties": {"kind": {"const": "a"}, "x": {"type": "string"}},
+        "required": ["kind", "x"],
+    }
+    second = {"type": "object", "properties": {"kind": {"const": "b"}, "y": {"type": "integer"}}, "required": ["kind"]}
+    found = keys(extract(bfcl({"u": {"oneOf": [first, second]}})))["u"]
+    assert [(p.name, p.required, p.enum) for p in found.type.properties or ()] == [
+        ("kind", True, ("a", "b")),
+        ("x", False, None),
+        ("y", False, None),
+    ]
+
+
+def test_an_object_inside_itself_is_an_object_without_keys() -> None:
+    tree = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/T"}}}}
+    schema = {"type": "object", "properties": {"root": {"$ref": "#/$defs/T"}}, "$defs": {"T": tree}}
+    (root,) = extract({"name": "f", "parameters": schema})["f"].parameters
+    (kids,) = root.type.properties or ()
+    assert str(kids.type) == "list[dict]" and kids.type.items and kids.type.items.properties is None
