@@ -35,13 +35,13 @@ from lookup.schema import ToolSpec
 _LINE = re.compile(
     r"""^(?P<indent>[ \t]*)(?:
         (?:self\.)?(?P<variable>description|input_parameters|output_parameters)
-            [ \t]*(?::[^=\n]*)?=(?!=)[ \t]*
-      | class[ \t]+(?P<klass>[^\W\d]\w*)[ \t]*[(:]
+            [ \t]*+(?::[^=\n]*+)?=(?!=)[ \t]*+
+      | class[ \t]++(?P<klass>[^\W\d]\w*)[ \t]*[(:]
       | (?:self\.)?(?:api_|tool_)?name[ \t]*=[ \t]*(?:"(?P<assigned>[^"\n]+)"|'(?P<quoted>[^'\n]+)')
       | (?:\#{1,6}[ \t]*|[-*][ \t]+|\d{1,4}[.)][ \t]*){0,3}
         (?:(?:api|tool|function|class|(?:(?:api|tool|function)[ _-]?)?name)[ \t]*:[ \t]*)?
         [`*"']{0,2}(?P<heading>[^\W\d][\w.-]*)[`*"']{0,2}
-        (?:\([^\n]*\)(?:[ \t]*->[^\n]*)?)?[`*"']{0,2}[ \t]*:?[ \t]*\r?$
+        (?:\([^\n]*\)(?:[ \t]*->[^\n]*)?)?[`*"']{0,2}[ \t]*+:?[ \t]*+\r?$
     )""",
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )

@@ -22,7 +22,7 @@ _SIGNATURE_COLUMNS: Final = ("expressions", "input_parameters")
 # A quoted cell that opens with source text, and a line that can head a table.
 _SOURCE_CELL = re.compile(r'(?:^|,)"\s{0,9}(?:(?:description|input_parameters)[ \t]*=|class[ \t]+\w+)', re.MULTILINE)
 _HEADER = re.compile(rf"^(?=[^\n]*,)(?:[^\n]*,)?(?:{'|'.join(_NAME_COLUMNS)})(?:,[^\n]*)?\r?$", re.MULTILINE)
-_SIGNATURE = re.compile(r"\s*([^\W\d][\w.]*)?\s*\(.*\)\s*", re.DOTALL)
+_SIGNATURE = re.compile(r"\s*+([^\W\d][\w.]*+)?\s*+\(.*\)\s*", re.DOTALL)
 
 
 def find(text: str) -> Iterator[TextTool]:

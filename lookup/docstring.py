@@ -8,6 +8,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from lookup.errors import LiteralError
@@ -133,15 +134,20 @@ class _Entry:
     head: str = ""
     lines: list[str] = field(default_factory=list)
 
-    def over(self, earlier: DocumentedKey) -> DocumentedKey:
-        """What this entry adds to an earlier one of the key: Sphinx has ``:param x:`` beside ``:type x:``."""
+    @cached_property
+    def _read(self) -> tuple[str, DocumentedKey, tuple[Any, ...] | None]:
+        """Description, what stands in the place of the type, and enum: the same for all keys of the entry."""
         description = _joined(self.lines)
         documented = _read_head(self.head)
         said = documented.raw_type
         if not description and " " in said and documented.type == ANY and not documented.enum and not is_type(said):
             # NumPy's "key : type" that holds prose
             description, documented = self.head, DocumentedKey(required=documented.required)
-        enum = documented.enum if documented.enum is not None else _choices(description)
+        return description, documented, documented.enum if documented.enum is not None else _choices(description)
+
+    def over(self, earlier: DocumentedKey) -> DocumentedKey:
+        """What this entry adds to an earlier one of the key: Sphinx has ``:param x:`` beside ``:type x:``."""
+        description, documented, enum = self._read
         return DocumentedKey(
             description or earlier.description,
             documented.raw_type or earlier.raw_type,

@@ -127,6 +127,10 @@ class _Operation:
         """The parameters with their references followed: the path's, unless overridden, and the operation's."""
         own = list(self._listed(self._operation))
         overriding = {(parameter["name"], parameter.get("in")) for parameter in own}
+        shared = self._item.get("parameters")
+        if isinstance(shared, list | tuple) and not self._reader.may_read(len(shared)):
+            yield from own
+            return
         for parameter in self._listed(self._item):
             if (parameter["name"], parameter.get("in")) not in overriding:
                 yield parameter

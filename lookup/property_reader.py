@@ -60,6 +60,7 @@ class PropertyReader:
         self._references = root if isinstance(root, References) else References(root)
         self._habit = habit
         self._skip_read_only = skip_read_only
+        self._shared = isinstance(root, References)
         self._expansion = Expansion(self._references.allowance)
         self._parts: dict[int, tuple[Any, Any]] = {}
 
@@ -81,7 +82,8 @@ class PropertyReader:
             If ``properties`` or a property is no object, ``required`` is no list, or an ``enum`` no list with members.
         """
         merged, active = self._object(schema, frozenset())
-        if active and not self._may_hold(merged):  # a referenced object may be that of any number of tools
+        # An object of a shared document may be that of any number of tools.
+        if (active or self._shared) and not self._may_hold(merged):
             return ()
         return self._keys(merged, beside or {}, self.owner, 0, active, strict)
 
@@ -221,8 +223,11 @@ class PropertyReader:
     def _may_hold(self, schema: Schema) -> bool:
         """Whether the keys of an object may be read (again)."""
         properties = schema.get("properties")
-        keys = len(properties) if isinstance(properties, Mapping) else 0
-        if self._expansion.take(1 + keys + len(listed_keys(schema))):
+        return self.may_read(1 + len(listed_keys(schema)) + (len(properties) if isinstance(properties, Mapping) else 0))
+
+    def may_read(self, members: int) -> bool:
+        """Whether so many members of a document that several tools share may be read (again); notes if not."""
+        if self._expansion.take(members):
             return True
         self._note(f"{self.owner}: {_TOO_MUCH}")
         return False

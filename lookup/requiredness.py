@@ -15,6 +15,10 @@ _BRACKETED = re.compile(r"[\[(]\s*(optional|required)\s*[\])]", re.IGNORECASE)
 _LEADING = re.compile(r"\s*(?:(optional|required)\s*(?:[.:,;!]|-\s|$)|(optional)\s)", re.IGNORECASE)
 
 
+MAX_SEARCHED: Final = 2000
+"""How far into a description a marker may stand: many keys may share one description."""
+
+
 def decide(
     *,
     flag: bool | None = None,
@@ -54,7 +58,7 @@ def prose(description: str) -> bool | None:
     "The district where the service is required" says nothing: only a marker in brackets, or one that opens the
     description, counts.
     """
-    match = _LEADING.match(description) or _BRACKETED.search(description)
+    match = _LEADING.match(description) or _BRACKETED.search(description, 0, MAX_SEARCHED)
     if not match:
         return None
     return next(word for word in match.groups() if word).lower() == "required"

@@ -6,6 +6,9 @@ from typing import Any, Final
 
 from lookup.schema import ANY, Kind, ParameterSpec, ValueType
 
+MAX_BRANCHES: Final = 32
+"""A union of more types than this is any value: each is compared with all others."""
+
 _PLAIN: Final[dict[str, Kind]] = {
     "str": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict", "tuple": "tuple"
 }  # fmt: skip
@@ -32,6 +35,8 @@ def united(types: Iterable[ValueType]) -> ValueType:
     for t in found:
         plain = replace(t, nullable=False)
         distinct += [branch for branch in plain.any_of or (plain,) if branch not in distinct]
+        if len(distinct) > MAX_BRANCHES:
+            return replace(ANY, nullable=nullable, enum=enum)
     distinct = _with_one_object(distinct)
     if len(distinct) == 1:
         return replace(distinct[0], nullable=nullable, enum=enum or distinct[0].enum)

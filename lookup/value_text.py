@@ -31,7 +31,7 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
     for member in spec.enum or ():
         if render_quoted(member) == render_quoted(value):
             return member
-    if admits_text(spec.type):
+    if admits_text(spec.value_type):
         return value
     if spec.default is not MISSING and render_quoted(spec.default) == render_quoted(value):
         return spec.default
@@ -62,9 +62,13 @@ def admissible_behind(text: str, part: bytes, grammar: ValueGrammar) -> bool:
 
 def _inner(text: str, grammar: ValueGrammar) -> str:
     """The literal as it is without quotes around it."""
-    if text.startswith("'") and grammar.wraps_literal:
+    if _is_wrapped(text, grammar):
         return _OUTER_ESCAPE.sub(_unescape, text[1:])
     return text
+
+
+def _is_wrapped(text: str, grammar: ValueGrammar) -> bool:
+    return text.startswith("'") and grammar.wraps_literal
 
 
 def _unescape(match: re.Match[str]) -> str:
@@ -94,7 +98,11 @@ def _closing_pieces(text: str, grammar: ValueGrammar) -> list[str]:
     """Pieces to try in turn: end the open string or bracket, else a separator, an atom or the rest of one."""
     closers, in_string, escaped = _open_parts(text, grammar.wraps_literal)
     if keys := rests_of_keys(_inner(text, grammar), grammar.value_type):
-        return [*closers[-1:], *(escape(key, "'") if grammar.wraps_literal else key for key in keys)]
+        if not _is_wrapped(text, grammar):
+            return [*closers[-1:], *keys]
+        written = [escape(key, "'") for key in keys]
+        # Behind an open escape the first backslash stands there already.
+        return [key[1:] for key in written if key.startswith("\\")] if escaped else [*closers[-1:], *written]
     rests = sorted({w[i:] for w in grammar.words for i in range(len(w))}, key=len)
     if in_string:
         return [*("\\'" if escaped else closers[-1]), *rests]

@@ -168,7 +168,10 @@ def _is_tool(keys: Keys, listed: bool) -> bool:
 def _headed_operations(text: str) -> Iterator[Piece]:
     if "Docs for" not in text:
         return
+    end = 0
     for match in _HEADING.finditer(text):
+        if match.start() < end:
+            continue
         path = match[2].replace("{{", "{").replace("}}", "}")
         if empty := _EMPTY.match(text, match.end()):
             yield _operation(match, path, empty.end(), {})
@@ -176,6 +179,7 @@ def _headed_operations(text: str) -> Iterator[Piece]:
         block = mapping_at(text, match.end() + 1, _OPERATION_KEYS)
         if not block.mappings:
             continue
+        end = block.end
         # A template doubles every brace that is to stay one.
         doubled = path != match[2]
         try:

@@ -47,6 +47,18 @@ WORST = HOSTILE | {
     "long names": lambda n: json.dumps(
         {"name": "f" * n, "parameters": {"properties": {f"a{i}": {} for i in range(n // 9)}}}
     ),
+    "class of spaces": lambda n: "input_parameters\nclass" + " " * n + "A",
+    "colon among spaces": lambda n: "input_parameters\na" + " " * (n // 2) + ":" + " " * (n // 2) + "x",
+    "cell of spaces": lambda n: 'name,input_parameters\na,"' + " " * n + 'x"\n',
+    "headings of operations": lambda n: "".join(f"  == Docs for GET /a{i} ==\nx-{i}: a\n" for i in range(n // 40)),
+    "keys of one description": lambda n: (
+        f'def f(a: int):\n    """D.\n\n    Args:\n        {", ".join(f"k{i}" for i in range(n // 16))}: x\n'
+        + "            words of text\n" * (n // 52)
+        + '    """\n'
+    ),
+    "union of many types": lambda n: tool(
+        {"a": {"anyOf": [*({"enum": [f"m{i}"]} for i in range(n // 22)), {"type": "integer"}]}}, {}
+    ),
     "unclosed lists": lambda n: "x " + "[" * n,
     "quotes out of phase": lambda n: "x " + "{\"a\":{'b':'\"," * (n // 15),
     "closed inside unclosed": lambda n: 'x [{"a":[' + '{"b":1},' * (n // 8),
