@@ -34,7 +34,9 @@ def united(types: Iterable[ValueType]) -> ValueType:
     distinct: list[ValueType] = []
     for t in found:
         plain = replace(t, nullable=False)
-        distinct += [branch for branch in plain.any_of or (plain,) if branch not in distinct]
+        # A union with an enum of its own stays one branch: the enum says all.
+        inside = plain.any_of if plain.any_of and not plain.enum else (plain,)
+        distinct += [branch for branch in inside if branch not in distinct]
         if len(distinct) > MAX_BRANCHES:
             return replace(ANY, nullable=nullable, enum=enum)
     distinct = _with_one_object(distinct)

@@ -93,6 +93,11 @@ def test_tools_without_any_list_of_required_keys() -> None:
         ({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}, ["a", ["a"]], [1, [1]]),
         ({"type": "integer", "nullable": True}, [None], ["None"]),
         ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, [1, None], ["1"]),
+        (
+            {"anyOf": [{"anyOf": [{"type": "integer"}, {"type": "string"}], "enum": ["x"]}, {"type": "boolean"}]},
+            ["x", True],
+            [1],
+        ),
         ({"type": ""}, ["a", 1, None], []),
         ({"type": "float", "default": 3}, [3, 2.5], ["3"]),
     ],
