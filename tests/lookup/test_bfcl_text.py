@@ -1,6 +1,5 @@
 """BFCL's printed forms, XML and Python docstrings, read back and compared with what was printed."""
 
-import time
 from collections.abc import Mapping
 
 import pytest
@@ -8,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import bfcl_entries, needs_data
+from growth import assert_linear
 from lookup.bfcl_python import FORM as PYTHON
 from lookup.bfcl_xml import FORM as XML
 from lookup.forms import MisreadError
@@ -313,17 +313,11 @@ WORST = {
 }
 
 
-def seconds(text):
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        for form in (XML, PYTHON):
-            list(form.find(text))
-        best = min(best, time.process_time() - start)
-    return best
+def read(text):
+    for form in (XML, PYTHON):
+        list(form.find(text))
 
 
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
-    size = 4000
-    assert seconds(WORST[worst](2 * size)) < 3 * seconds(WORST[worst](size)) + 0.01
+    assert_linear(read, WORST[worst], 4000)

@@ -2,10 +2,10 @@
 
 import contextlib
 import json
-import time
 
 import pytest
 
+from growth import assert_linear
 from lookup import DocumentationError, LiteralError, extract, read_literal
 from tooldecoding.hostile import HOSTILE
 
@@ -69,22 +69,14 @@ WORST = HOSTILE | {
 }
 
 
-def seconds(text):
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        with contextlib.suppress(DocumentationError):
-            extract(text)
-        best = min(best, time.process_time() - start)
-    return best
+def read(text):
+    with contextlib.suppress(DocumentationError):
+        extract(text)
 
 
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
-    size = 40_000
-    once = seconds(WORST[worst](size))
-    # Below some milliseconds the clock decides, above the text does.
-    assert seconds(WORST[worst](2 * size)) < 3 * once + 0.01
+    assert_linear(read, WORST[worst], 40_000)
 
 
 @pytest.mark.parametrize("text", ["[" * 10**6, '{"a":' * 10**5, '"' + "\\" * 10**6, "9" * 10**6, "(" * 10**5])

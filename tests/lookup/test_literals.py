@@ -10,12 +10,8 @@ from hypothesis import strategies as st
 
 from lookup import LiteralError, parse_literal, read_literal
 
-SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
-)
-JSON_VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+JSON_VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20)
 PYTHON_VALUES = st.recursive(
     SCALARS,
     lambda inner: (

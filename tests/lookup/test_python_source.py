@@ -1,13 +1,13 @@
 """Python functions and signature lines extract to what they document, and nothing else is taken for one."""
 
 import keyword
-import time
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from data import bfcl_entries, needs_data
+from growth import assert_linear
 from lookup import python_source, signature_line
 from lookup.docstring import read_docstring
 from lookup.forms import MisreadError
@@ -403,18 +403,11 @@ WORST = {
 }  # fmt: skip
 
 
-def seconds(text):
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        for find in (python_source.find, signature_line.find):
-            list(find(text))
-        best = min(best, time.process_time() - start)
-    return best
+def read(text):
+    for find in (python_source.find, signature_line.find):
+        list(find(text))
 
 
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
-    size = 2000
-    once = seconds(WORST[worst](size))
-    assert seconds(WORST[worst](2 * size)) < 3 * once + 0.01
+    assert_linear(read, WORST[worst], 2000)

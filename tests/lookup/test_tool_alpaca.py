@@ -1,13 +1,13 @@
 """ToolAlpaca's prose forms, compared with the OpenAPI documents that they were printed from."""
 
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
+from growth import assert_linear
 from lookup.errors import DocumentationError
 from lookup.forms import MisreadError
 from lookup.prose_type import read_prose
@@ -292,16 +292,10 @@ WORST = {
 }
 
 
-def seconds(text):
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        list(FORM.find(text))
-        best = min(best, time.process_time() - start)
-    return best
+def read(text):
+    list(FORM.find(text))
 
 
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
-    size = 4000
-    assert seconds(WORST[worst](2 * size)) < 3 * seconds(WORST[worst](size)) + 0.01
+    assert_linear(read, WORST[worst], 4000)

@@ -1,12 +1,11 @@
 """YAML in any text: what is read as data, what is found as documentation, and what is left alone."""
 
-import time
-
 import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from growth import assert_linear
 from lookup import yaml_reader
 from lookup.forms import MisreadError
 from lookup.json_schema import FORM as JSON_SCHEMA
@@ -363,19 +362,10 @@ WORST = {
 }
 
 
-def seconds(text):
-    best = float("inf")
-    for _ in range(3):
-        start = time.process_time()
-        for _ in find_yaml(text):
-            pass
-        best = min(best, time.process_time() - start)
-    return best
+def read(text):
+    list(find_yaml(text))
 
 
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
-    size = 4000
-    once = seconds(WORST[worst](size))
-    # Below some milliseconds the clock decides, above the text does.
-    assert seconds(WORST[worst](2 * size)) < 3 * once + 0.01
+    assert_linear(read, WORST[worst], 4000)
