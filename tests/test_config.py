@@ -63,7 +63,7 @@ def test_bare_name_is_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_p
         ("order_limit: twelve\n", ":1: order_limit: expected a valid integer, got 'twelve'"),
         ("order_limit: true\n", ":1: order_limit: expected a valid integer, got True"),
         ("order_limit: 0\n", ":1: order_limit: order_limit must be a whole number of 1 or more, got 0"),
-        ("orders: up\n", "expected 'shuffled', 'documented' or 'reversed', got 'up'"),
+        ("orders: up\n", "expected 'shuffled', 'documented', 'reversed', 'shuffled-once' or 'aggregated', got 'up'"),
         ("seed: 1\nseed: 2\n", ":2: setting 'seed' stands twice"),
         ("- seed\n", "expected settings as 'key: value' lines, found a list"),
         ("seed: [1\n", ":2:1: malformed YAML"),

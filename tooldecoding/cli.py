@@ -1,4 +1,4 @@
-"""The command line: ``tooldecoding lookup`` and ``tooldecoding decode``.
+"""The command line: ``lookup``, ``decode``, ``bench``, and the commands of evaluation (``eval/commands.py``).
 
 Exit codes: 0, also where rows of a batch failed; 2 for input that cannot be used; 130 after an interrupt.
 """
@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress
 
+from eval.commands import eval_command, export_command, report_command, score_command
 from lookup import DocumentationError, extract
 from lookup.errors import ToolDecodingError
 from lookup.text_file import read_text
 from tooldecoding.config import Settings, load_settings, read_on_duplicate
 from tooldecoding.dialogue import Turn, read_dialogue
-from tooldecoding.display import output_console, print_unread, show_lookup, show_readings, show_result
+from tooldecoding.display import (
+    output_console,
+    print_unread,
+    progress_columns,
+    show_lookup,
+    show_readings,
+    show_result,
+)
 from tooldecoding.documentation import Documentation
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.json_lines import json_line
@@ -101,7 +101,10 @@ def decode(
     ] = None,
     order_limit: Annotated[int | None, typer.Option(help="Most orders of the required keys. Default: 12.")] = None,
     orders: Annotated[
-        str | None, typer.Option(metavar="shuffled|documented|reversed", help="Which orders. Default: shuffled.")
+        str | None,
+        typer.Option(
+            metavar="shuffled|documented|reversed|shuffled-once|aggregated", help="Which orders. Default: shuffled."
+        ),
     ] = None,
     value_constraint: Annotated[
         str | None,
@@ -165,7 +168,7 @@ def bench_lookup_command(
 
     console = output_console(stderr=True)
     texts = growing()
-    with Progress(*_progress_columns("reading"), console=console, redirect_stdout=False) as progress:
+    with Progress(*progress_columns("reading"), console=console, redirect_stdout=False) as progress:
         task = progress.add_task("reading", total=len(texts) + 1)
         forms = list(read_forms(repeats))
         progress.advance(task)
@@ -178,10 +181,6 @@ def bench_lookup_command(
             print(json_line(reading.to_json()))
     else:
         show_readings(output_console(), forms, grown)
-
-
-def _progress_columns(word: str) -> tuple[ProgressColumn, ...]:
-    return TextColumn(word), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
 
 
 def _decode_one(documentation: Documentation | None, settings: Settings) -> None:
@@ -210,7 +209,7 @@ def _decode_batch(source: str, documentation: Documentation | None, settings: Se
     results = None if settings.out is None else ResultFile(settings.out)
     decoder = _decoder(settings)
     console = output_console(stderr=True)
-    progress = Progress(*_progress_columns("decoding"), console=console, redirect_stdout=False, redirect_stderr=False)
+    progress = Progress(*progress_columns("decoding"), console=console, redirect_stdout=False, redirect_stderr=False)
     task = progress.add_task("decoding", total=len(rows))
     try:
         with progress:
@@ -238,17 +237,11 @@ def _print_results(results: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _decoder(settings: Settings) -> "ToolDecoder":
-    from huggingface_hub.utils import logging as hub_logging
-    from transformers.utils import logging
-
     from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.loading import load_quietly
 
-    hub_logging.set_verbosity_error()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    return ToolDecoder.from_pretrained(
-        settings.model, device=settings.device, dtype=settings.dtype, strategy=settings.strategy
-    )
+    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype)
+    return ToolDecoder(model, tokenizer, settings.strategy)
 
 
 def _read(path: str, error: type[ToolDecodingError]) -> tuple[str, str]:
@@ -259,3 +252,12 @@ def _read(path: str, error: type[ToolDecodingError]) -> tuple[str, str]:
         return sys.stdin.read().removeprefix("\ufeff"), "<stdin>"
     except UnicodeDecodeError:
         raise error("<stdin>: expected UTF-8 text") from None
+
+
+for name, command in (
+    ("eval", eval_command),
+    ("score", score_command),
+    ("report", report_command),
+    ("export", export_command),
+):
+    app.command(name)(command)

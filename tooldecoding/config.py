@@ -1,10 +1,10 @@
-"""Settings of ``tooldecoding decode``: command line over YAML file over default."""
+"""Settings of a command: command line over YAML file over default."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, Literal, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_type_hints
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
@@ -25,8 +25,8 @@ INPUTS: Final = ("prompt", "dialogue", "batch")
 
 
 @dataclass(frozen=True)
-class Settings(DecodeOptions):
-    """Everything that ``tooldecoding decode`` can be told; each field is an option and a key of a YAML file.
+class ModelSettings(DecodeOptions):
+    """What every command that runs a model can be told.
 
     Attributes
     ----------
@@ -36,10 +36,30 @@ class Settings(DecodeOptions):
         How branches share a forward pass.
     device, dtype : str, optional
         By default a GPU if there is one; fp32 on the CPU and the checkpoint's own type elsewhere.
+    batch_size : int
+        Prompts that are decoded together.
+    """
+
+    model: str = "reference"
+    strategy: Strategy = "auto"
+    device: str | None = None
+    dtype: Dtype | None = None
+    batch_size: int = 8
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.batch_size < 1:
+            raise ConfigError(f"batch_size must be a whole number of 1 or more, got {self.batch_size}")
+
+
+@dataclass(frozen=True)
+class Settings(ModelSettings):
+    """Everything that ``tooldecoding decode`` can be told; each field is an option and a key of a YAML file.
+
+    Attributes
+    ----------
     template : {"raw", "api-bank", "bfcl", "chat"}, optional
         By default ``raw`` for a prompt and ``api-bank`` for a dialogue.
-    batch_size : int
-        Prompts of a batch that are decoded together.
     tools : str, optional
         File with documentation.
     on_duplicate : {"error", "rename"}
@@ -52,12 +72,7 @@ class Settings(DecodeOptions):
         What is printed.
     """
 
-    model: str = "reference"
-    strategy: Strategy = "auto"
-    device: str | None = None
-    dtype: Dtype | None = None
     template: Template | None = None
-    batch_size: int = 8
     tools: str | None = None
     on_duplicate: OnDuplicate = "error"
     prompt: str | None = None
@@ -70,8 +85,6 @@ class Settings(DecodeOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         read_on_duplicate(self.on_duplicate)
-        if self.batch_size < 1:
-            raise ConfigError(f"batch_size must be a whole number of 1 or more, got {self.batch_size}")
 
 
 def read_on_duplicate(given: str) -> OnDuplicate:
@@ -82,11 +95,11 @@ def read_on_duplicate(given: str) -> OnDuplicate:
     raise ConfigError(f"unknown on_duplicate {given!r}; known: {', '.join(ON_DUPLICATE)}")
 
 
-KEYS: Final = tuple(field.name for field in fields(Settings))
+S = TypeVar("S", bound=ModelSettings)
 
 
 def load_settings(given: Mapping[str, Any], config: str | None = None) -> Settings:
-    """The settings of one run.
+    """The settings of one decode.
 
     The template ``bfcl`` asks for typed literals, so its default format is ``pythonic``.
 
@@ -100,12 +113,9 @@ def load_settings(given: Mapping[str, Any], config: str | None = None) -> Settin
     Raises
     ------
     ConfigError
-        For an unknown key (naming the nearest known one), a value of the wrong type or out of range, a file
-        that is missing or malformed, or anything but one of prompt, dialogue and batch.
+        As ``merge_settings``, and for anything but one of prompt, dialogue and batch.
     """
-    command_line = {key: value for key, value in given.items() if value is not None}
-    for key, value in command_line.items():
-        _check(key, value, f"--{key.replace('_', '-')}")
+    command_line = read_command_line(given, Settings)
     from_file = read_config(config) if config is not None else {}
     if any(key in command_line for key in INPUTS):
         from_file = {key: value for key, value in from_file.items() if key not in INPUTS}
@@ -121,8 +131,32 @@ def load_settings(given: Mapping[str, Any], config: str | None = None) -> Settin
     return Settings(**values)
 
 
-def read_config(name: str) -> dict[str, Any]:
-    """The settings of a YAML file, each checked; ConfigError as ``load_settings``."""
+def read_command_line(given: Mapping[str, Any], kind: type[ModelSettings]) -> dict[str, Any]:
+    """What the command line gave (``None`` says that it did not), each setting checked; ConfigError for a wrong one."""
+    command_line = {key: value for key, value in given.items() if value is not None}
+    for key, value in command_line.items():
+        _check(key, value, f"--{key.replace('_', '-')}", kind)
+    return command_line
+
+
+def merge_settings(given: Mapping[str, Any], config: str | None, kind: type[S], defaults: Mapping[str, Any]) -> S:
+    """Settings of one command: ``given`` on the command line over the file ``config`` over ``defaults`` over those of
+    ``kind``.
+
+    Raises
+    ------
+    ConfigError
+        For an unknown key (naming the nearest known one), a value of the wrong type or out of range, a file that is
+        missing or malformed.
+    """
+    command_line = read_command_line(given, kind)
+    from_file = read_config(config, kind) if config is not None else {}
+    return kind(**{**defaults, **from_file, **command_line})
+
+
+def read_config(name: str, kind: type[ModelSettings] = Settings) -> dict[str, Any]:
+    """The settings of a YAML file, each checked; ConfigError as ``merge_settings``."""
+    known = [field.name for field in fields(kind)]
     path = _find(name)
     text = read_text(path, ConfigError)
     try:
@@ -141,25 +175,25 @@ def read_config(name: str) -> dict[str, Any]:
     for key_node, _ in node.value:
         place = f"{path}:{key_node.start_mark.line + 1}"
         key = str(key_node.value)
-        if key not in KEYS:
-            nearest = get_close_matches(key, KEYS, n=1, cutoff=0.0)[0]
+        if key not in known:
+            nearest = get_close_matches(key, known, n=1, cutoff=0.0)[0]
             raise ConfigError(f"{place}: unknown setting {key!r}; did you mean {nearest!r}?")
         if key in seen:
             raise ConfigError(f"{place}: setting {key!r} stands twice")
         seen.add(key)
-        _check(key, data[key], f"{place}: {key}")
+        _check(key, data[key], f"{place}: {key}", kind)
     return dict(data)
 
 
-def _check(key: str, value: Any, place: str) -> None:
+def _check(key: str, value: Any, place: str, kind: type[ModelSettings]) -> None:
     """ConfigError unless ``value`` has the type and range of a setting."""
     try:
-        TypeAdapter(get_type_hints(Settings)[key]).validate_python(value, strict=True)
+        TypeAdapter(get_type_hints(kind)[key]).validate_python(value, strict=True)
     except ValidationError as cause:
         expected = cause.errors()[0]["msg"].replace("Input should be", "expected")
         raise ConfigError(f"{place}: {expected}, got {value!r}") from None
     try:
-        Settings(**{key: value})
+        kind(**{key: value})
     except ConfigError as cause:
         raise ConfigError(f"{place}: {cause}") from None
 

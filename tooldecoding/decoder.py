@@ -36,12 +36,15 @@ class Request:
     special_tokens : bool
         Whether the tokenizer adds its own (such as a beginning of sequence); not where a chat template
         has written them.
+    stop : str, optional
+        Free text ends before it, once there is more than white space: the newline of prompts in which a line is a turn.
     """
 
     prompt: str | Sequence[int]
     tools: LookupDictionary
     options: DecodeOptions
     special_tokens: bool = True
+    stop: str | None = None
 
 
 class ToolDecoder:
@@ -217,7 +220,9 @@ class ToolDecoder:
         if not calling:
             with clock.phase("text"):
                 wanted = opener if options.tool_choice == "auto" else None
-                text, calling = yield from self._free_text(branch, wanted, self._text_limit(request, branch))
+                text, calling = yield from self._free_text(
+                    branch, wanted, request.stop, self._text_limit(request, branch)
+                )
         else:
             branch.write(opener)
         if not calling:
@@ -235,7 +240,7 @@ class ToolDecoder:
             room -= longest_call(request.tools.tools, request.options)
         return min(request.options.max_text_tokens, room)
 
-    def _free_text(self, branch: Branch, opener: str | None, limit: int) -> Steps[tuple[str, bool]]:
+    def _free_text(self, branch: Branch, opener: str | None, stop: str | None, limit: int) -> Steps[tuple[str, bool]]:
         """Free text up to its end or to the opener, whose token stays pending; whether the opener came."""
         written = b""
         for _ in range(limit):
@@ -243,11 +248,18 @@ class ToolDecoder:
             if not piece:
                 break
             written += piece
-            place = written.find(opener.encode()) if opener else -1
-            if opener and place >= 0:
+            end = _find(written, stop, len(written) - len(written.lstrip()))
+            place = _find(written, opener, 0)
+            if opener and place >= 0 and (end < 0 or place < end):
                 branch.trim(len(written) - place - len(opener.encode()))
                 return written[:place].decode(errors="replace"), True
+            if end >= 0:
+                return written[:end].decode(errors="replace"), False
         return written.decode(errors="replace"), False
+
+
+def _find(written: bytes, wanted: str | None, start: int) -> int:
+    return written.find(wanted.encode(), start) if wanted else -1
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

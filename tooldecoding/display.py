@@ -5,6 +5,14 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -20,6 +28,11 @@ PROMPT_LINES = 4
 PROMPT_CHARACTERS = 400
 PLAIN_WIDTH = 120
 NAMED_TOOLS = 5
+
+
+def progress_columns(word: str) -> tuple[ProgressColumn, ...]:
+    """What a progress bar shows: word, bar, how many of how many, time so far and time left."""
+    return TextColumn(word), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
 
 
 def output_console(stderr: bool = False) -> Console:

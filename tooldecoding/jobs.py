@@ -1,6 +1,7 @@
 """One thing to decode, from the command line or from a row of a batch, and the request it becomes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -68,7 +69,7 @@ def _request(job: Job, settings: Settings, tokenizer: PreTrainedTokenizerBase) -
         text = bfcl_prompt(documentation.as_bfcl(), lines)
     else:
         text = api_bank_prompt(documentation.as_api_bank(), dialogue_lines(turns, CALL_FORMATS["api-bank"]))
-    return Request(text, documentation.lookup, settings)
+    return Request(text, documentation.lookup, settings, stop="\n")
 
 
 def decode_requests(requests: Sequence[Request], decoder: ToolDecoder) -> list[DecodeResult]:
@@ -79,11 +80,18 @@ def decode_requests(requests: Sequence[Request], decoder: ToolDecoder) -> list[D
     ToolDecodingError
         As ``ToolDecoder.run``; a ModelError where the memory of the device does not suffice.
     """
-    try:
+    with out_of_memory_named(len(requests)):
         return decoder.run(requests)
+
+
+@contextmanager
+def out_of_memory_named(prompts: int) -> Iterator[None]:
+    """Inside the block, too little memory of the device becomes a ModelError that says what to do."""
+    try:
+        yield
     except torch.cuda.OutOfMemoryError as error:
         raise ModelError(
-            f"out of memory on {decoder.model.device} with {len(requests)} prompts at once; "
+            f"out of memory on the device with {prompts} prompts at once; "
             "use a smaller --batch-size or --order-limit, or another --dtype or --device"
         ) from error
 

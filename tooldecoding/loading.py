@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import torch
+from huggingface_hub.utils import logging as hub_logging
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
 
 from tooldecoding.errors import ModelError
 
@@ -46,6 +48,16 @@ def load_model(
             f"{first}"
         ) from error
     return model.to(place).eval(), tokenizer
+
+
+def load_quietly(
+    path: str, device: str | None = None, dtype: str | None = None
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """As ``load_model``, without the libraries' own messages: for the command line."""
+    hub_logging.set_verbosity_error()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    return load_model(path, device, dtype)
 
 
 def _device(name: str | None) -> torch.device:

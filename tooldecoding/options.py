@@ -20,7 +20,7 @@ class DecodeOptions:
         Call format, a name in ``CALL_FORMATS``.
     order_limit : int
         Most orders of the required keys (the paper's *oc*), 1 or more; 1 decodes without order consistency.
-    orders : {"shuffled", "documented", "reversed"}
+    orders : {"shuffled", "documented", "reversed", "shuffled-once", "aggregated"}
         Which orders; see ``voting.draw_orders``.
     value_constraint : {"typed", "free"}
         ``typed`` admits only literals of the documented type and enum; ``free`` admits any literal and
@@ -55,7 +55,7 @@ class DecodeOptions:
     def __post_init__(self) -> None:
         one_of = {
             "format": tuple(CALL_FORMATS),
-            "orders": ("shuffled", "documented", "reversed"),
+            "orders": get_args(OrderStrategy),
             "value_constraint": ("typed", "free"),
             "unknown_keys": get_args(UnknownKeys),
         }

@@ -11,15 +11,19 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 API_BANK_INSTRUCTION = "Write the API call that comes next in the form [ApiName(key1='value1', key2='value2')]."
+API_BANK_ENDING = "API-Request: "
 
 BFCL_INSTRUCTION = (
     "You can call the functions below. Answer the question with one or more calls in the form "
     "[func_name1(param1=value1, param2=value2), func_name2(param1=value1)] and nothing else. "
     "Write each value as a Python literal of the parameter's type."
 )
+BFCL_ENDING = "Calls: "
 
 
-def api_bank_prompt(documentation: str, turns: Sequence[str]) -> str:
+def api_bank_prompt(
+    documentation: str, turns: Sequence[str], instruction: str = API_BANK_INSTRUCTION, ending: str = API_BANK_ENDING
+) -> str:
     """API-Bank's shape: descriptions, instruction, dialogue, and the line that the call completes.
 
     Parameters
@@ -29,12 +33,16 @@ def api_bank_prompt(documentation: str, turns: Sequence[str]) -> str:
     turns : sequence of str
         Lines of the dialogue as ``tooldecoding.dialogue`` renders them, for example
         ``User: …``, ``AI: …``, ``API-Request: [Name(key='value')]``, ``API-Response: {…}``.
+    instruction, ending : str
+        What to write, and how its line begins.
     """
     dialogue = "\n".join(turns)
-    return f"API descriptions:\n{documentation.strip()}\n\n{API_BANK_INSTRUCTION}\n\n{dialogue}\nAPI-Request: "
+    return f"API descriptions:\n{documentation.strip()}\n\n{instruction}\n\n{dialogue}\n{ending}"
 
 
-def bfcl_prompt(functions: str, turns: Sequence[str]) -> str:
+def bfcl_prompt(
+    functions: str, turns: Sequence[str], instruction: str = BFCL_INSTRUCTION, ending: str = BFCL_ENDING
+) -> str:
     """BFCL's shape: instruction, functions as indented JSON, the conversation, and the line that is completed.
 
     Parameters
@@ -43,9 +51,11 @@ def bfcl_prompt(functions: str, turns: Sequence[str]) -> str:
         The functions as a JSON list with four spaces of indentation.
     turns : sequence of str
         Lines of the conversation, for example ``User: …``; earlier calls are ``Calls: [f(a=1)]``.
+    instruction, ending : str
+        What to write, and how its line begins.
     """
     conversation = "\n".join(turns)
-    return f"{BFCL_INSTRUCTION}\n\nFunctions:\n{functions}\n\n{conversation}\nCalls: "
+    return f"{instruction}\n\nFunctions:\n{functions}\n\n{conversation}\n{ending}"
 
 
 def chat_prompt(

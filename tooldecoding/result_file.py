@@ -1,7 +1,7 @@
-"""The file that a batch's results are appended to, safe against interrupts."""
+"""The file that results are appended to, safe against interrupts."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ class ResultFile:
     ----------
     path : str
         A new file, or one that an interrupted run left; a torn last line is cut off.
+    columns : set of str
+        Every result begins with its ``id`` and has at least one of these.
 
     Attributes
     ----------
@@ -30,7 +32,7 @@ class ResultFile:
         If the file cannot be read or written, or holds anything but results; it is left as it is then.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, columns: Set[str] = frozenset({"calls", "error"})) -> None:
         target = Path(path)
         try:
             data = target.read_bytes() if target.exists() else b""
@@ -39,7 +41,7 @@ class ResultFile:
         kept, newline, torn = data.rpartition(b"\n")
         if not torn.startswith(_BEGINNING) and not _BEGINNING.startswith(torn):
             raise _foreign(path, kept.count(b"\n") + 1 + len(newline))
-        self.done = _ids(kept, path)
+        self.done = _ids(kept, path, columns)
         try:
             self._file = target.open("ab")
             self._file.truncate(len(kept) + len(newline))
@@ -57,7 +59,7 @@ class ResultFile:
         self._file.close()
 
 
-def _ids(data: bytes, path: str) -> set[str | int]:
+def _ids(data: bytes, path: str, columns: Set[str]) -> set[str | int]:
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -65,7 +67,7 @@ def _ids(data: bytes, path: str) -> set[str | int]:
     done: set[str | int] = set()
     for number, line in numbered_lines(text):
         row = read_row(line, number, path, PromptError)
-        if not isinstance(row.get("id"), str | int) or not {"calls", "error"} & row.keys():
+        if not isinstance(row.get("id"), str | int) or not columns & row.keys():
             raise _foreign(path, number)
         done.add(row["id"])
     return done

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from lookup.errors import ToolDecodingError
 
-OrderStrategy = Literal["shuffled", "documented", "reversed"]
+OrderStrategy = Literal["shuffled", "documented", "reversed", "shuffled-once", "aggregated"]
 
 DEFAULT_ORDER_LIMIT = 12
 """The paper's upper limit on sampled orders (*oc*)."""
@@ -25,7 +25,9 @@ def draw_orders(
     """Distinct orders of ``keys``: all n! where the limit allows, else ``order_limit`` seeded ones.
 
     ``shuffled`` begins with documentation order. The orders of a smaller limit are always the first
-    ones of a larger limit. ``documented`` and ``reversed`` give that one order (the paper's Table 2).
+    ones of a larger limit. The others are those of the paper's Table 2: ``documented``, ``reversed`` and
+    ``shuffled-once`` (one that is not documentation order, where there is one) give one order each,
+    ``aggregated`` all three of them, each once.
 
     Raises
     ------
@@ -37,12 +39,18 @@ def draw_orders(
     if strategy not in get_args(OrderStrategy):
         raise ToolDecodingError(f"unknown order strategy {strategy!r}; known: {', '.join(get_args(OrderStrategy))}")
     documented = tuple(keys)
+    others = _others(documented, random.Random(seed))
+    if strategy == "shuffled":
+        count = min(order_limit, math.factorial(len(documented)))
+        return (documented, *itertools.islice(others, count - 1))
     if strategy == "documented":
         return (documented,)
     if strategy == "reversed":
         return (documented[::-1],)
-    count = min(order_limit, math.factorial(len(documented)))
-    return (documented, *itertools.islice(_others(documented, random.Random(seed)), count - 1))
+    once = next(others, documented)
+    if strategy == "shuffled-once":
+        return (once,)
+    return tuple(dict.fromkeys((documented, documented[::-1], once)))[:order_limit]
 
 
 def _others(documented: tuple[str, ...], generator: random.Random) -> Iterator[tuple[str, ...]]:

@@ -32,6 +32,16 @@ def test_fixed_strategies() -> None:
     assert draw_orders("abc", 12, "reversed") == (("c", "b", "a"),)
 
 
+@given(KEYS, st.integers(1, 5), st.integers(0, 5))
+def test_orders_of_table_2(keys: list[str], limit: int, seed: int) -> None:
+    """One order that is not the documented one where there is one, and the three together, each once."""
+    documented, backwards = tuple(keys), tuple(reversed(keys))
+    [once] = draw_orders(keys, limit, "shuffled-once", seed)
+    assert sorted(once) == sorted(keys)
+    assert (once == documented) == (len(keys) < 2)
+    assert draw_orders(keys, limit, "aggregated", seed) == tuple(dict.fromkeys([documented, backwards, once]))[:limit]
+
+
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one(limit: int) -> None:
     with pytest.raises(ToolDecodingError, match="order_limit must be 1 or more"):

@@ -1,0 +1,39 @@
+"""What a method wrote for one sample."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One prediction, as a row of ``predictions.jsonl`` without the columns that name the sample.
+
+    Attributes
+    ----------
+    text : str
+        Empty if decoding failed.
+    candidates : sequence of dict
+        ``{"call", "order", "text"}`` of each order, where there are orders.
+    counters : mapping
+        ``forward_passes``, ``positions`` and what else the method counts.
+    seconds : float
+        Wall-clock time, shared evenly by the prompts that were decoded together.
+    error : str, optional
+        Why it could not be decoded.
+    """
+
+    text: str
+    candidates: Sequence[Mapping[str, Any]] = ()
+    counters: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    error: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The columns of a row."""
+        row: dict[str, Any] = {"prediction": self.text, "seconds": self.seconds}
+        if self.error is not None:
+            row["error"] = self.error
+        if self.candidates:
+            row["candidates"] = list(self.candidates)
+        return row | {"counters": dict(self.counters)}

@@ -1,0 +1,92 @@
+"""Error classes: one a wrong prediction, the first that applies."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.bfcl.arithmetic import CallDecodeError
+from eval.bfcl.decoder import decode_calls
+from eval.error_class import attempted_names, classify
+from eval.samples import Judgement, Sample
+from tooldecoding.call_format import Call
+from tooldecoding.documentation import Documentation
+
+TOOLS: list[dict[str, Any]] = [
+    {
+        "name": "paint.wall",
+        "description": "Paints.",
+        "parameters": {
+            "type": "object",
+            "properties": {"colour": {"type": "string"}, "coats": {"type": "integer"}},
+            "required": ["colour"],
+        },
+    },
+    {"name": "stop", "description": "Stops.", "parameters": {"type": "object", "properties": {}, "required": []}},
+]
+PAINT = Call("paint.wall", {"colour": "red"})
+
+
+def sample(*calls: Call) -> Sample:
+    return Sample("s", "c", "d", (), Documentation.read(TOOLS, "tools"), calls, None)
+
+
+def judged(text: str) -> Judgement:
+    try:
+        calls = tuple(Call(n, a) for n, a in decode_calls(text))
+    except CallDecodeError:
+        return Judgement(False, "x", "", None)
+    return Judgement(False, "x", "", calls)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "expected", "structural"),
+    [
+        ("", "awareness", False),
+        ("I would rather not.", "awareness", False),
+        ("[]", "awareness", False),
+        ("Red [it is] (nice)", "awareness", False),
+        ("[stop()]", "selection", False),
+        ("[paint.wall(colour='red'), stop()]", "selection", False),
+        ("[paint.wall(colour='red'), paint.wall(colour='red')]", "selection", False),
+        ("[paint_wall(colour='red')]", "selection", True),
+        ("[paint_wall(colour='red'", "selection", True),
+        ("Sure: [repaint(colour='red')", "selection", True),
+        ("```python\nrepaint(x", "selection", True),
+        ('{"name": "repaint", "arguments": {}}', "selection", True),
+        ("[paint.wall(colour='red'", "format", True),
+        ("I call paint.wall (colour='red) now", "format", True),
+        ("Action: paint.wall\nAction Input: {colour", "format", True),
+        ('{"name": "paint.wall", "arguments": {"colour": "red"}}', "format", True),
+        ('[{"paint.wall": {"colour": "red"}}]', "format", True),
+        ("[paint.wall(color='red')]", "key", True),
+        ("[paint.wall()]", "key", True),
+        ("[paint.wall(coats=3)]", "key", True),
+        ("[paint.wall(colour='blue')]", "value", False),
+        ("[paint.wall(colour='red', coats=3)]", "value", False),
+    ],
+)
+def test_classes(prediction: str, expected: str, structural: bool) -> None:
+    found = classify(sample(PAINT), prediction, judged(prediction), satisfiable=True)
+    assert found == (expected, structural)
+
+
+@pytest.mark.parametrize("prediction", ["[stop()]", "[paint.wall(", "[unknown()]"])
+def test_a_call_where_none_is_right(prediction: str) -> None:
+    assert classify(sample(), prediction, judged(prediction), satisfiable=True) == ("awareness", False)
+
+
+def test_no_prediction_can_be_right() -> None:
+    assert classify(sample(PAINT), "[nonsense", judged("[nonsense"), satisfiable=False) == ("unsatisfiable", False)
+
+
+@given(st.text(), st.lists(st.text(min_size=1), max_size=4))
+def test_any_text_is_read(text: str, names: list[str]) -> None:
+    for name in attempted_names(text, names):
+        assert name in text
+
+
+@given(st.sampled_from(["paint.wall", "stop"]), st.text(max_size=20))
+def test_a_bracketed_name_is_an_attempt(name: str, rest: str) -> None:
+    assert attempted_names(f"[{name}({rest}", ["paint.wall", "stop"])[0] == name

@@ -1,0 +1,138 @@
+"""``eval``, ``score``, ``report`` and ``export`` as a user types them."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Ran
+from eval_data import REFERENCES, prediction_rows, write_sgd
+
+Cli = Callable[..., Ran]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_sgd(tmp_path / "sgd")
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+METHODS = [
+    ["greedy"],
+    ["beam", "--beams", "2"],
+    ["tooldec"],
+    ["tooldec", "--tooldec-form", "react"],
+    ["tool-decoding"],
+    ["tool-decoding", "--order-limit", "1"],
+    ["tool-decoding", "--orders", "aggregated"],
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=" ".join)
+def test_every_method_runs_and_is_scored(
+    cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str, method: list[str]
+) -> None:
+    run = tmp_path / "run"
+    command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--out", run, "--tool-choice", "required"]
+    ran = cli(*command, "--max-text-tokens", "32", "--max-value-tokens", "8", "--method", *method)
+    assert ran.code == 0, ran.err
+    predictions, scores = rows(run / "predictions.jsonl"), rows(run / "scores.jsonl")
+    assert [r["id"] for r in predictions] == [r["id"] for r in scores] == list(REFERENCES)
+    assert all(r["seconds"] > 0 and r["counters"]["forward_passes"] > 0 for r in predictions)
+    manifest = json.loads((run / "run.json").read_text())
+    assert manifest["method"] == method[0]
+    assert manifest["samples"] == 4
+    if method[0] == "tool-decoding":
+        assert not any(r["structural"] for r in scores)
+        assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
+
+
+def test_the_same_command_goes_on(cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
+    run = tmp_path / "run"
+    command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--out", run, "--method", "greedy"]
+    assert cli(*command, "--batch-size", "1").code == 0
+    whole = (run / "predictions.jsonl").read_bytes()
+    (run / "predictions.jsonl").write_bytes(whole[: len(whole) // 2])
+    assert cli(*command, "--batch-size", "1").code == 0
+    again = rows(run / "predictions.jsonl")
+    assert [r["prediction"] for r in again] == [json.loads(line)["prediction"] for line in whole.splitlines()]
+    ran = cli(*command, "--shots", "1")
+    assert ran.code == 2
+    assert "begun with shots 0, not 1" in ran.err
+
+
+def test_limit_and_category(cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
+    command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--method", "greedy"]
+    assert cli(*command, "--out", tmp_path / "a", "--category", "unseen", "--max-text-tokens", "4").code == 0
+    assert [r["category"] for r in rows(tmp_path / "a" / "scores.jsonl")] == ["unseen", "unseen"]
+    assert cli(*command, "--out", tmp_path / "b", "--limit", "1", "--max-text-tokens", "4").code == 0
+    assert len(rows(tmp_path / "b" / "scores.jsonl")) == 1
+
+
+def test_scores_of_anybodys_predictions(cli: Cli, data: Path, tmp_path: Path) -> None:
+    path, out = tmp_path / "p.jsonl", tmp_path / "s.jsonl"
+    path.write_text(prediction_rows({"a/1": REFERENCES["a/1"], "c/1": "nonsense"}))
+    ran = cli("score", "sgd", "--data", data, "--predictions", path, "--out", out)
+    assert ran.code == 0
+    assert "2 of 4 samples have no prediction and count as wrong (seen, unseen)" in ran.err
+    assert [r["correct"] for r in rows(out)] == [True, False, False, False]
+    assert cli("score", "sgd", "--data", data, "--predictions", path, "--out", out, "--partial").code == 0
+    assert len(rows(out)) == 2
+
+
+def test_several_files_are_compared(cli: Cli, data: Path, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text(prediction_rows(REFERENCES))
+    bad.write_text(prediction_rows(dict.fromkeys(REFERENCES, "no")))
+    out = tmp_path / "scores"
+    ran = cli("score", "sgd", "--data", data, "--predictions", good, "--predictions", bad, "--out", out)
+    assert ran.code == 0
+    assert {p.name for p in out.iterdir()} == {"good.scores.jsonl", "bad.scores.jsonl"}
+    assert "good" in ran.out
+    assert "100.0" in ran.out
+
+
+def test_a_report_of_runs(cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
+    for method in ("greedy", "tool-decoding"):
+        command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--method", method]
+        assert cli(*command, "--out", tmp_path / method, "--max-text-tokens", "8", "--max-value-tokens", "4").code == 0
+    ran = cli("report", tmp_path / "greedy", tmp_path / "tool-decoding", "--out", tmp_path / "report")
+    assert ran.code == 0, ran.err
+    assert "tool-decoding, 12 orders" in (tmp_path / "report" / "report.md").read_text()
+    assert list((tmp_path / "report").glob("*.png"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["score", "sdg", "--data", ".", "--predictions", "x", "--out", "y"], "did you mean sgd?"),
+        (["score", "sgd", "--data", "none", "--predictions", "x", "--out", "y"], "no such file"),
+        (["score", "sgd", "--data", "DATA", "--predictions", "none.jsonl", "--out", "y"], "none.jsonl: no such file"),
+        (["score", "sgd", "--data", "DATA", "--category", "all", "--predictions", "x", "--out", "y"], "known: seen"),
+        (["score", "sgd", "--data", "DATA", "--tool-server", ".", "--predictions", "P", "--out", "y"], "API-Bank's"),
+        (["score", "sgd", "--data", "DATA", "--predictions", "P", "--out", "DATA"], "found a folder; add a name"),
+        (["score", "sgd", "--data", "DATA", "--predictions", "P", "--predictions", "P", "--out", "y"], "twice"),
+        (["eval", "sgd", "--data", "DATA", "--out", "DATA", "--method", "greedy"], "something else than a run"),
+        (["eval", "sgd", "--data", "DATA", "--out", "y", "--method", "magic"], "expected 'greedy', 'beam'"),
+        (["eval", "sgd", "--data", "DATA", "--out", "y", "--tool-choice", "none"], "expected auto or required"),
+        (["eval", "sgd", "--data", "DATA", "--out", "y", "--prompt-template", "none.txt"], "none.txt: no such file"),
+        (["export", "sgd", "--data", "DATA", "--predictions", "P", "--out", "y"], "sgd has no official format"),
+        (["report", "none", "--out", "y"], "none"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_what_a_user_can_get_wrong(
+    cli: Cli, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.jsonl").write_text(prediction_rows(REFERENCES))
+    places = {"DATA": data, "P": tmp_path / "p.jsonl"}
+    ran = cli(*(places.get(a, a) for a in arguments))
+    assert ran.code == 2
+    assert said in ran.err
+    assert "Traceback" not in ran.err

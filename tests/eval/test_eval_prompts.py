@@ -1,0 +1,115 @@
+"""Prompts of samples: our own, a user's template, in-context examples."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from eval.errors import EvalError
+from eval.prompts import Prompter
+from eval.samples import Sample
+from eval.settings import EvalSettings
+from eval.sgd import SGD
+from eval_data import REFERENCES, write_sgd
+from tiny_models import byte_level_tokenizer
+from tooldecoding.errors import ConfigError
+
+TOKENIZER = byte_level_tokenizer()
+SETTINGS = EvalSettings(template="api-bank")
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> list[Sample]:
+    return SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
+
+
+def prompt(samples: list[Sample], number: int = 0, **changed: object) -> str:
+    return Prompter(replace(SETTINGS, **changed), samples, TOKENIZER).text(samples[number])  # type: ignore[arg-type]
+
+
+def test_shapes(samples: list[Sample]) -> None:
+    text = prompt(samples)
+    assert text.startswith('API descriptions:\n{"name": "SetLamp"')
+    assert text.endswith("\n\nUser: I want kitchen on.\nAPI-Request: ")
+    text = prompt(samples, template="bfcl", format="pythonic")
+    assert 'Functions:\n[\n    {\n        "name": "SetLamp"' in text
+    assert "[func_name1(param1=value1" in text
+    assert text.endswith("\n\nUser: I want kitchen on.\nCalls: ")
+
+
+@pytest.mark.parametrize("shots", [1, 2, 3])
+def test_examples_come_from_other_dialogues(samples: list[Sample], shots: int) -> None:
+    for number, sample in enumerate(samples):
+        text = prompt(samples, number, shots=shots)
+        others = [r for i, r in REFERENCES.items() if r in text]
+        assert REFERENCES[sample.id] not in text
+        # one other dialogue is of the same category: examples are drawn there
+        assert len(others) == 1
+        assert text.endswith(prompt(samples, number).partition("\n\n")[2].partition("\n\n")[2])
+
+
+def test_examples_are_seeded(samples: list[Sample]) -> None:
+    alike = [replace(s, category="seen") for s in samples]
+    texts = {prompt(alike, shots=2, seed=seed) for seed in range(8)}
+    assert prompt(alike, shots=2, seed=3) == prompt(alike, shots=2, seed=3)
+    assert len(texts) > 1
+    assert all(sum(r in text for r in REFERENCES.values()) == 2 for text in texts)
+
+
+def test_a_template_with_places(samples: list[Sample], tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("Tools:\n{functions}\nExamples:\n{examples}\nNow:\n{dialogue}\nAPI: ")
+    text = prompt(samples, prompt_template=str(path), shots=1)
+    assert text.startswith('Tools:\n{"name"')
+    assert f"API-Request: {REFERENCES['b/1']}" in text
+    assert text.endswith("Now:\nUser: I want kitchen on.\nAPI: ")
+
+
+def test_what_a_template_has_no_place_for_follows(samples: list[Sample], tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("Write the request. API descriptions:\n")
+    text = prompt(samples, prompt_template=str(path))
+    assert text.startswith('Write the request. API descriptions:\n\n{"name"')
+    assert text.endswith("}\n\nUser: I want kitchen on.\nAPI-Request: ")
+
+
+def test_documentation_that_looks_like_a_place(samples: list[Sample], tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("{dialogue}|{tools}")
+    documentation = replace(samples[0].documentation, source="{dialogue}{tools}")
+    odd = [replace(samples[0], documentation=documentation)]
+    assert prompt(odd, prompt_template=str(path)) == "User: I want kitchen on.|{dialogue}{tools}"
+
+
+def test_an_empty_template(samples: list[Sample], tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text(" \n")
+    with pytest.raises(EvalError, match="the prompt template is empty"):
+        prompt(samples, prompt_template=str(tmp_path / "t.txt"))
+    with pytest.raises(EvalError, match="no such file"):
+        prompt(samples, prompt_template=str(tmp_path / "none.txt"))
+
+
+def test_react(samples: list[Sample]) -> None:
+    text = prompt(samples, method="tooldec", tooldec_form="react", shots=1)
+    assert 'Action: SetLamp\nAction Input: {"room": "hall", "state": "off", "colour": "red"}\n\n' in text
+    assert "API-Request" not in text
+    assert text.endswith("User: I want kitchen on.\n")
+
+
+def test_a_chat_template(samples: list[Sample]) -> None:
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
+    request = Prompter(replace(SETTINGS, chat=True), samples, tokenizer).request(samples[0])
+    assert str(request.prompt).startswith("<user>API descriptions:")
+    assert str(request.prompt).endswith("User: I want kitchen on.\n<assistant>")
+    assert not request.special_tokens
+    assert request.stop is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [({"shots": 9}, "shots must be 0 to 8"), ({"beams": 1}, "beams must be 2"), ({"method": "magic"}, "known: greedy")],
+)
+def test_settings_out_of_range(changed: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        replace(SETTINGS, **changed)  # type: ignore[arg-type]

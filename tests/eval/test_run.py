@@ -1,0 +1,129 @@
+"""A run: interrupted anywhere it ends in the same file; samples are drawn by a seed; folders are not mixed up."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eval.errors import EvalError
+from eval.prediction import Prediction
+from eval.prompts import Prompter
+from eval.run import draw, run
+from eval.run_folder import RunFolder, describe_run
+from eval.samples import Sample
+from eval.settings import EvalSettings
+from eval.sgd import SGD
+from eval_data import write_sgd
+from tiny_models import byte_level_tokenizer
+from tooldecoding.decoder import Request
+from tooldecoding.errors import PromptError
+from tooldecoding.result_file import ResultFile
+
+SETTINGS = EvalSettings(template="api-bank")
+
+
+class Echo:
+    """A method that writes how many prompts it got together; it may break off, or refuse a prompt."""
+
+    def __init__(self, interrupt_at: int | None = None, refuse: str = "nothing of the kind") -> None:
+        self.calls = 0
+        self.prompts: list[str] = []
+        self._interrupt_at = interrupt_at
+        self._refuse = refuse
+
+    def __call__(self, requests: Sequence[Request]) -> list[Prediction]:
+        if self.calls == self._interrupt_at:
+            raise KeyboardInterrupt
+        self.calls += 1
+        if any(self._refuse in str(r.prompt) for r in requests):
+            raise PromptError("refused")
+        self.prompts += [str(r.prompt) for r in requests]
+        return [Prediction(f"{len(requests)} {len(str(r.prompt))}") for r in requests]
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> list[Sample]:
+    return SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
+
+
+def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int = 1) -> int:
+    results = ResultFile(str(path), frozenset({"prediction"}))
+    prompter = Prompter(SETTINGS, samples, byte_level_tokenizer())
+    try:
+        return run(samples, SGD, method, prompter, results, batch_size, lambda _: None)
+    finally:
+        results.close()
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3])
+@pytest.mark.parametrize("groups", [0, 1, 2])
+@pytest.mark.parametrize("torn", [0, 1, 25])
+def test_an_interrupted_run_ends_in_the_same_file(
+    tmp_path: Path, samples: list[Sample], batch_size: int, groups: int, torn: int
+) -> None:
+    whole, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
+    decode(samples, whole, Echo(), batch_size)
+    try:
+        decode(samples, broken, Echo(interrupt_at=groups), batch_size)
+    except KeyboardInterrupt:
+        data = broken.read_bytes()
+        broken.write_bytes(data[: max(0, len(data) - torn)])
+    decode(samples, broken, Echo(), batch_size)
+    assert broken.read_bytes() == whole.read_bytes()
+
+
+def test_nothing_is_decoded_twice(tmp_path: Path, samples: list[Sample]) -> None:
+    decode(samples, tmp_path / "p.jsonl", Echo())
+    again = Echo()
+    decode(samples, tmp_path / "p.jsonl", again)
+    assert again.calls == 0
+
+
+def test_a_prompt_that_fails_does_not_touch_the_others(tmp_path: Path, samples: list[Sample]) -> None:
+    failed = decode(samples, tmp_path / "p.jsonl", Echo(refuse="I want Kiel"), batch_size=4)
+    rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+    assert failed == 1
+    assert [r.get("error") for r in rows] == [None, None, "refused", None]
+    assert all(r["prediction"] for r in rows if "error" not in r)
+
+
+@given(st.integers(1, 30), st.integers(1, 40), st.integers(1, 40), st.integers(0, 3))
+def test_drawn_samples(count: int, limit: int, more: int, seed: int) -> None:
+    samples = [Sample(f"{n:03}", "c", "d", (), None, (), None) for n in range(count)]  # type: ignore[arg-type]
+    drawn = draw(samples, limit, seed)
+    assert len(drawn) == min(count, limit)
+    assert [s.id for s in drawn] == sorted(s.id for s in drawn)
+    assert {s.id for s in drawn} <= {s.id for s in draw(samples, limit + more, seed)}
+    assert draw(samples, None, seed) == samples
+
+
+def manifest(samples: Sequence[Sample], settings: EvalSettings) -> dict[str, object]:
+    return describe_run(SGD, settings, SGD.categories, samples, len(samples), "cpu")
+
+
+def test_a_folder_holds_one_run(tmp_path: Path, samples: list[Sample]) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.begin(manifest(samples, SETTINGS))
+    folder.begin(manifest(samples, replace(SETTINGS, batch_size=3)))
+    with pytest.raises(EvalError, match="begun with order_limit 12, not 4; choose another --out"):
+        folder.begin(manifest(samples, replace(SETTINGS, order_limit=4)))
+    with pytest.raises(EvalError, match="this run is of samples 4, not 2"):
+        folder.begin(manifest(samples[:2], SETTINGS))
+    with pytest.raises(EvalError, match="this run is of sample_ids"):
+        folder.begin(manifest([*samples[:3], replace(samples[3], id="e/1")], SETTINGS))
+
+
+def test_a_folder_of_something_else(tmp_path: Path, samples: list[Sample]) -> None:
+    (tmp_path / "notes.txt").write_text("x")
+    with pytest.raises(EvalError, match="holds something else than a run"):
+        RunFolder(tmp_path).begin(manifest(samples, SETTINGS))
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{")
+    with pytest.raises(EvalError, match="malformed JSON"):
+        RunFolder(tmp_path / "run").begin(manifest(samples, SETTINGS))
+    with pytest.raises(EvalError, match="cannot be written"):
+        RunFolder(tmp_path / "notes.txt").begin(manifest(samples, SETTINGS))

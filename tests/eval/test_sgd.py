@@ -1,0 +1,97 @@
+"""Schema-Guided Dialogue: what is read, and which calls are right."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from data import DATA, needs_data
+from eval.errors import EvalError
+from eval.sgd import SGD
+from eval_data import REFERENCES, write_sgd
+from tooldecoding.call_format import CALL_FORMATS
+
+
+def test_categories_and_ids(tmp_path: Path) -> None:
+    samples = SGD.load(str(write_sgd(tmp_path)), SGD.categories)
+    assert [(s.id, s.category) for s in samples] == [
+        ("a/1", "seen"),
+        ("b/1", "seen"),
+        ("c/1", "unseen"),
+        ("d/1", "unseen"),
+    ]
+    assert [s.id for s in SGD.load(str(tmp_path), ["unseen"])] == ["c/1", "d/1"]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "error_type"),
+    [
+        (REFERENCES["b/1"], None),
+        ("[SetLamp(state='OFF', colour='Red', room='  hall')]", None),
+        ("SetLamp(room='hall', state='off', colour='red')", None),
+        ("", "no_call"),
+        ("[SetLamp(room='hall'", "no_call"),
+        ("[SetLamp(room='hall', state='off', colour='red'), SetLamp(room='hall', state='off')]", "wrong_count"),
+        ("[FindBoat(harbour='hall')]", "wrong_name"),
+        ("[SetLamp(room='hall', state='off', colour='red', speed='1')]", "unexpected_key"),
+        ("[SetLamp(room='hall', colour='red')]", "missing_key"),
+        ("[SetLamp(room='hall', state='off')]", "wrong_value"),
+        ("[SetLamp(room='hall', state='on', colour='red')]", "wrong_value"),
+    ],
+)
+def test_verdicts(tmp_path: Path, prediction: str, error_type: str | None) -> None:
+    sample = SGD.load(str(write_sgd(tmp_path)), SGD.categories)[1]
+    judgement = SGD.judge(sample, prediction)
+    assert (judgement.correct, judgement.error_type) == (error_type is None, error_type)
+
+
+def test_a_documented_default_may_be_left_out_or_given(tmp_path: Path) -> None:
+    sample = SGD.load(str(write_sgd(tmp_path)), SGD.categories)[0]
+    assert SGD.judge(sample, "[SetLamp(room='kitchen', state='on', colour='white')]").correct
+    assert not SGD.judge(sample, "[SetLamp(room='kitchen', state='on', colour='blue')]").correct
+
+
+@needs_data
+def test_every_reference_call_is_right() -> None:
+    samples = SGD.load(str(DATA / "sgd"), SGD.categories)
+    assert len(samples) > 6000
+    for sample in samples:
+        prediction = CALL_FORMATS["pythonic"].render(sample.calls)
+        assert SGD.judge(sample, prediction).correct, (sample.id, prediction)
+
+
+def test_wrong_folders(tmp_path: Path) -> None:
+    with pytest.raises(EvalError, match=r"dev_tools\.json: no such file"):
+        SGD.load(str(tmp_path), SGD.categories)
+    write_sgd(tmp_path)
+    (tmp_path / "dev.jsonl.gz").write_bytes(b"no gzip")
+    with pytest.raises(EvalError, match="cannot be unpacked"):
+        SGD.load(str(tmp_path), SGD.categories)
+    (tmp_path / "dev.jsonl.gz").unlink()
+    with pytest.raises(EvalError, match=r"--data for sgd is the folder with dev\.jsonl\.gz"):
+        SGD.load(str(tmp_path), SGD.categories)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"dialogue_id": "a"}, "dev.jsonl.gz:1: expected a dialogue"),
+        ({"dialogue_id": "a", "services": 3, "turns": [], "calls": []}, "expected a dialogue"),
+        (
+            {
+                "dialogue_id": "a",
+                "services": ["Lamps_1"],
+                "turns": [{"role": "User", "text": "x"}],
+                "calls": [{"turn": 1, "service": "Lamps_1", "name": "Fly", "arguments": {}}],
+            },
+            "a call of 'Fly', which is no tool of 'Lamps_1'",
+        ),
+    ],
+)
+def test_malformed_rows(tmp_path: Path, row: object, said: str) -> None:
+    write_sgd(tmp_path)
+    with gzip.open(tmp_path / "dev.jsonl.gz", "wt") as file:
+        file.write(json.dumps(row))
+    with pytest.raises(EvalError, match=said):
+        SGD.load(str(tmp_path), SGD.categories)
