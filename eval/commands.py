@@ -152,7 +152,7 @@ def export_command(
     out: Annotated[str, typer.Option(metavar="DIR", help="Folder for the official files.")],
     model_name: Annotated[
         str | None,
-        typer.Option(help="For BFCL: a model that bfcl knows and whose calls it reads as Python, such as Qwen/Qwen3-8B."),
+        typer.Option(help="For BFCL: a model whose answers bfcl reads as Python calls, such as Qwen/Qwen3-8B."),
     ] = None,
     category: CATEGORY = None,
 ) -> None:

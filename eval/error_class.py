@@ -41,8 +41,8 @@ def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable:
         The benchmark judges every prediction for this sample wrong, so the model is not to blame.
     ``awareness``
         No call where one is needed, or a call where none is. An attempt counts as a call, also one that cannot be read:
-        ``[name(``, a given tool's name before a bracket or as the key of an object, ``Action: name``, a JSON object with
-        a name, or an answer that begins with ``name(``.
+        ``[name(``, a given tool's name before a bracket or as the key of an object, ``Action: name``, a JSON object
+        with a name, or an answer that begins with ``name(``.
     ``selection``
         The tools called are not the reference's, as often as there. It is ``structural`` if one of them was not given.
     ``format``

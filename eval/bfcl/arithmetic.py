@@ -81,8 +81,6 @@ class Arithmetic:
         self._demand_room(operation, left, right)
         result = _apply(lambda: _BINARY[type(operation)](left, right))
         self._left -= _size(result)
-        if self._left < 0:
-            raise _too_large()
         return bounded(result)
 
     def _demand_room(self, operation: ast.operator, left: Any, right: Any) -> None:
@@ -111,7 +109,7 @@ class Arithmetic:
             raise _too_large()
 
     def _demand_size(self, size: int) -> None:
-        if size > self._left + 2:  # the containers themselves count, too
+        if size > self._left:
             raise _too_large()
 
 
@@ -133,13 +131,13 @@ def _size(value: Any) -> int:
     """Characters and elements of a value, each as often as it is reached."""
     match value:
         case str() | bytes():
-            return 1 + len(value)
+            return len(value)
         case list() | tuple():
-            return 1 + sum(map(_size, value))
+            return len(value) + sum(map(_size, value))
         case int():
-            return 1 + value.bit_length() // 64
+            return value.bit_length() // 64
         case _:
-            return 1
+            return 0
 
 
 def _too_large() -> CallDecodeError:

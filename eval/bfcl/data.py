@@ -115,6 +115,8 @@ def _demand_same_ids(questions: Mapping[str, Any], answers: Mapping[str, Any], f
 
 def _sample(place: str, row: Mapping[str, Any], truth: Sequence[Answer], category: str) -> Sample:
     functions = _functions(place, row)
+    if truth and not functions:
+        raise EvalError(f"{place}: expected at least one tool in 'function', since there is an answer")
     return Sample(
         id=row["id"],
         category=category,
@@ -131,12 +133,21 @@ def _functions(place: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     if isinstance(functions, dict):
         functions = [functions]
     if not isinstance(functions, list) or not all(_is_function(f) for f in functions):
-        raise EvalError(f"{place}: expected 'function' to be a list of tools with 'name' and 'parameters'")
+        raise EvalError(
+            f"{place}: expected 'function' to be a list of tools with 'name' and 'parameters' (an object whose "
+            "'properties' are an object and whose 'required' is a list of texts)"
+        )
     return functions
 
 
 def _is_function(value: Any) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("name"), str) and isinstance(value.get("parameters"), dict)
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return False
+    parameters = value.get("parameters")
+    if not isinstance(parameters, dict) or not isinstance(parameters.get("properties", {}), dict):
+        return False
+    required = parameters.get("required", [])
+    return isinstance(required, list) and all(isinstance(key, str) for key in required)
 
 
 def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:

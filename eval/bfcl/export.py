@@ -53,7 +53,8 @@ def export(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Pa
         done.add(key)
         category = by_id[key].category
         results.setdefault(category, []).append((_index(key, category), _result(row)))
-    return [_write(category, entries, out / model.replace("/", "_")) for category, entries in results.items()]
+    folder = out / model.replace("/", "_")
+    return [_write(c, results[c], folder) for c in dict.fromkeys(s.category for s in samples) if c in results]
 
 
 def _index(key: str, category: str) -> int:

@@ -151,7 +151,7 @@ def hub_files(address: str) -> HubFiles:
 
 
 def _hub_errors() -> tuple[type[Exception], ...]:
-    """What listing and reading may raise. The HTTP client differs between releases; its error is a base of the hub's."""
+    """What listing and reading may raise; HTTP clients differ between releases, their errors are bases of the hub's."""
     from huggingface_hub.errors import HfHubHTTPError
 
     bases = (b for b in HfHubHTTPError.__bases__ if issubclass(b, Exception) and b is not Exception)

@@ -1,0 +1,168 @@
+"""The report: Markdown with charts beside it."""
+
+import json
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from eval.errors import EvalError
+from eval.report.accuracy import accuracy_tables, significance_table
+from eval.report.cost import cost_tables, machine
+from eval.report.entry import Entry, common_samples
+from eval.report.error_shares import error_tables
+from eval.report.plots import accuracy_chart, error_chart, order_limit_chart
+from eval.report.run_folder import Run, read_runs
+from eval.report.studies import order_limit_table, orders_table, shots_table, value_errors
+from eval.report.table import NONE, Table, escaped, markdown
+
+_HEADS = ("model", "method")
+_NAMES = ("benchmark", *_HEADS)
+
+
+def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
+    """Read run folders and write ``report.md`` and its charts.
+
+    Parameters
+    ----------
+    runs : sequence of str or Path
+        Folders of finished runs, of any benchmarks, models and methods.
+    out : Path
+        Folder, made where there is none. Files of an earlier report in it are replaced.
+
+    Returns
+    -------
+    list of Path
+        What was written, ``report.md`` first.
+
+    Raises
+    ------
+    EvalError
+        As ``read_runs``; or if ``out`` cannot be written.
+    """
+    read = read_runs(runs)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EvalError(f"{out}: expected a folder that can be written to: {error.strerror}") from None
+    parts = ["# Report of tool calls\n", "## Runs\n", *(markdown(t) for t in _runs_tables(read))]
+    charts: list[Path] = []
+    for benchmark, group in groupby(read, key=lambda r: r.benchmark):
+        section, drawn = _section(benchmark, list(group), out)
+        parts += section
+        charts += drawn
+    report = out / "report.md"
+    try:
+        report.write_text("\n".join(parts), encoding="utf-8")
+    except OSError as error:
+        raise EvalError(f"{report}: cannot be written: {error.strerror}") from None
+    return [report, *charts]
+
+
+def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str], list[Path]]:
+    """Texts and charts of one benchmark."""
+    greedy = _greedy(runs)
+    entries = [_entry(run, greedy.get(number)) for number, run in enumerate(runs)]
+    common = common_samples(entries)
+    shared = [e.on(common) for e in entries] if common else entries
+    totalled, everything = ("samples of its own each",) * 2
+    if common:
+        summary = shared[0].summary()
+        totalled, everything = f"{summary.count_weighted.total} samples", f"{summary.samples} samples"
+    studies = value_errors(runs)
+    drawn: list[Path] = []
+
+    def chart(name: str, made: bool, text: str) -> list[str]:
+        if not made:
+            return []
+        drawn.append(out / name)
+        return [f"![{text}]({name})\n"]
+
+    names = {kind: f"{kind}-{benchmark}.png" for kind in ("accuracy", "errors", "order-limit")}
+    parts = [f"## {escaped(benchmark)}\n", *(markdown(t) for t in accuracy_tables(entries, _HEADS))]
+    parts += chart(
+        names["accuracy"],
+        accuracy_chart(f"Accuracy: {benchmark}, {totalled}", shared, [r.method for r in runs], out / names["accuracy"]),
+        "Accuracy by model and method",
+    )
+    parts += _filled(significance_table(entries, _HEADS))
+    parts += [markdown(t) for t in error_tables(shared, _HEADS)]
+    parts += chart(
+        names["errors"],
+        error_chart(f"Errors: {benchmark}, {everything}", shared, out / names["errors"]),
+        "Error classes by model and method",
+    )
+    parts += _filled(order_limit_table(studies))
+    parts += chart(
+        names["order-limit"],
+        order_limit_chart(f"Value errors: {benchmark}", studies, out / names["order-limit"]),
+        "Value errors against the order limit",
+    )
+    parts += _filled(orders_table(runs)) + _filled(shots_table(runs))
+    parts += [markdown(t) for t in cost_tables(runs, greedy)]
+    return parts, drawn
+
+
+def _filled(table: Table) -> list[str]:
+    return [markdown(table)] if table.rows else []
+
+
+def _entry(run: Run, greedy: Run | None) -> Entry:
+    base = _entry(greedy, None) if greedy else None
+    return Entry(run.model, run.name, run.categories, tuple(run.scores.values()), base)
+
+
+def _greedy(runs: Sequence[Run]) -> dict[int, Run]:
+    """The greedy run of the same model and number of in-context examples, by index of the run."""
+    bases: dict[tuple[str, Any], Run] = {}
+    for run in runs:
+        if run.method == "greedy":
+            bases.setdefault((run.model, run.settings.get("shots")), run)
+    found = {i: bases.get((r.model, r.settings.get("shots"))) for i, r in enumerate(runs)}
+    return {i: base for i, base in found.items() if base}
+
+
+def _runs_tables(runs: Sequence[Run]) -> list[Table]:
+    """Which samples each run is of, and what it was made with."""
+    names = [(r.benchmark, r.model, r.name) for r in runs]
+    samples = [
+        (
+            _subset(r),
+            str(len(r.scores)),
+            str(r.drawn_from),
+            str(sum(s.missing for s in r.scores.values())),
+            str(r.errors),
+        )
+        for r in runs
+    ]
+    origins = [
+        (str(r.folder), r.started, machine(r), ", ".join(f"{name} {version}" for name, version in r.versions.items()))
+        for r in runs
+    ]
+    versions = {json.dumps(dict(r.versions), sort_keys=True) for r in runs}
+    return [
+        Table(
+            "Samples",
+            (*_NAMES, "subset", "samples", "of", "missing", "errors"),
+            tuple(name + cells for name, cells in zip(names, samples, strict=True)),
+            4,
+            notes=(
+                "Of: samples that the categories have. Missing: samples without a prediction, which count as wrong. "
+                "Errors: those of them that decoding failed for.",
+            ),
+        ),
+        Table(
+            "Origin",
+            (*_NAMES, "folder", "started", "machine", "versions"),
+            tuple(name + cells for name, cells in zip(names, origins, strict=True)),
+            7,
+            notes=("The runs were made with different versions.",) if len(versions) > 1 else (),
+        ),
+    ]
+
+
+def _subset(run: Run) -> str:
+    """``200 drawn with seed 0``, or ``all``."""
+    if run.settings.get("limit") is None:
+        return "all"
+    return f"{run.settings['limit']} drawn with seed {run.settings.get('seed', NONE)}"

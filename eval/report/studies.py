@@ -1,0 +1,154 @@
+"""Runs that differ in one setting: order limit (paper's table 4), orders (table 2), in-context examples (table 3)."""
+
+import json
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.metrics import summarise
+from eval.report.run_folder import Run
+from eval.report.table import NONE, Table, percent
+
+ORDERS = ("documented", "reversed", "shuffled-once", "aggregated", "shuffled")
+"""Sequence of the columns of orders; the last is the method itself, with its order limit."""
+
+_WITHOUT_EFFECT = {"batch_size", "strategy", "device", "limit"}
+"""Settings that change what is decoded when, not what a sample's prediction is."""
+
+
+@dataclass(frozen=True)
+class ValueErrors:
+    """Value errors of one model with several order limits, on the samples that all its runs have.
+
+    Attributes
+    ----------
+    model : str
+    samples : int
+    by_limit : dict
+        Order limit -> value errors, in ascending sequence.
+    """
+
+    model: str
+    samples: int
+    by_limit: Mapping[int, int]
+
+
+def value_errors(runs: Sequence[Run]) -> list[ValueErrors]:
+    """The studies of the order limit among runs of one benchmark; one has at least two limits."""
+    limited = [r for r in runs if _orders(r) == "shuffled" and "order_limit" in r.settings]
+    found = []
+    for study in _studies(limited, "order_limit"):
+        ids = _common(study)
+        counts = {
+            run.settings["order_limit"]: summarise(
+                (s for i, s in run.scores.items() if i in ids), run.categories
+            ).errors["value"]
+            for run in sorted(study, key=lambda r: int(r.settings["order_limit"]))
+        }
+        found.append(ValueErrors(study[0].model, len(ids), counts))
+    return found
+
+
+def order_limit_table(studies: Sequence[ValueErrors]) -> Table:
+    """Value errors and their reduction against limit 1, by order limit."""
+    limits = sorted({limit for s in studies for limit in s.by_limit})
+    rows = []
+    for study in studies:
+        base = study.by_limit.get(1)
+        rows.append((study.model, str(study.samples), *(_reduction(study.by_limit.get(n), base, n) for n in limits)))
+    return Table(
+        "Value errors against the order limit",
+        ("model", "samples", *(f"limit {n}" for n in limits)),
+        tuple(rows),
+        1,
+        notes=(
+            "Value errors of tool-decoding and, in brackets, their reduction in per cent against order limit 1 "
+            "(without order consistency; negative where there are more), on the samples that all runs of the row have.",
+        ),
+    )
+
+
+def _reduction(errors: int | None, base: int | None, limit: int) -> str:
+    if errors is None:
+        return NONE
+    return f"{errors} ({100 * (base - errors) / base:+.1f})" if base and limit != 1 else str(errors)
+
+
+def orders_table(runs: Sequence[Run]) -> Table:
+    """Accuracy by sequence of the required keys; empty unless runs of a model differ in it."""
+    studies = [s for s in _studies([r for r in runs if _orders(r)], "orders", "order_limit") if _varied(s)]
+    columns = sorted({_column(r) for s in studies for r in s}, key=lambda c: (ORDERS.index(c[0]), c[1]))
+    return _matrix(
+        "Accuracy by order of the required keys",
+        ("model",),
+        [name if not limit else f"{name}, up to {limit}" for name, limit in columns],
+        (((s[0].model,), s, {columns.index(_column(r)): r for r in s}) for s in studies),
+    )
+
+
+def _varied(study: Sequence[Run]) -> bool:
+    return len({_orders(r) for r in study}) > 1
+
+
+def _column(run: Run) -> tuple[str, int]:
+    orders = _orders(run) or ""
+    return orders, (run.settings.get("order_limit") or 0) if orders == "shuffled" else 0
+
+
+def _orders(run: Run) -> str | None:
+    orders = run.settings.get("orders")
+    return orders if run.method == "tool-decoding" and orders in ORDERS else None
+
+
+def shots_table(runs: Sequence[Run]) -> Table:
+    """Accuracy by number of in-context examples; empty unless runs of a model and method differ in it."""
+    studies = _studies([r for r in runs if "shots" in r.settings], "shots")
+    numbers = sorted({r.settings["shots"] for s in studies for r in s})
+    return _matrix(
+        "Accuracy by number of in-context examples",
+        ("model", "method"),
+        [str(n) for n in numbers],
+        (((s[0].model, s[0].label), s, {numbers.index(r.settings["shots"]): r for r in s}) for s in studies),
+    )
+
+
+def _matrix(
+    title: str,
+    heads: tuple[str, ...],
+    columns: Sequence[str],
+    studies: Iterable[tuple[tuple[str, ...], Sequence[Run], Mapping[int, Run]]],
+) -> Table:
+    """A row for each study, a column for each value of what is studied."""
+    rows = []
+    for names, study, cells in studies:
+        ids = _common(study)
+        accuracies = []
+        for index in range(len(columns)):
+            run = cells.get(index)
+            scores = [s for i, s in run.scores.items() if i in ids] if run else []
+            accuracies.append(percent(summarise(scores, run.categories).unweighted if run else None))
+        rows.append((*names, str(len(ids)), *accuracies))
+    return Table(
+        title,
+        (*heads, "samples", *columns),
+        tuple(rows),
+        len(heads),
+        notes=(
+            "Per cent of right samples, mean of the categories, with 95 % intervals; on the samples that all runs of "
+            "the row have. Of runs that are set alike the first counts.",
+        ),
+    )
+
+
+def _studies(runs: Sequence[Run], *studied: str) -> list[list[Run]]:
+    """Groups of at least two runs of one model and method that are set alike but for what is studied."""
+    groups: dict[Hashable, dict[Hashable, Run]] = {}
+    for run in runs:
+        rest = {k: v for k, v in run.settings.items() if k not in {*studied, *_WITHOUT_EFFECT}}
+        key = (run.model, run.method, json.dumps(rest, sort_keys=True, default=str))
+        value = tuple(str(run.settings.get(k)) for k in studied)
+        groups.setdefault(key, {}).setdefault(value, run)  # of repetitions the first
+    return [list(group.values()) for group in groups.values() if len(group) > 1 and _common(list(group.values()))]
+
+
+def _common(runs: Sequence[Run]) -> set[str]:
+    return set.intersection(*(set(r.scores) for r in runs))

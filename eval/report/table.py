@@ -1,0 +1,93 @@
+"""Tables of texts, and how Markdown writes them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+
+from eval.metrics import Accuracy, Estimate
+from tooldecoding.display import shown
+
+NONE = "-"
+"""A cell where there is nothing to say."""
+
+_SPECIAL = re.compile(r"[\\`*\[\]>|&~$#@]|<(?! )|(?<![^\W_])_|_(?![^\W_])")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of texts under columns; nothing in it is escaped.
+
+    Attributes
+    ----------
+    title : str
+    columns : tuple of str
+    rows : tuple of tuple of str
+        As many cells as columns.
+    texts : int
+        So many columns at the left hold texts, the others numbers.
+    bold : frozenset of (int, int)
+        Row and column of the best cells.
+    notes : tuple of str
+        Sentences to print below it.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    texts: int
+    bold: frozenset[tuple[int, int]] = frozenset()
+    notes: tuple[str, ...] = ()
+
+
+def escaped(text: str) -> str:
+    """Untrusted text on one line of Markdown, without a meaning to it."""
+    return _SPECIAL.sub(lambda match: "\\" + match[0], " ".join(shown(text).split()))
+
+
+def markdown(table: Table) -> str:
+    """Title, table in Markdown's pipe form, and notes; columns aligned in a monospaced font, numbers at the right."""
+    cells = [[escaped(c) for c in table.columns], *([escaped(c) for c in row] for row in table.rows)]
+    for row, column in table.bold:
+        cells[row + 1][column] = f"**{cells[row + 1][column]}**"
+    widths = [max(3, *map(cell_len, column)) for column in zip(*cells, strict=True)]
+    rules = ["-" * w if i < table.texts else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
+    lines = [_line(row, widths, table.texts) for row in [cells[0], rules, *cells[1:]]]
+    notes = "".join(f"\n{escaped(note)}\n" for note in table.notes)
+    return f"### {escaped(table.title)}\n\n" + "\n".join(lines) + f"\n{notes}"
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], texts: int) -> str:
+    padded = []
+    for index, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+        space = " " * (width - cell_len(cell))
+        padded.append(cell + space if index < texts else space + cell)
+    return f"| {' | '.join(padded)} |"
+
+
+def percent(estimate: Estimate | None) -> str:
+    """``65.7 (61.0-70.2)``: per cent with the limits of its interval."""
+    if estimate is None:
+        return NONE
+    return f"{100 * estimate.value:.1f} ({100 * estimate.low:.1f}-{100 * estimate.high:.1f})"
+
+
+def counted(accuracy: Accuracy) -> str:
+    """``65.7 (61.0-70.2) of 399``: per cent, its interval, and the samples."""
+    return f"{percent(accuracy.estimate)} of {accuracy.total}" if accuracy.total else NONE
+
+
+def times(value: float, base: float) -> str:
+    """``2.12``: so many times the base."""
+    return f"{value / base:.2f}" if base else NONE
+
+
+def share(part: int, whole: int) -> str:
+    """Per cent of a count."""
+    return f"{100 * part / whole:.1f}" if whole else NONE
+
+
+def probability(p: float) -> str:
+    """A p-value."""
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

@@ -1,0 +1,66 @@
+"""Small folders in API-Bank's layout, for tests that need no benchmark data."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.api_bank.benchmark import API_BANK
+from eval.api_bank.checker import TOOLS
+from eval.api_bank.data import LEVEL_1
+from eval.samples import Judgement, Sample
+
+Turn = tuple[str, Mapping[str, Any], Any]
+"""Tool, arguments, output."""
+
+
+def described(name: str) -> dict[str, Any]:
+    tool = TOOLS[name]
+    keys = {k: {"type": "str", "description": k} for k in tool.required + tool.optional}
+    return {"name": name, "description": f"Text of {name}.", "input_parameters": keys, "output_parameters": {}}
+
+
+def api_row(name: str, arguments: Mapping[str, Any], output: Any) -> dict[str, Any]:
+    result = {"api_name": name, "input": arguments or None, "output": output, "exception": None}
+    return {"role": "API", "api_name": name, "param_dict": arguments, "result": result}
+
+
+def write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def write_folder(folder: Path, dialogues: Mapping[str, Sequence[Turn]], level: str = LEVEL_1) -> Path:
+    """Dialogues of calls with words before each; all tools documented."""
+    write_lines(folder / "api_descriptions.jsonl", [described(name) for name in TOOLS])
+    for name, turns in dialogues.items():
+        rows: list[Mapping[str, Any]] = []
+        for turn in turns:
+            rows += [{"role": "User", "text": "please"}, api_row(*turn)]
+        write_lines(folder / level / f"{name}.jsonl", [*rows, {"role": "AI", "text": "done"}])
+    return folder
+
+
+class Bank:
+    """The samples of a folder, by file and number of the call."""
+
+    def __init__(self, folder: Path, level: str = LEVEL_1) -> None:
+        self.level = level
+        self.samples: dict[str, Sample] = {s.id: s for s in API_BANK.load(str(folder), [level])}
+
+    def sample(self, call: int = 0, file: str = "a") -> Sample:
+        return self.samples[f"{self.level}/{file}.jsonl/{2 * call}"]
+
+    def judge(self, prediction: str, call: int = 0, file: str = "a") -> Judgement:
+        return API_BANK.judge(self.sample(call, file), prediction)
+
+    def error(self, prediction: str, call: int = 0, file: str = "a") -> str | None:
+        return self.judge(prediction, call, file).error_type
+
+    def satisfiable(self, call: int = 0, file: str = "a") -> bool:
+        return API_BANK.satisfiable(self.sample(call, file))
+
+
+def only(folder: Path, *turns: Turn) -> Bank:
+    """One dialogue, in the file ``a``."""
+    return Bank(write_folder(folder, {"a": turns}))
