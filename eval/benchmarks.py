@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from eval.api_bank.benchmark import API_BANK
 from eval.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.bfcl.data import NEWER_NAMES
 from eval.errors import EvalError
 from eval.samples import Benchmark
 from eval.sgd import SGD
@@ -24,6 +25,7 @@ def find_benchmark(name: str) -> Benchmark:
 
 def choose_categories(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[str, ...]:
     """The wanted categories in the benchmark's sequence, all where none is named; EvalError for unknown ones."""
+    wanted = [NEWER_NAMES.get(category, category) for category in wanted]
     for category in wanted:
         if category not in benchmark.categories:
             raise EvalError(f"{benchmark.name} has no category {category!r}; known: {', '.join(benchmark.categories)}")

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from eval.bfcl.data import NEWER_NAMES
 from eval.errors import EvalError
 from eval.samples import Benchmark, Sample
 from lookup.text_file import read_text
@@ -73,8 +74,8 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
         if identifier not in by_id:
             raise EvalError(f"{place}: {_unknown(identifier, row, benchmark, by_id)}")
         sample = by_id[identifier]
-        category = row.get("category", sample.category)
-        if category != sample.category:
+        category = str(row.get("category", sample.category))
+        if NEWER_NAMES.get(category, category) != sample.category:
             raise EvalError(f"{place}: {identifier} is of category {sample.category}, the row says {category!r}")
         rows.append(PredictionRow(sample, _prediction(row, place), row))
     if not rows:

@@ -17,8 +17,8 @@ from tooldecoding.dialogue import Turn, read_rows
 from tooldecoding.documentation import Documentation
 from tooldecoding.json_lines import numbered_lines, read_row
 
-OLDER_NAMES: Final[Mapping[str, str]] = {"simple_python": "simple"}
-"""Category -> its name before BFCL v4."""
+NEWER_NAMES: Final[Mapping[str, str]] = {"simple": "simple_python"}
+"""Name of a category before BFCL v4 -> its name."""
 
 _OTHER_LANGUAGES: Final = ("java", "javascript")
 
@@ -49,11 +49,10 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
     for category in categories:
         if category.rsplit("_", 1)[-1] in _OTHER_LANGUAGES:
             raise EvalError(f"the category {category} is not supported: calls in Java or JavaScript are out of scope")
-        if category not in known and category not in OLDER_NAMES.values():
+        if category not in known and category not in NEWER_NAMES:
             raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
-    newer = {old: new for new, old in OLDER_NAMES.items()}
     files = find_files(data)
-    return [s for c in dict.fromkeys(newer.get(c, c) for c in categories) for s in _read_category(files, c)]
+    return [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(files, c)]
 
 
 def has_answers(category: str) -> bool:
@@ -78,7 +77,7 @@ def _read_category(files: Files, category: str) -> list[Sample]:
 
 
 def _file_name(files: Files, category: str) -> str:
-    names = [category, *filter(None, [OLDER_NAMES.get(category)])]
+    names = [category, *(older for older, newer in NEWER_NAMES.items() if newer == category)]
     pattern = re.compile(rf"BFCL_v(\d{{1,9}})_(?:{'|'.join(names)})\.json")
     versions = {int(m[1]): m[0] for m in map(pattern.fullmatch, files.names) if m}
     if not versions:

@@ -1,9 +1,12 @@
 """Rows of predictions: everything that can be wrong with them is named, with its line."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from eval.benchmarks import choose_categories
+from eval.bfcl.benchmark import BFCL_V1
 from eval.errors import EvalError
 from eval.predictions import read_predictions
 from eval.samples import Sample
@@ -83,3 +86,11 @@ def test_what_could_not_be_decoded_is_wrong_even_where_no_call_is_right(samples:
     path.write_text('{"id": "a/1", "prediction": "", "error": "the prompt is too long"}\n')
     [row] = Scorer(SGD, SGD.judge).score(read_predictions(path, SGD, samples, repeats=False), partial=True)
     assert (row["error_type"], row["message"]) == ("not_decoded", "the prompt is too long")
+
+
+def test_bfcls_older_name_of_a_category(tmp_path: Path, samples: list[Sample]) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"id": "simple_0", "category": "simple", "prediction": "x"}\n')
+    older = [replace(samples[0], id="simple_0", category="simple_python")]
+    assert len(read_predictions(path, SGD, older, repeats=False).rows) == 1
+    assert choose_categories(BFCL_V1, ["simple"]) == ("simple_python",)
