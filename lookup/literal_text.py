@@ -1,4 +1,4 @@
-"""How Python values are written as literals."""
+"""How Python values are written as literals, of Python or of JSON."""
 
 from typing import Any
 
@@ -6,7 +6,10 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def escape(text: str, quote: str) -> str:
-    """``text`` as it stands between two ``quote`` characters; control characters become escapes."""
+    """``text`` as it stands between two ``quote`` characters; control characters become escapes.
+
+    Between double quotes the result is right in Python and in JSON.
+    """
     return "".join(_escape_character(c, quote) for c in text)
 
 
@@ -15,10 +18,9 @@ def _escape_character(character: str, quote: str) -> str:
         return "\\" + character
     if character in _ESCAPES:
         return _ESCAPES[character]
-    if ord(character) < 32 or ord(character) == 127:
-        return f"\\x{ord(character):02x}"
-    if 0xD800 <= ord(character) <= 0xDFFF:
-        return f"\\u{ord(character):04x}"
+    code = ord(character)
+    if code < 32 or code == 127 or 0xD800 <= code <= 0xDFFF:
+        return f"\\u{code:04x}"
     return character
 
 
@@ -49,3 +51,27 @@ def render_quoted(value: Any) -> str:
     """The value between single quotes whatever its type: ``render_quoted(["a"]) -> '\\'["a"]\\''``."""
     text = value if isinstance(value, str) else render_literal(value, '"')
     return f"'{escape(text, chr(39))}'"
+
+
+def render_json(value: Any) -> str:
+    """The JSON text of a value: ``render_json({"a": (1, None)}) -> '{"a": [1, null]}'``.
+
+    A tuple becomes an array, and a key that is no string the string of its JSON text, as in ``json.dumps``.
+
+    Raises
+    ------
+    TypeError
+        For a value that no literal of str, int, float, bool, None, list, tuple or dict writes.
+    """
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(render_json(v) for v in value)}]"
+    if isinstance(value, dict):
+        pairs = (f"{_json_key(k)}: {render_json(v)}" for k, v in value.items())
+        return f"{{{', '.join(pairs)}}}"
+    return render_literal(value, '"')
+
+
+def _json_key(key: Any) -> str:
+    return render_json(key if isinstance(key, str) else render_json(key))

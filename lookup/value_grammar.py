@@ -1,24 +1,26 @@
 """Value grammars: for each type a ``regex`` pattern that says complete or still possible.
 
-Two notations are known. ``python`` writes Python literals (``days=3``). ``quoted`` writes every
+Three notations are known. ``python`` writes Python literals (``days=3``). ``quoted`` writes every
 value between single quotes (``days='3'``), as API-Bank does; strings inside a list or dict then
 stand in double quotes, and a value is never empty, because API-Bank's own reader skips one that is.
+``json`` writes JSON, where a tuple is an array.
 
 All patterns are bounded (digits, white space, depth) and built from possessive pieces, so matching
 takes time linear in the text.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import regex
 
-from lookup.literal_text import escape, render_literal, render_quoted
+from lookup.literal_text import escape, render_json, render_literal, render_quoted
 from lookup.schema import ANY, MISSING, Kind, ParameterSpec, ValueType
+from lookup.unions import united
 
-Notation = Literal["python", "quoted"]
+Notation = Literal["python", "quoted", "json"]
 Constraint = Literal["typed", "free"]
 
 MAX_DEPTH = 5
@@ -28,11 +30,20 @@ _CONTROL = r"\x00-\x1f\x7f"
 _SINGLE = rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])*+'"
 _DOUBLE = rf'"(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])*+"'
 _INNER = rf"\"(?:[^\"'\\{_CONTROL}]|\\')*+\""
+_BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
+_PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a half alone is no Unicode text
+_JSON = rf'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))*+"'
 _INT = r"-?+(?:0|[1-9][0-9]{0,17})"
 _FLOAT = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
-_BOOL = r"(?:True|False)"
 
-_OPENERS: dict[Kind, str] = {"str": "'", "list": "[", "dict": "{", "tuple": "("}
+RENDERERS: Final[Mapping[Notation, Callable[[Any], str]]] = {
+    "python": render_literal,
+    "quoted": render_quoted,
+    "json": render_json,
+}
+"""How each notation writes a value."""
+
+_BRACKETS: Final[Mapping[Kind, str]] = {"list": "[", "dict": "{", "tuple": "("}
 _ANY_CHARACTER = "\u4e00"  # a string that takes this one takes every character beyond ASCII
 _EXTENDING = "0123456789.eE"
 
@@ -108,8 +119,8 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
     """
     if constraint == "free":
         return _grammar(ANY, notation)
-    grammar = _grammar(spec.value_type, notation)
-    render = render_quoted if notation == "quoted" else render_literal
+    grammar = _grammar(_with_arrays(spec.value_type) if notation == "json" else spec.value_type, notation)
+    render = RENDERERS[notation]
     beside = [] if spec.default is MISSING else [render(spec.default)]
     if spec.type.nullable:
         beside.append(render(None))
@@ -134,22 +145,37 @@ def _with_literal(grammar: ValueGrammar, literal: str) -> ValueGrammar:
 
 
 def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
-    quoted = notation == "quoted"
-    kind = value_type.kind
+    kind, inside = value_type.kind, _INSIDE[notation]
     if value_type.enum:
-        return _members([render_quoted(m) if quoted else render_literal(m) for m in value_type.enum])
+        return _members(RENDERERS[notation](m) for m in value_type.enum)
     if kind == "bool":
-        return _members(["'True'", "'False'"] if quoted else ["True", "False"])
-    if quoted and admits_text(value_type):
+        return _members(RENDERERS[notation](m) for m in (True, False))
+    if notation == "quoted" and admits_text(value_type):
         return ValueGrammar(rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])++'", "'", None, ("0",))
-    body = _SINGLE if kind == "str" else _body(replace(value_type, nullable=False), quoted)
-    opener = _OPENERS.get(kind, "")
-    if quoted:
+    if kind == "str":
+        body, opener = inside.plain_string, inside.plain_string[0]
+    else:
+        body, opener = _body(replace(value_type, nullable=False), inside), _BRACKETS.get(kind, "")
+    if notation == "quoted":
         body, opener = f"'{body}'", f"'{opener}"
-    strings = ('""',) if quoted else ("''", '""')
-    words = (*_inner_words(value_type, quoted), "0", *strings, "True", "False", "None")
+    words = (*_inner_words(value_type, inside), *inside.words)
     letters = frozenset("".join([*words, *_key_names(value_type)]))
     return ValueGrammar(body, opener, None, words, letters, value_type)
+
+
+def _with_arrays(value_type: ValueType) -> ValueType:
+    """The type with a list wherever the documentation has a tuple, which JSON cannot tell apart."""
+    changed = replace(
+        value_type,
+        kind="list" if value_type.kind == "tuple" else value_type.kind,
+        items=value_type.items and _with_arrays(value_type.items),
+        properties=value_type.properties
+        and tuple(replace(p, type=_with_arrays(p.type)) for p in value_type.properties),
+    )
+    if not value_type.any_of:
+        return changed
+    branches = united(_with_arrays(branch) for branch in value_type.any_of)
+    return replace(branches, enum=value_type.enum, nullable=value_type.nullable)
 
 
 def admits_text(value_type: ValueType) -> bool:
@@ -168,19 +194,14 @@ def _alternatives(literals: Iterable[str]) -> str:
     return f"(?:{'|'.join(regex.escape(m, special_only=True) for m in literals)})"
 
 
-def _inner_literal(value: Any, quoted: bool) -> str:
-    """A literal inside a list, tuple or dict; in quoted notation it stands between single quotes."""
-    return escape(render_literal(value, '"'), "'") if quoted else render_literal(value)
-
-
-def _inner_words(value_type: ValueType, quoted: bool) -> Iterator[str]:
+def _inner_words(value_type: ValueType, inside: "_Inside") -> Iterator[str]:
     """The literals of all enums of elements and objects, and of the defaults of objects, at any depth."""
     for inner in (*value_type.any_of, *filter(None, [value_type.items])):
-        yield from (_inner_literal(member, quoted) for member in inner.enum or ())
-        yield from _inner_words(inner, quoted)
+        yield from (inside.render(member) for member in inner.enum or ())
+        yield from _inner_words(inner, inside)
     for spec in value_type.properties or ():
-        yield from (_inner_literal(member, quoted) for member in (*(spec.enum or ()), *_plain_default(spec)))
-        yield from _inner_words(spec.value_type, quoted)
+        yield from (inside.render(member) for member in (*(spec.enum or ()), *_plain_default(spec)))
+        yield from _inner_words(spec.value_type, inside)
 
 
 def _key_names(value_type: ValueType) -> Iterator[str]:
@@ -191,32 +212,27 @@ def _key_names(value_type: ValueType) -> Iterator[str]:
         yield from _key_names(spec.type)
 
 
-def _key_literals(key: str, quoted: bool) -> list[str]:
-    """A key as it stands in an object, in single or double quotes; in quoted notation in double quotes."""
-    return [_inner_literal(key, True)] if quoted else [render_literal(key), render_literal(key, '"')]
-
-
 def _plain_default(spec: ParameterSpec) -> list[Any]:
     """The default of an object's key, if it is no list, tuple or dict."""
     return [] if spec.default is MISSING or isinstance(spec.default, list | tuple | dict) else [spec.default]
 
 
-def _body(value_type: ValueType, quoted: bool) -> str:
+def _body(value_type: ValueType, inside: "_Inside") -> str:
     """Pattern of a bare literal."""
-    string = _INNER if quoted else f"(?:{_SINGLE}|{_DOUBLE})"
-    scalar = f"(?:{string}|{_FLOAT}|{_BOOL}|None)"
+    string = inside.string
+    scalar = f"(?:{string}|{_FLOAT}|{inside.boolean}|{inside.null})"
     # Named, since a pattern that holds another one twice at each level would double in length.
     named = [f"(?<any0>{scalar})"]
     for depth in range(1, MAX_DEPTH + 1):
         element = f"(?&any{depth - 1})"
-        nested = f"{_list(element)}|{_tuple(element)}|{_dict(f'{string}:[ ]?{element}')}"
-        named.append(f"(?<any{depth}>{scalar}|{nested})")
+        nested = [_list(element), *([_tuple(element)] if inside.has_tuples else []), _dict(f"{string}:[ ]?{element}")]
+        named.append(f"(?<any{depth}>{scalar}|{'|'.join(nested)})")
 
     def literal(of: ValueType, depth: int) -> str:
         if of.nullable:
-            return f"(?:{literal(replace(of, nullable=False), depth)}|None)"
+            return f"(?:{literal(replace(of, nullable=False), depth)}|{inside.null})"
         if of.enum:
-            return _alternatives(_inner_literal(m, quoted) for m in of.enum)
+            return _alternatives(inside.render(m) for m in of.enum)
         if of.any_of:
             return f"(?:{'|'.join(literal(branch, depth) for branch in of.any_of)})"
         below = max(depth - 1, 0)
@@ -228,7 +244,7 @@ def _body(value_type: ValueType, quoted: bool) -> str:
             case "float":
                 return _FLOAT
             case "bool":
-                return _BOOL
+                return inside.boolean
             case "any":
                 return f"(?&any{depth})"
         element = name(literal(of.items, below)) if of.items else f"(?&any{below})"
@@ -241,9 +257,9 @@ def _body(value_type: ValueType, quoted: bool) -> str:
         return _dict(name("|".join(pair(spec, below) for spec in of.properties)))
 
     def pair(spec: ParameterSpec, depth: int) -> str:
-        default = [_alternatives([_inner_literal(value, quoted)]) for value in _plain_default(spec)]
+        default = [_alternatives([inside.render(value)]) for value in _plain_default(spec)]
         values = "|".join([literal(spec.value_type, depth), *default])
-        return f"{_alternatives(_key_literals(spec.name, quoted))}:[ ]?(?:{values})"
+        return f"{_alternatives(inside.keys(spec.name))}:[ ]?(?:{values})"
 
     def name(pattern: str) -> str:
         label = f"part{len(named)}"
@@ -264,3 +280,70 @@ def _tuple(element: str) -> str:
 
 def _dict(pair: str) -> str:
     return rf"\{{(?:{pair}(?:,[ ]?{pair})*+)?\}}"
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """How a notation writes what stands inside the brackets of a list, tuple or dict, or in none.
+
+    Attributes
+    ----------
+    plain_string, string : str
+        Patterns of a text that is the whole value, and of one inside brackets.
+    boolean, null : str
+        Patterns.
+    words : tuple of str
+        Atoms from which an unfinished literal can be closed.
+    render : callable
+        Value -> its literal.
+    keys : callable
+        Key -> the ways to write it.
+    has_tuples : bool
+    """
+
+    plain_string: str
+    string: str
+    boolean: str
+    null: str
+    words: tuple[str, ...]
+    render: Callable[[Any], str]
+    keys: Callable[[str], list[str]]
+    has_tuples: bool = True
+
+
+def _between_quotes(value: Any) -> str:
+    """A literal that stands between single quotes with the list or dict that holds it."""
+    return escape(render_literal(value, '"'), "'")
+
+
+_PYTHON_WORDS: Final = ('""', "True", "False", "None")
+_INSIDE: Final[Mapping[Notation, _Inside]] = {
+    "python": _Inside(
+        _SINGLE,
+        f"(?:{_SINGLE}|{_DOUBLE})",
+        "(?:True|False)",
+        "None",
+        ("0", "''", *_PYTHON_WORDS),
+        render_literal,
+        lambda key: [render_literal(key), render_literal(key, '"')],
+    ),
+    "quoted": _Inside(
+        _INNER,
+        _INNER,
+        "(?:True|False)",
+        "None",
+        ("0", *_PYTHON_WORDS),
+        _between_quotes,
+        lambda key: [_between_quotes(key)],
+    ),
+    "json": _Inside(
+        _JSON,
+        _JSON,
+        "(?:true|false)",
+        "null",
+        ("0", '""', "true", "false", "null", "\\udc00"),  # the last one completes a surrogate pair
+        render_json,
+        lambda key: [render_json(key)],
+        has_tuples=False,
+    ),
+}

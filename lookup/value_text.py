@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 from lookup.errors import LiteralError
-from lookup.literal_text import escape, render_literal, render_quoted
+from lookup.literal_text import escape, render_json, render_quoted
 from lookup.literals import parse_literal
 from lookup.object_keys import keys_are_possible, rests_of_keys
-from lookup.schema import MISSING, ParameterSpec
-from lookup.value_grammar import Notation, ValueGrammar, admits_text
+from lookup.schema import ANY, MISSING, ParameterSpec, ValueType
+from lookup.value_grammar import RENDERERS, Notation, ValueGrammar, admits_text
 
 _MAX_CLOSING_STEPS = 1024
 _OUTER_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
@@ -18,7 +18,8 @@ _ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}
 def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
     """The Python value of a literal; in quoted notation the content is read by the documented type.
 
-    A quoted content that is no literal of its type stays a string, so that the type check can say so.
+    A quoted content that is no literal of its type stays a string, so that the type check can say so. In JSON the
+    documentation says which arrays are tuples.
 
     Raises
     ------
@@ -26,6 +27,10 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
         If ``text`` is not one literal.
     """
     value = parse_literal(text)
+    if notation == "json":
+        if spec.default is not MISSING and render_json(spec.default) == render_json(value):
+            return spec.default
+        return _with_tuples(value, spec.value_type)
     if notation == "python" or not isinstance(value, str):
         return value
     for member in spec.enum or ():
@@ -41,9 +46,25 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
         return value
 
 
+def _with_tuples(value: Any, value_type: ValueType) -> Any:
+    """A value read from JSON with tuples where the documentation has them."""
+    for member in value_type.enum or ():
+        if render_json(member) == render_json(value):
+            return member
+    kinds = ("list", "tuple") if isinstance(value, list) else ("dict",)
+    branch = next((t for t in value_type.any_of or (value_type,) if t.kind in kinds), ANY)
+    if isinstance(value, list):
+        members = [_with_tuples(v, branch.items or ANY) for v in value]
+        return tuple(members) if branch.kind == "tuple" else members
+    if isinstance(value, dict):
+        known = {spec.name: spec.value_type for spec in branch.properties or ()}
+        return {k: _with_tuples(v, known.get(k) or branch.items or ANY) for k, v in value.items()}
+    return value
+
+
 def render_value(value: Any, notation: Notation) -> str:
-    """The literal of ``value``: ``3`` and ``'3'`` in python and quoted notation."""
-    return render_literal(value) if notation == "python" else render_quoted(value)
+    """The literal of ``value``: ``True``, ``'True'`` and ``true`` in python, quoted and json notation."""
+    return RENDERERS[notation](value)
 
 
 def admissible(text: str, grammar: ValueGrammar) -> bool:
@@ -96,7 +117,7 @@ def close_literal(text: str, grammar: ValueGrammar) -> str:
 
 def _closing_pieces(text: str, grammar: ValueGrammar) -> list[str]:
     """Pieces to try in turn: end the open string or bracket, else a separator, an atom or the rest of one."""
-    closers, in_string, escaped = _open_parts(text, grammar.wraps_literal)
+    closers, in_string, escaped = _open_parts(text, _is_wrapped(text, grammar))
     if keys := rests_of_keys(_inner(text, grammar), grammar.value_type):
         if not _is_wrapped(text, grammar):
             return [*closers[-1:], *keys]

@@ -13,6 +13,7 @@ from tooldecoding.branch import Branch, Steps, Tally, gather
 from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock, longest_call
 from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
+from tooldecoding.free_text import free_text
 from tooldecoding.loading import load_model
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions, Strategy
 from tooldecoding.result import Counters, DecodeResult
@@ -153,7 +154,7 @@ class ToolDecoder:
         for request, ids, root, tally, clock in zip(requests, prompts, roots, tallies, clocks, strict=True):
             branch = Branch(engine, self.table, root, ids, tally)
             parts.append(self._decode(request, branch, clock))
-        decoded = _drive(gather(parts), engine)
+        decoded = drive(gather(parts), engine)
         seconds = time.perf_counter() - start
         results = []
         for (text, calls), ids, usage, tally, clock in zip(decoded, prompts, usages, tallies, clocks, strict=True):
@@ -192,7 +193,7 @@ class ToolDecoder:
         self._check_choice(request)
         needed = 1
         if request.options.tool_choice != "none":
-            needed = longest_call(_callable(request).tools, request.options)
+            needed = longest_call(callable_tools(request).tools, request.options)
         excess = len(ids) + needed - (self._context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
@@ -209,7 +210,7 @@ class ToolDecoder:
             known = ", ".join([*TOOL_CHOICES, *request.tools])
             raise PromptError(f"unknown tool_choice {choice!r}; known: {known}")
 
-    def _room(self, branch: Branch) -> int | None:
+    def room(self, branch: Branch) -> int | None:
         """Tokens that the context still holds behind a branch; None without a limit."""
         return None if self._context is None else self._context - branch.length
 
@@ -220,46 +221,26 @@ class ToolDecoder:
         if not calling:
             with clock.phase("text"):
                 wanted = opener if options.tool_choice == "auto" else None
-                text, calling = yield from self._free_text(
-                    branch, wanted, request.stop, self._text_limit(request, branch)
-                )
+                limit = self.text_limit(request, branch)
+                text, behind = yield from free_text(branch, wanted, request.stop, limit)
+                calling = behind is not None
+                branch.trim(len(behind or b""))
         else:
             branch.write(opener)
         if not calling:
             return text, []
-        decoder = CallDecoder(_callable(request), options, self._room(branch), clock)
+        decoder = CallDecoder(callable_tools(request), options, self.room(branch), clock)
         calls, written = yield from decoder.decode(branch)
         return text + written, calls
 
-    def _text_limit(self, request: Request, branch: Branch) -> int:
+    def text_limit(self, request: Request, branch: Branch) -> int:
         """Tokens of free text that leave room for a call behind them."""
-        room = self._room(branch)
+        room = self.room(branch)
         if room is None:
             return request.options.max_text_tokens
         if request.options.tool_choice == "auto":
             room -= longest_call(request.tools.tools, request.options)
         return min(request.options.max_text_tokens, room)
-
-    def _free_text(self, branch: Branch, opener: str | None, stop: str | None, limit: int) -> Steps[tuple[str, bool]]:
-        """Free text up to its end or to the opener, whose token stays pending; whether the opener came."""
-        written = b""
-        for _ in range(limit):
-            piece = yield from branch.free_token()
-            if not piece:
-                break
-            written += piece
-            end = _find(written, stop, len(written) - len(written.lstrip()))
-            place = _find(written, opener, 0)
-            if opener and place >= 0 and (end < 0 or place < end):
-                branch.trim(len(written) - place - len(opener.encode()))
-                return written[:place].decode(errors="replace"), True
-            if end >= 0:
-                return written[:end].decode(errors="replace"), False
-        return written.decode(errors="replace"), False
-
-
-def _find(written: bytes, wanted: str | None, start: int) -> int:
-    return written.find(wanted.encode(), start) if wanted else -1
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:
@@ -280,12 +261,13 @@ def _demand_unicode(request: Request) -> None:
             ) from None
 
 
-def _callable(request: Request) -> LookupDictionary:
+def callable_tools(request: Request) -> LookupDictionary:
+    """The tools that ``tool_choice`` leaves."""
     choice = request.options.tool_choice
     return request.tools if choice in TOOL_CHOICES else LookupDictionary((request.tools[choice],))
 
 
-def _drive(steps: Steps[Any], engine: Engine) -> Any:
+def drive(steps: Steps[Any], engine: Engine) -> Any:
     """Run a piece of decoding: one forward pass for each of its steps."""
     try:
         feeds = next(steps)

@@ -56,7 +56,7 @@ class ValueState:
         except UnicodeDecodeError:
             return None
         tail = decoder.getstate()[0]
-        if tail and not _completable(tail):
+        if tail and not completable(tail):
             return None
         if self._finishing and (len(new) > 1 or (new and tail)):
             return None
@@ -94,7 +94,7 @@ class ValueState:
         self.tail = step.tail
 
 
-def _completable(tail: bytes) -> bool:
+def completable(tail: bytes) -> bool:
     """Whether some character begins with these bytes (``ED A0`` begins none: it would be a surrogate)."""
     size = 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
     return any(is_characters(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))

@@ -37,7 +37,13 @@ VALUES = SCALARS | {
     "any": ANY,
 }
 ITEMS = {"list": ValueType("str"), "tuple": ValueType("int")}
-NOTATIONS: list[Notation] = ["python", "quoted"]
+NOTATIONS: list[Notation] = ["python", "quoted", "json"]
+
+
+def with_lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: with_lists(item) for key, item in value.items()}
+    return [with_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def spec(kind: Any, enum: tuple[Any, ...] | None = None) -> ParameterSpec:
@@ -51,6 +57,8 @@ def test_what_is_rendered_reads_back(kind: str, notation: Notation, data: st.Dat
     value = data.draw(VALUES[kind])
     if notation == "quoted" and kind == "any":
         value = str(value)
+    if notation == "json" and kind in ("any", "dict"):
+        value = with_lists(value)  # JSON has no tuples, and no documentation asks for them here
     text = render_value(value, notation)
     assert check_value(read_value(text, spec(kind), notation), spec(kind)) == value
 

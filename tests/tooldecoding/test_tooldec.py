@@ -1,0 +1,403 @@
+"""TOOLDEC: every finished call is right, what is unfinished is reported, and the model chooses every token."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_law_valid_calls import BIASES, Case, api_bank_cases, bfcl_cases
+
+from checks import read_calls, wrong_in_call, wrong_in_value
+from data import needs_data
+from lookup.errors import DocumentationError
+from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.value_text import render_value
+from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
+from tooldecoding.call_decoder import longest_call
+from tooldecoding.call_format import CALL_FORMATS, Call
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.engine import Scores
+from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.options import DecodeOptions
+from tooldecoding.testing import RandomEngine, SyntheticEngine
+from tooldecoding.tooldec import FORMS, REACT, CallMachine, CallSyntax, Form, ToolDecResult, run_tooldec
+from tooldecoding.tooldec.machine import Finished, Position
+from tools import PROMPTS, WEATHER, lookup, parameter, tool
+
+PING = tool("ping")
+CHINESE = tool("查询天气", parameter("城市", "str"), parameter("天数", "int", required=False))
+MANY = lookup(*(tool(f"tool.{n}", parameter(f"key{n}", "str"), parameter("n", "int", False)) for n in range(128)))
+
+
+@pytest.fixture(scope="module")
+def decoder() -> ToolDecoder:
+    tokenizer = byte_level_tokenizer()
+    return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, strategy="batched")
+
+
+def with_engine(decoder: ToolDecoder, engine: Any) -> ToolDecoder:
+    decoder.new_engine = lambda: engine  # type: ignore[assignment]
+    return decoder
+
+
+class Script(SyntheticEngine):
+    """A model that wants to write a text, in the longest tokens that fit, and then to stop."""
+
+    def __init__(self, decoder: ToolDecoder, text: str, can_drop: bool = True) -> None:
+        super().__init__(can_drop)
+        self._table = decoder.table
+        self._text = text.encode()
+        self._stop = decoder.tokenizer.eos_token_id
+
+    def scores(self, tokens: tuple[int, ...]) -> Scores:
+        wanted = self._text[len(self._table.join(tokens)) :]
+        logits = torch.tensor([float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._table.texts])
+        logits[self._stop] = 0.0
+        return Scores(logits)
+
+
+def script(decoder: ToolDecoder, prompt: str, wanted: str, can_drop: bool = True) -> ToolDecoder:
+    return with_engine(decoder, Script(decoder, prompt + wanted, can_drop))
+
+
+def read_react(text: str) -> list[tuple[str, list[tuple[str, Any]]]]:
+    """Name and pairs of a call in the ReAct form, by Python's own JSON reader."""
+    match = re.fullmatch(r"Action: (.*)\nAction Input: (\{.*\})", text)
+    assert match, text
+    pairs = json.loads(match[2], object_pairs_hook=list)
+    return [(match[1], [(key, json.loads(json.dumps(value))) for key, value in pairs])]
+
+
+def wrong_in_result(result: ToolDecResult, case: Case, options: DecodeOptions, form: Form) -> list[str]:
+    """What breaks the laws of a finished result."""
+    _, _, tools, schemas = case
+    found = []
+    if form == "call":
+        calls = read_calls(result.text)
+        if options.call_format.parse(result.text, tools) != list(result.calls):
+            found.append("is not read back")
+    else:
+        calls = read_react(result.text)
+        rendered = options.call_format.render(result.calls)
+        read = [name for name, _ in read_calls(rendered)]
+        if read != [result.calls[0].name]:
+            found.append("is not rendered")
+    if len(calls) != len(result.calls):
+        found.append("another number of calls")
+    for (name, pairs), call in zip(calls, result.calls, strict=True):
+        keys = [key for key, _ in pairs]
+        found += filter(None, [wrong_in_call(name, pairs, schemas)])
+        documented = [p.name for p in tools[name].parameters]
+        if keys != [key for key in documented if key in keys]:
+            found.append(f"keys in another sequence: {keys}")
+        if (name, keys) != (call.name, list(call.arguments)):
+            found.append(f"{call} is another call")
+        values = call.arguments.items()
+        found += [w for k, v in values if (w := wrong_in_value(v, schemas[name]["properties"][k]))]
+    return found
+
+
+def is_beginning(text: str, tools: LookupDictionary, form: Form, options: DecodeOptions) -> bool:
+    """Whether a text is the beginning of calls, read character by character."""
+    syntax = REACT if form == "react" else CallSyntax.of(options.call_format)
+    machine = CallMachine(tools.decided("optional"), syntax, options.value_constraint, options.max_calls)
+    position: Position | None = machine.start
+    for character in text.removesuffix("\ufffd"):  # an unfinished character
+        position = position and machine.advance(position, character.encode())
+    return position is not None and not isinstance(position, Finished)
+
+
+def decode_all(decoder: ToolDecoder, cases: list[Case], form: Form, options: DecodeOptions) -> tuple[int, int]:
+    """Decode every case under a bias of its own; how many were finished and how many cut off."""
+    finished = truncated = 0
+    wrong: list[str] = []
+    biases = list(BIASES.values())
+    for number, case in enumerate(cases):
+        identifier, prompt, tools, _ = case
+        engine = RandomEngine(decoder.table.texts, number, biases[number % len(biases)], can_drop=number % 3 > 0)
+        [result] = run_tooldec(with_engine(decoder, engine), [Request(prompt, tools, options)], form)
+        assert decoder.table.join(result.token_ids).decode(errors="replace") == result.text
+        assert result.counters.forced_tokens == 0
+        passes, chosen = (
+            result.counters.forward_passes,
+            result.counters.constrained_tokens + result.counters.free_tokens,
+        )
+        assert chosen <= passes <= chosen + (not engine.can_drop)
+        if result.truncated:
+            truncated += 1
+            assert not result.calls and is_beginning(result.text, tools, form, options)
+        else:
+            finished += 1
+            wrong += [f"{identifier}: {w}: {result.text!r}" for w in wrong_in_result(result, case, options, form)]
+    assert not wrong
+    return finished, truncated
+
+
+NESTED = ValueType("dict", properties=(parameter("a", "int"), parameter("b", "str", required=False)))
+NESTING = lookup(tool("f", ParameterSpec("o", NESTED, "dict", True), parameter("n", "float", required=False)))
+SCRAPS = {
+    "call": ["[f(", "o=", "{", "}", "'a'", "'b'", ": ", ",", " ", "1", "'", "n=", ")", "]", "{}, ", ".5", "x"],
+    "react": [
+        "Action: f\nAction Input: {",
+        '"o"',
+        ":",
+        " ",
+        "{",
+        "}",
+        '"a"',
+        '"b"',
+        ",",
+        "1",
+        '"',
+        '"n": ',
+        "{}, ",
+        ".5",
+    ],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(data=st.data())
+def test_tokens_may_be_cut_anywhere(form: Form, data: st.DataObject) -> None:
+    syntax = REACT if form == "react" else CallSyntax.of(CALL_FORMATS["pythonic"])
+    machine = CallMachine(NESTING, syntax, "typed", 2)
+    position: Position = machine.start
+    for scrap in [SCRAPS[form][0], *data.draw(st.lists(st.sampled_from(SCRAPS[form]), max_size=20))]:
+        at_once = machine.advance(position, scrap.encode())
+        one_by_one: Position | None = position
+        for character in scrap:
+            one_by_one = one_by_one and machine.advance(one_by_one, character.encode())
+        assert at_once == one_by_one
+        position = at_once or position
+
+
+@pytest.mark.parametrize(
+    ("rest", "possible"),
+    [
+        ("{'a': 1}, n=0.5)", True),
+        ("{'a': 1})]", True),
+        ("{}, n", False),
+        ("{'b': ''}, n", False),
+        ("{'a': 1}, o", False),
+        ("{'a': 1}, n=1, o", False),
+        ("{'a': 1}, n=1), f(o={'a'", True),
+        ("{'a': 1}]", False),
+        ("{'a': 'x'", False),
+        ("{'a': 1})] ", False),
+    ],
+)
+def test_what_may_be_written(rest: str, possible: bool) -> None:
+    machine = CallMachine(NESTING, CallSyntax.of(CALL_FORMATS["pythonic"]), "typed", 2)
+    assert (machine.advance(machine.start, f"[f(o={rest}".encode()) is not None) is possible
+
+
+@needs_data
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("format", CALL_FORMATS)
+def test_random_models_on_a_part_of_the_data(decoder: ToolDecoder, form: Form, format: str) -> None:
+    cases = bfcl_cases(step=29) + api_bank_cases(step=17)
+    options = DecodeOptions(format=format, max_value_tokens=24, max_calls=2)
+    finished, truncated = decode_all(decoder, cases, form, options)
+    assert finished > 20 and truncated > 20
+
+
+@needs_data
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("format", CALL_FORMATS)
+def test_random_models_on_all_of_the_data(
+    decoder: ToolDecoder, form: Form, format: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = bfcl_cases(step=1) + api_bank_cases(step=1)
+    finished, truncated = decode_all(decoder, cases, form, DecodeOptions(format=format, max_value_tokens=24))
+    with capsys.disabled():
+        print(f"\n{form}, {format}: {len(cases)} prompts, {finished} finished and all right, {truncated} cut off")
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="()[]=,'\""), min_size=1, max_size=6)
+TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=10)
+PLAIN = TEXT.map(lambda text: text.translate({0x22: None, 0x5C: None}))  # quoted notation writes no others in lists
+FLOATS = st.floats(-1e6, 1e6).map(lambda x: round(x, 4))
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "str": TEXT,
+    "int": st.integers(-(10**15), 10**15),
+    "float": FLOATS,
+    "bool": st.booleans(),
+    "list": st.lists(st.one_of(PLAIN, st.integers(-99, 99), FLOATS, st.booleans(), st.none()), max_size=3),
+    "dict": st.dictionaries(PLAIN, st.lists(PLAIN, max_size=2), max_size=2),
+    "tuple": st.lists(st.integers(-99, 99), min_size=1, max_size=3).map(tuple),
+}
+KEYS = st.dictionaries(NAMES, st.tuples(st.sampled_from(list(VALUES)), st.booleans()), max_size=5)
+TOOLS = st.lists(st.tuples(NAMES, KEYS), min_size=1, max_size=4, unique_by=lambda t: t[0]).map(
+    lambda rows: [tool(n, *(parameter(k, t, required) for k, (t, required) in keys.items())) for n, keys in rows]
+)
+
+
+def draw_call(data: st.DataObject, tools: list[ToolSpec]) -> Call:
+    """A call with any of the optional keys, in the documented sequence."""
+    called = data.draw(st.sampled_from(tools))
+    specs = [p for p in called.parameters if p.required or data.draw(st.booleans())]
+    return Call(called.name, {p.name: data.draw(VALUES[p.type.kind]) for p in specs})
+
+
+def react(call: Call) -> str:
+    arguments = json.dumps(
+        {k: list(v) if isinstance(v, tuple) else v for k, v in call.arguments.items()}, ensure_ascii=False
+    )
+    return f"Action: {call.name}\nAction Input: {arguments}"
+
+
+@pytest.mark.parametrize("prompt", ["API-Request: ", "API-Request:", "Call\n"])
+@pytest.mark.parametrize("name", [*CALL_FORMATS, "react"])
+@settings(max_examples=40)
+@given(tools=TOOLS, data=st.data())
+def test_what_the_model_wants_is_written(
+    decoder: ToolDecoder, name: str, prompt: str, tools: list[ToolSpec], data: st.DataObject
+) -> None:
+    form: Form = "react" if name == "react" else "call"
+    format = CALL_FORMATS.get(name, CALL_FORMATS["pythonic"])
+    count = data.draw(st.integers(1, 3)) if form == "call" and format.parallel else 1
+    calls = [draw_call(data, tools) for _ in range(count)]
+    wanted = react(calls[0]) if form == "react" else format.render(calls)
+    options = DecodeOptions(format=format.name, tool_choice=data.draw(st.sampled_from(["required", "auto"])))
+    engine = script(decoder, prompt, wanted)
+    [result] = run_tooldec(engine, [Request(prompt, lookup(*tools), options)], form)
+    assert result.text == wanted and list(result.calls) == calls and not result.truncated
+    counters = result.counters
+    assert counters.forward_passes == counters.constrained_tokens + counters.free_tokens
+    assert decoder.table.join(result.token_ids) == wanted.encode()
+
+
+def test_a_token_may_cross_borders(decoder: ToolDecoder) -> None:
+    wanted = "[GetWeather(city='New York', days='3', unit='celsius', price='1.5')]"
+    ids = decoder.table.encode_after(b"\n", wanted.encode())
+    pieces = {decoder.table.texts[i] for i in ids}
+    assert {b"='", b"', "} & pieces, "the tokenizer has tokens that cross borders"
+    [result] = run_tooldec(script(decoder, "\n", wanted), [Request("\n", lookup(WEATHER), DecodeOptions())])
+    assert result.text == wanted and result.counters.forward_passes == len(result.token_ids) <= len(ids)
+
+
+@pytest.mark.parametrize("can_drop", [True, False])
+@pytest.mark.parametrize(
+    ("form", "written", "text"),
+    [
+        ("call", "I will call. [查询天气(城市='北京')] and", "I will call. [查询天气(城市='北京')]"),
+        ("call", "See [1]", "See [查询天气(城市="),
+        ("react", 'Thought: rain?\nAction: 查询天气\nAction Input: {"城市":"\\u5317京"}!', None),
+        ("react", "No call.", "No call."),
+    ],
+)
+def test_free_text_before_a_call(
+    decoder: ToolDecoder, form: Form, written: str, text: str | None, can_drop: bool
+) -> None:
+    options = DecodeOptions(format="pythonic", tool_choice="auto", max_value_tokens=40)
+    expected = written.removesuffix("!") if text is None else text
+    [result] = run_tooldec(script(decoder, "Q", written, can_drop), [Request("Q", lookup(CHINESE), options)], form)
+    assert result.text.startswith(expected)
+    assert decoder.table.join(result.token_ids).decode() == result.text
+    if "查" in written:
+        assert result.text == expected and result.calls == (Call("查询天气", {"城市": "北京"}),)
+    elif form == "react":
+        assert result.text == expected and not result.calls and not result.truncated
+
+
+@pytest.mark.parametrize("can_drop", [True, False])
+def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(decoder: ToolDecoder, can_drop: bool) -> None:
+    token = next(t.decode() for t in decoder.table.texts if t and re.fullmatch(rb"[^\[]*\[[^\[p]+", t))
+    options = DecodeOptions(tool_choice="auto")
+    [result] = run_tooldec(script(decoder, "Q", f"x{token}", can_drop), [Request("Q", lookup(PING), options)])
+    assert result.text == f"x{token[: token.index('[')]}[ping()]" and result.calls == (Call("ping", {}),)
+    assert decoder.table.join(result.token_ids).decode() == result.text
+
+
+def test_no_call_where_none_is_allowed(decoder: ToolDecoder) -> None:
+    wanted = "[ping()] [ping()]"
+    options = DecodeOptions(tool_choice="none", max_text_tokens=4)
+    [result] = run_tooldec(script(decoder, "Q ", wanted), [Request("Q ", lookup(PING), options)])
+    assert not result.calls and not result.truncated and wanted.startswith(result.text) and result.text
+
+
+def test_the_named_tool_is_called(decoder: ToolDecoder) -> None:
+    options = DecodeOptions(tool_choice="ping")
+    for form, text in (("call", "[ping()]"), ("react", "Action: ping\nAction Input: {}")):
+        engine = RandomEngine(decoder.table.texts)
+        request = Request("Q", lookup(WEATHER, PING), options)
+        [result] = run_tooldec(with_engine(decoder, engine), [request], form)  # type: ignore[arg-type]
+        assert result.text == text and result.calls == (Call("ping", {}),)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_endless_value_is_cut_off_and_reported(decoder: ToolDecoder, form: Form) -> None:
+    options = DecodeOptions(max_value_tokens=20)
+    tools = lookup(tool("say", parameter("text", "str")))
+    start = "[say(text='" if form == "call" else 'Action: say\nAction Input: {"text": "'
+    [result] = run_tooldec(script(decoder, "Q", start + "!?" * 99), [Request("Q", tools, options)], form)
+    assert result.truncated and not result.calls
+    assert result.text.startswith(start + "!?!?") and result.counters.free_tokens in (19, 20)
+
+
+def test_a_value_that_ends_at_the_limit_is_not_cut_off(decoder: ToolDecoder) -> None:
+    tools = lookup(tool("f", parameter("x", "bool")))
+    wanted = "[f(x=True)]"
+    limit = len(decoder.table.encode_after(b"=", b"True"))
+    options = DecodeOptions(format="pythonic", max_value_tokens=limit)
+    [result] = run_tooldec(script(decoder, "\n", wanted), [Request("\n", tools, options)])
+    assert result.text == wanted and not result.truncated
+
+
+def test_the_end_of_the_context_is_reported(decoder: ToolDecoder) -> None:
+    options = DecodeOptions(max_value_tokens=10**6)
+    room = longest_call(lookup(WEATHER).tools, options)
+    engine = RandomEngine(decoder.table.texts, bias=BIASES["never closes"])
+    ids = [5] * (4096 - room)
+    [result] = run_tooldec(with_engine(decoder, engine), [Request(ids, lookup(WEATHER), options)])
+    assert result.truncated and len(result.token_ids) == room
+    with pytest.raises(PromptError, match="1 too many"):
+        run_tooldec(decoder, [Request([5, *ids], lookup(WEATHER), options)])
+
+
+def test_bad_input(decoder: ToolDecoder) -> None:
+    with pytest.raises(ConfigError, match="unknown form 'json'; known: call, react"):
+        run_tooldec(decoder, [], "json")  # type: ignore[arg-type]
+    with pytest.raises(PromptError, match="the prompt is empty"):
+        run_tooldec(decoder, [Request("", lookup(PING), DecodeOptions())])
+    with pytest.raises(DocumentationError, match=r"'\[f\(' is the beginning of '\[f\(x\('"):
+        engine = RandomEngine(decoder.table.texts)
+        run_tooldec(with_engine(decoder, engine), [Request("Q", lookup(tool("f"), tool("f(x")), DecodeOptions())])
+    assert run_tooldec(decoder, []) == []
+
+
+CASES: list[tuple[str, LookupDictionary]] = [
+    (PROMPTS[0], lookup(WEATHER)),
+    (PROMPTS[1], lookup(PING, WEATHER)),
+    (PROMPTS[2], lookup(CHINESE)),
+    ("User: 北京天气\nCall:\n", MANY),
+    ("Action:", lookup(PING)),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("choice", ["required", "auto"])
+@pytest.mark.parametrize("shape", ["llama", "gemma", "gpt_neox"])
+def test_together_equals_alone(shape: str, choice: str, form: Form) -> None:
+    tokenizer = byte_level_tokenizer() if shape != "gemma" else sentencepiece_tokenizer(byte_fallback=True)
+    options = DecodeOptions(format="pythonic", max_value_tokens=10, max_calls=2, tool_choice=choice, max_text_tokens=8)
+    decoder = ToolDecoder(tiny_model(shape, len(tokenizer)), tokenizer)
+    requests = [Request(prompt, tools, options) for prompt, tools in CASES]
+    together = run_tooldec(decoder, requests, form)
+    for request, result in zip(requests, together, strict=True):
+        [alone] = run_tooldec(decoder, [request], form)
+        assert (alone.text, alone.token_ids, alone.calls) == (result.text, result.token_ids, result.calls)
+        assert alone.counters.forward_passes == result.counters.forward_passes
+        assert alone.counters.positions == result.counters.positions
+
+
+def test_one_of_many_tools(decoder: ToolDecoder) -> None:
+    wanted = f"[tool.117(key117={render_value('a, b)]', 'python')}, n=-3), tool.1(key1='')]"
+    options = DecodeOptions(format="pythonic")
+    [result] = run_tooldec(script(decoder, "\n", wanted), [Request("\n", MANY, options)])
+    expected = [Call("tool.117", {"key117": "a, b)]", "n": -3}), Call("tool.1", {"key1": ""})]
+    assert result.text == wanted and list(result.calls) == expected

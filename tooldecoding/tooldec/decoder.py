@@ -1,0 +1,183 @@
+"""TOOLDEC: at each step the likeliest token with which the text is still the beginning of a call.
+
+Nothing is injected and nothing is voted on: every token of a call is chosen by the model and costs a forward pass.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+from tooldecoding.branch import Branch, Label, Steps, Tally, gather
+from tooldecoding.call_format import Call
+from tooldecoding.decoder import Request, ToolDecoder, callable_tools, drive
+from tooldecoding.engine import Engine
+from tooldecoding.errors import ConfigError
+from tooldecoding.free_text import free_text
+from tooldecoding.result import Counters
+from tooldecoding.tooldec.machine import Admission, CallMachine, Finished, Position, Value
+from tooldecoding.tooldec.syntax import REACT, CallSyntax
+
+Form = Literal["call", "react"]
+"""``call`` is the request's call format, ``react`` is ``Action: Name\\nAction Input: {…}``."""
+
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+@dataclass(frozen=True)
+class ToolDecResult:
+    """What TOOLDEC wrote behind one prompt.
+
+    Attributes
+    ----------
+    text : str
+        Everything that was written, as it stands where it was cut off.
+    calls : tuple of Call
+        The calls, their values as Python values; empty where the model called no tool, or did not finish.
+    truncated : bool
+        Whether a call ran into the limit of tokens of a value or into the end of the model's context. TOOLDEC cannot
+        leave a value that the model does not end: the text is no call then, and counts as an error of format.
+    token_ids : tuple of int
+        ``text`` as the tokens that the model chose. A first token that it merged with the prompt's last one is
+        replaced by those of what it adds.
+    counters : Counters
+        No tokens are forced; ``constrained`` are those that begin outside of values, ``free`` those of values and
+        free text.
+    """
+
+    text: str
+    calls: tuple[Call, ...]
+    truncated: bool
+    token_ids: tuple[int, ...]
+    counters: Counters
+
+
+def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request], form: Form = "call") -> list[ToolDecResult]:
+    """Decode several prompts together by TOOLDEC, each with tools and options of its own.
+
+    Parameters
+    ----------
+    decoder : ToolDecoder
+        Gives the model, its tokenizer and the strategy; ``decoder.options`` play no part.
+    requests : sequence of Request
+        Of their options the orders play no part.
+    form : {"call", "react"}
+        ``react`` allows one call, whose values are JSON whatever the format in the options.
+
+    Raises
+    ------
+    ToolDecodingError
+        As ``ToolDecoder.run``.
+    """
+    if form not in FORMS:
+        raise ConfigError(f"unknown form {form!r}; known: {', '.join(FORMS)}")
+    if not requests:
+        return []
+    requests = [replace(r, tools=r.tools.decided(r.options.unknown_keys)) for r in requests]
+    prompts = [decoder.prompt_ids(r) for r in requests]
+    start = time.perf_counter()
+    engine = decoder.new_engine()
+    writers = []
+    for request, ids, root in zip(requests, prompts, engine.open(len(requests)), strict=True):
+        writers.append(_Writer(decoder, request, ids, form, engine, root))
+    drive(gather([writer.write() for writer in writers]), engine)
+    seconds = time.perf_counter() - start
+    return [writer.result(seconds) for writer in writers]
+
+
+class _Writer:
+    """Writes the text of one request on a branch."""
+
+    def __init__(
+        self, decoder: ToolDecoder, request: Request, prompt: Sequence[int], form: Form, engine: Engine, root: int
+    ) -> None:
+        self._decoder = decoder
+        self._request = request
+        self._prompt = prompt
+        self._tally = Tally()
+        self._branch = Branch(engine, decoder.table, root, prompt, self._tally)
+        self._held = self._branch.pending
+        self._usage = engine.usage(root)
+        self._syntax = REACT if form == "react" else CallSyntax.of(request.options.call_format)
+        self._machine: CallMachine | None = None
+        self._position: Position | None = None
+
+    def write(self) -> Steps[None]:
+        """Write free text, calls, or both."""
+        options = self._request.options
+        if options.tool_choice == "none":
+            yield from self._free_text(None)
+        else:
+            tools = callable_tools(self._request)
+            machine = CallMachine(tools, self._syntax, options.value_constraint, options.max_calls)
+            self._machine, self._position = machine, machine.start
+            if options.tool_choice == "auto":
+                self._position = yield from self._free_text(machine)
+            yield from self._calls(machine)
+        self._branch.settle()
+        self._branch.release()
+
+    def _calls(self, machine: CallMachine) -> Steps[None]:
+        """Write calls until they are finished, or a value or the context is full."""
+        value, spent = None, 0
+        while self._position is not None and not isinstance(self._position, Finished):
+            if self._is_full():
+                return
+            admission = Admission(machine, self._position)
+            label: Label = "free" if isinstance(self._position, Value) else "constrained"
+            pick = yield from self._branch.next_token(admission, label)
+            self._position = admission(pick.piece)
+            self._branch.settle()
+            if isinstance(self._position, Value):
+                current = len(self._position.calls), self._position.number
+                begun = bool(self._position.text or self._position.tail)
+                value, spent = current, spent + 1 if current == value else int(begun)
+                if spent >= self._request.options.max_value_tokens and not self._position.ended:
+                    return
+
+    def _free_text(self, machine: CallMachine | None) -> Steps[Position | None]:
+        """Let the model write anything up to the machine's trigger; where that leads to, None if it never came."""
+        trigger = self._syntax.trigger
+        limit = self._decoder.text_limit(self._request, self._branch)
+        _, rest = yield from free_text(self._branch, trigger if machine else None, self._request.stop, limit)
+        if machine is None or rest is None:
+            return None
+        start = machine.advance(machine.start, trigger.encode())
+        position = machine.advance(start, rest) if rest and start is not None else start
+        if position is None:  # the token goes on with something that is no call
+            self._branch.trim(len(rest))
+            position = start
+        self._branch.settle()
+        return position
+
+    def _is_full(self) -> bool:
+        room = self._decoder.room(self._branch)
+        return room is not None and room <= bool(self._branch.pending)
+
+    def result(self, seconds: float) -> ToolDecResult:
+        """The result after ``write``."""
+        ids, usage, finished = self._ids_behind_prompt(), self._usage, isinstance(self._position, Finished)
+        calls: tuple[Call, ...] = ()
+        if self._machine is not None and isinstance(self._position, Finished):
+            calls = self._machine.read(self._position)
+        counters = Counters(
+            usage.forward_passes,
+            usage.positions,
+            0,
+            self._tally["constrained"],
+            self._tally["free"],
+            usage.cache_bytes,
+            seconds,
+        )
+        text = self._decoder.table.join(ids).decode(errors="replace")
+        return ToolDecResult(text, calls, not finished and self._position is not None, tuple(ids), counters)
+
+    def _ids_behind_prompt(self) -> list[int]:
+        """The branch's tokens without what they repeat of the prompt's last one."""
+        table, ids, repeated = self._decoder.table, list(self._branch.ids), len(self._held)
+        while repeated and ids:
+            text = table.join([ids.pop(0)])
+            if len(text) > repeated:
+                return [*table.encode_after(table.join(self._prompt[-32:]), text[repeated:]), *ids]
+            repeated -= len(text)
+        return ids

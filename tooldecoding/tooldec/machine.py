@@ -1,0 +1,229 @@
+"""TOOLDEC's state machine of calls (v3, section 3.1): what text may come next, and what has been written.
+
+The machine reads bytes, and is lifted to tokens by reading the text of a token: a token is admitted if the call
+with it is still the beginning of a call. So a token may run across the border of two machines (``', days=`` ends a
+value and writes the next key). This is the strongest reading of the papers: their implementation waits for a token
+of its own to leave a value, which no tokenizer makes of ``'`` or ``,`` (Tool Decoding, appendix F).
+"""
+
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import NamedTuple
+
+from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.value_grammar import Constraint, ValueGrammar, value_grammar
+from lookup.value_text import admissible, admissible_behind, read_value
+from tooldecoding.call_format import Call
+from tooldecoding.tooldec.syntax import CallSyntax
+from tooldecoding.tooldec.text_trie import TextTrie
+from tooldecoding.value_state import completable
+
+
+class Mark(Enum):
+    """Goals of fixed text beside tools and keys."""
+
+    CALL = "the end of a call"
+    ALL = "the end of all calls"
+
+
+Goal = ToolSpec | int | Mark
+"""What fixed text leads to: into the arguments of a tool, the value of a parameter (its number), or to an end."""
+
+
+class WrittenCall(NamedTuple):
+    """A call as far as it is written: its tool, and the texts of its values by the number of their parameter."""
+
+    tool: ToolSpec
+    values: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """Inside names, keys and punctuation."""
+
+    calls: tuple[WrittenCall, ...]
+    node: TextTrie[Goal]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Inside a value, of the last of ``calls``.
+
+    Attributes
+    ----------
+    number : int
+        Which parameter of the tool.
+    tail : bytes
+        An unfinished character behind ``text``.
+    """
+
+    calls: tuple[WrittenCall, ...]
+    number: int
+    grammar: ValueGrammar
+    text: str = ""
+    tail: bytes = b""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the value is whole and can only be left."""
+        whole = not self.tail and self.grammar.complete(self.text) and admissible(self.text, self.grammar)
+        return whole and not self.grammar.extendable(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Behind the last character."""
+
+    calls: tuple[WrittenCall, ...]
+
+
+Position = Fixed | Value | Finished
+
+
+class CallMachine:
+    """The language of calls of some tools.
+
+    Keys stand in the documented sequence: a required one must be passed through, an optional one may be skipped.
+
+    Parameters
+    ----------
+    tools : LookupDictionary
+        At least one tool; what is not known to be required is optional.
+    syntax : CallSyntax
+    constraint : {"typed", "free"}
+        Whether values have their documented type; see ``lookup.value_grammar``.
+    max_calls : int
+        Most calls, where the syntax allows several.
+
+    Raises
+    ------
+    DocumentationError
+        If the name of a tool cannot be told from another one's beginning; from ``advance`` also for keys.
+    """
+
+    def __init__(self, tools: LookupDictionary, syntax: CallSyntax, constraint: Constraint, max_calls: int) -> None:
+        self._syntax = syntax
+        self._constraint = constraint
+        self._max_calls = max_calls if syntax.parallel else 1
+        self._names = [(tool.name + syntax.bracket, tool) for tool in tools.tools]
+        self.start = Fixed((), TextTrie.of((syntax.opener + name, tool) for name, tool in self._names))
+        self._keys: dict[tuple[str, int, bool], TextTrie[Goal]] = {}
+        self._grammars: dict[tuple[str, int], ValueGrammar] = {}
+        self._after_call: dict[bool, TextTrie[Goal]] = {}
+
+    def advance(self, position: Position, piece: bytes) -> Position | None:
+        """Where ``piece``, which is not empty, leads to; None if no call goes on with it."""
+        if isinstance(position, Fixed):
+            return self._through(position.calls, position.node, piece)
+        if isinstance(position, Value):
+            return self._within(position, piece)
+        return None
+
+    def read(self, position: Finished) -> tuple[Call, ...]:
+        """The calls that have been written."""
+        calls = []
+        for tool, values in position.calls:
+            specs = [(tool.parameters[number], text) for number, text in values]
+            arguments = {spec.name: read_value(text, spec, self._syntax.notation) for spec, text in specs}
+            calls.append(Call(tool.name, arguments))
+        return tuple(calls)
+
+    def _through(self, calls: tuple[WrittenCall, ...], node: TextTrie[Goal], piece: bytes) -> Position | None:
+        """Fixed text."""
+        for offset, byte in enumerate(piece):
+            child = node.children.get(byte)
+            if child is None:
+                return None if node.goal is None else self.advance(self._reach(calls, node.goal), piece[offset:])
+            node = child
+        if node.goal is not None and not node.children:
+            return self._reach(calls, node.goal)
+        return Fixed(calls, node)
+
+    def _reach(self, calls: tuple[WrittenCall, ...], goal: Goal) -> Position:
+        """The position behind fixed text."""
+        if isinstance(goal, ToolSpec):
+            return Fixed((*calls, WrittenCall(goal)), self._next_keys(goal, 0, first=True))
+        if isinstance(goal, int):
+            return Value(calls, goal, self._grammar(calls[-1].tool, goal))
+        if goal is Mark.ALL or not self._syntax.closer:
+            return Finished(calls)
+        return Fixed(calls, self._behind_call(len(calls) < self._max_calls))
+
+    def _within(self, value: Value, piece: bytes) -> Position | None:
+        """A piece that goes on with a value, or ends it."""
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            new = decoder.decode(value.tail + piece)
+        except UnicodeDecodeError:
+            return None
+        tail, text, grammar = decoder.getstate()[0], value.text + new, value.grammar
+        if admissible(text, grammar) and (not tail or (completable(tail) and admissible_behind(text, tail, grammar))):
+            return replace(value, text=text, tail=tail)
+        return next((end for end in self._ends(value, new, tail) if end is not None), None)
+
+    def _ends(self, value: Value, new: str, tail: bytes) -> Iterator[Position | None]:
+        """Where the piece leads to if the value ends at one of the characters ``new``."""
+        *before, call = value.calls
+        node = self._next_keys(call.tool, value.number + 1, first=False)
+        for split, character in enumerate(new):
+            text = value.text + new[:split]
+            leaves = ord(character) in node.children and value.grammar.complete(text)
+            if leaves and admissible(text, value.grammar):
+                ended = call._replace(values=(*call.values, (value.number, text)))
+                yield self._through((*before, ended), node, new[split:].encode() + tail)
+
+    def _next_keys(self, tool: ToolSpec, start: int, first: bool) -> TextTrie[Goal]:
+        """The keys from number ``start`` up to the next required one; the end of the call if there is none."""
+        place = (tool.name, start, first)
+        if place not in self._keys:
+            texts: list[tuple[str, Goal]] = []
+            for number, spec in enumerate(tool.parameters[start:], start):
+                texts += [(text, number) for text in self._key_texts(spec, first)]
+                if spec.required:
+                    break
+            else:
+                texts.append((self._syntax.end, Mark.CALL))
+            self._keys[place] = TextTrie.of(texts)
+        return self._keys[place]
+
+    def _key_texts(self, spec: ParameterSpec, first: bool) -> list[str]:
+        separators = ("",) if first else self._syntax.separators
+        return [separator + key for separator in separators for key in self._syntax.keys(spec.name)]
+
+    def _behind_call(self, more: bool) -> TextTrie[Goal]:
+        """What may follow a call: the closer, or another call if there may be ``more``."""
+        if more not in self._after_call:
+            texts: list[tuple[str, Goal]] = [(self._syntax.closer, Mark.ALL)]
+            if more:
+                texts += [
+                    (separator + name, tool) for separator in self._syntax.separators for name, tool in self._names
+                ]
+            self._after_call[more] = TextTrie.of(texts)
+        return self._after_call[more]
+
+    def _grammar(self, tool: ToolSpec, number: int) -> ValueGrammar:
+        if (tool.name, number) not in self._grammars:
+            spec = tool.parameters[number]
+            self._grammars[tool.name, number] = value_grammar(spec, self._syntax.notation, self._constraint)
+        return self._grammars[tool.name, number]
+
+
+class Admission:
+    """Which tokens a position admits; refuses most of the others by their first byte."""
+
+    def __init__(self, machine: CallMachine, position: Position) -> None:
+        self._machine = machine
+        self._position = position
+        self._by_first: dict[int, bool] = {}
+
+    def __call__(self, piece: bytes) -> Position | None:
+        """Where a piece leads to, or None."""
+        first = piece[0]
+        if first < 0x80:
+            if first not in self._by_first:
+                self._by_first[first] = self._machine.advance(self._position, piece[:1]) is not None
+            if not self._by_first[first]:
+                return None
+        return self._machine.advance(self._position, piece)
