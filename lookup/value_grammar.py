@@ -1,47 +1,27 @@
 """Value grammars: for each type a ``regex`` pattern that says complete or still possible.
 
-Three notations are known. ``python`` writes Python literals (``days=3``). ``quoted`` writes every
-value between single quotes (``days='3'``), as API-Bank does; strings inside a list or dict then
-stand in double quotes, and a value is never empty, because API-Bank's own reader skips one that is.
-``json`` writes JSON, where a tuple is an array.
-
 All patterns are bounded (digits, white space, depth) and built from possessive pieces, so matching
 takes time linear in the text.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 import regex
 
-from lookup.literal_text import escape, render_json, render_literal, render_quoted
+from lookup.notations import INSIDE, PLAIN_TEXT, RENDERERS, Inside, Notation
 from lookup.schema import ANY, MISSING, Kind, ParameterSpec, ValueType
 from lookup.unions import united
 
-Notation = Literal["python", "quoted", "json"]
 Constraint = Literal["typed", "free"]
 
 MAX_DEPTH = 5
 """Deepest nesting of lists, tuples and dicts in a value that the model writes."""
 
-_CONTROL = r"\x00-\x1f\x7f"
-_SINGLE = rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])*+'"
-_DOUBLE = rf'"(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])*+"'
-_INNER = rf"\"(?:[^\"'\\{_CONTROL}]|\\')*+\""
-_BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
-_PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a half alone is no Unicode text
-_JSON = rf'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))*+"'
 _INT = r"-?+(?:0|[1-9][0-9]{0,17})"
 _FLOAT = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
-
-RENDERERS: Final[Mapping[Notation, Callable[[Any], str]]] = {
-    "python": render_literal,
-    "quoted": render_quoted,
-    "json": render_json,
-}
-"""How each notation writes a value."""
 
 _BRACKETS: Final[Mapping[Kind, str]] = {"list": "[", "dict": "{", "tuple": "("}
 _ANY_CHARACTER = "\u4e00"  # a string that takes this one takes every character beyond ASCII
@@ -145,13 +125,13 @@ def _with_literal(grammar: ValueGrammar, literal: str) -> ValueGrammar:
 
 
 def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
-    kind, inside = value_type.kind, _INSIDE[notation]
+    kind, inside = value_type.kind, INSIDE[notation]
     if value_type.enum:
         return _members(RENDERERS[notation](m) for m in value_type.enum)
     if kind == "bool":
         return _members(RENDERERS[notation](m) for m in (True, False))
     if notation == "quoted" and admits_text(value_type):
-        return ValueGrammar(rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])++'", "'", None, ("0",))
+        return ValueGrammar(PLAIN_TEXT, "'", None, ("0",))
     if kind == "str":
         body, opener = inside.plain_string, inside.plain_string[0]
     else:
@@ -194,7 +174,7 @@ def _alternatives(literals: Iterable[str]) -> str:
     return f"(?:{'|'.join(regex.escape(m, special_only=True) for m in literals)})"
 
 
-def _inner_words(value_type: ValueType, inside: "_Inside") -> Iterator[str]:
+def _inner_words(value_type: ValueType, inside: Inside) -> Iterator[str]:
     """The literals of all enums of elements and objects, and of the defaults of objects, at any depth."""
     for inner in (*value_type.any_of, *filter(None, [value_type.items])):
         yield from (inside.render(member) for member in inner.enum or ())
@@ -217,7 +197,7 @@ def _plain_default(spec: ParameterSpec) -> list[Any]:
     return [] if spec.default is MISSING or isinstance(spec.default, list | tuple | dict) else [spec.default]
 
 
-def _body(value_type: ValueType, inside: "_Inside") -> str:
+def _body(value_type: ValueType, inside: Inside) -> str:
     """Pattern of a bare literal."""
     string = inside.string
     scalar = f"(?:{string}|{_FLOAT}|{inside.boolean}|{inside.null})"
@@ -280,70 +260,3 @@ def _tuple(element: str) -> str:
 
 def _dict(pair: str) -> str:
     return rf"\{{(?:{pair}(?:,[ ]?{pair})*+)?\}}"
-
-
-@dataclass(frozen=True)
-class _Inside:
-    """How a notation writes what stands inside the brackets of a list, tuple or dict, or in none.
-
-    Attributes
-    ----------
-    plain_string, string : str
-        Patterns of a text that is the whole value, and of one inside brackets.
-    boolean, null : str
-        Patterns.
-    words : tuple of str
-        Atoms from which an unfinished literal can be closed.
-    render : callable
-        Value -> its literal.
-    keys : callable
-        Key -> the ways to write it.
-    has_tuples : bool
-    """
-
-    plain_string: str
-    string: str
-    boolean: str
-    null: str
-    words: tuple[str, ...]
-    render: Callable[[Any], str]
-    keys: Callable[[str], list[str]]
-    has_tuples: bool = True
-
-
-def _between_quotes(value: Any) -> str:
-    """A literal that stands between single quotes with the list or dict that holds it."""
-    return escape(render_literal(value, '"'), "'")
-
-
-_PYTHON_WORDS: Final = ('""', "True", "False", "None")
-_INSIDE: Final[Mapping[Notation, _Inside]] = {
-    "python": _Inside(
-        _SINGLE,
-        f"(?:{_SINGLE}|{_DOUBLE})",
-        "(?:True|False)",
-        "None",
-        ("0", "''", *_PYTHON_WORDS),
-        render_literal,
-        lambda key: [render_literal(key), render_literal(key, '"')],
-    ),
-    "quoted": _Inside(
-        _INNER,
-        _INNER,
-        "(?:True|False)",
-        "None",
-        ("0", *_PYTHON_WORDS),
-        _between_quotes,
-        lambda key: [_between_quotes(key)],
-    ),
-    "json": _Inside(
-        _JSON,
-        _JSON,
-        "(?:true|false)",
-        "null",
-        ("0", '""', "true", "false", "null", "\\udc00"),  # the last one completes a surrogate pair
-        render_json,
-        lambda key: [render_json(key)],
-        has_tuples=False,
-    ),
-}

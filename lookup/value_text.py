@@ -6,9 +6,10 @@ from typing import Any
 from lookup.errors import LiteralError
 from lookup.literal_text import escape, render_json, render_quoted
 from lookup.literals import parse_literal
+from lookup.notations import RENDERERS, Notation
 from lookup.object_keys import keys_are_possible, rests_of_keys
 from lookup.schema import ANY, MISSING, ParameterSpec, ValueType
-from lookup.value_grammar import RENDERERS, Notation, ValueGrammar, admits_text
+from lookup.value_grammar import ValueGrammar, admits_text
 
 _MAX_CLOSING_STEPS = 1024
 _OUTER_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)

@@ -10,8 +10,8 @@ from typing import Any
 
 from lookup.errors import LiteralError, ToolDecodingError
 from lookup.literals import read_literal
+from lookup.notations import Notation
 from lookup.schema import ParameterSpec, ToolSpec
-from lookup.value_grammar import Notation
 from lookup.value_text import read_value, render_value
 
 

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup.errors import LiteralError
+from lookup.notations import Notation
 from lookup.schema import MISSING, ParameterSpec, ValueType
 from lookup.unions import united
-from lookup.value_grammar import Notation, ValueGrammar, value_grammar
+from lookup.value_grammar import ValueGrammar, value_grammar
 from lookup.value_text import admissible, close_literal, read_value, render_value
 from voting import check_value
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lookup.literal_text import render_json
-from lookup.value_grammar import Notation
+from lookup.notations import Notation
 from tooldecoding.call_format import CallFormat
 
 
