@@ -17,6 +17,8 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.result_file import ResultFile
 
 if TYPE_CHECKING:
+    from eval.methods import Method
+    from eval.prompts import Prompter
     from eval.samples import Benchmark, Sample
 
 BENCHMARK = Annotated[str, typer.Argument(metavar="api-bank|bfcl-live|bfcl-v1|sgd")]
@@ -41,6 +43,17 @@ def eval_command(
         typer.Option(
             metavar="shuffled|documented|reversed|shuffled-once|aggregated", help="Which orders. Default: shuffled."
         ),
+    ] = None,
+    optional_share: Annotated[
+        float | None,
+        typer.Option(help="An optional key is kept if a larger share of the orders writes it. Default: 0.5."),
+    ] = None,
+    stopping: Annotated[
+        str | None,
+        typer.Option(metavar="none|exact|posterior", help="End orders once the vote is settled. Default: none."),
+    ] = None,
+    stopping_level: Annotated[
+        float | None, typer.Option(help="Probability of a change below which posterior stops. Default: 0.05.")
     ] = None,
     beams: Annotated[int | None, typer.Option(help="Beams of --method beam. Default: 6.")] = None,
     tooldec_form: Annotated[
@@ -162,7 +175,14 @@ def export_command(
 
     bench = find_benchmark(benchmark)
     samples = bench.load(data, choose_categories(bench, category or []))
-    rows = [r.row for r in read_predictions(predictions, bench, samples, repeats=False).rows]
+    read = read_predictions(predictions, bench, samples, repeats=False)
+    if read.missing:
+        print(
+            f"{predictions}: {len(read.missing)} of {len(samples)} samples have no prediction: "
+            "empty in API-Bank's files, left out of BFCL's (bfcl evaluate --partial-eval)",
+            file=sys.stderr,
+        )
+    rows = [r.row for r in read.rows]
     for path in _export(bench, rows, samples, Path(out), model_name):
         print(path)
 
@@ -176,7 +196,7 @@ def _decode(
 ) -> None:
     from eval.methods import make_method
     from eval.prompts import Prompter
-    from eval.run import draw, run
+    from eval.run import draw
     from tooldecoding.loading import load_quietly
 
     samples = draw(every, settings.limit, settings.seed)
@@ -184,29 +204,33 @@ def _decode(
         raise EvalError(f"{bench.name}: there are no samples of {', '.join(categories)}")
     model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype)
     prompter = Prompter(settings, every, tokenizer)
-    prompter.request(samples[0])  # a wrong template shows before anything is written
-    folder.begin(describe_run(bench, settings, categories, samples, len(every), str(model.device)))
+    prompter.request(samples[0])  # a missing chat template shows before anything is written
+    prompts = [prompter.text(sample) for sample in samples]
+    folder.begin(describe_run(bench, settings, categories, samples, len(every), str(model.device), prompts))
+    with folder.locked():
+        _fill(folder, samples, bench, make_method(settings, model, tokenizer), prompter)
+        _score_run(bench, samples, folder)
+
+
+def _fill(
+    folder: RunFolder, samples: "Sequence[Sample]", bench: "Benchmark", method: "Method", prompter: "Prompter"
+) -> None:
+    """Decode what the folder's predictions lack, with a progress bar."""
+    from eval.run import run
+
     results = ResultFile(str(folder.predictions), frozenset({"prediction"}))
     console = output_console(stderr=True)
     progress = Progress(*progress_columns("decoding"), console=console, redirect_stdout=False, redirect_stderr=False)
     try:
         with progress:
             task = progress.add_task("decoding", total=len(samples))
-            run(
-                samples,
-                bench,
-                make_method(settings, model, tokenizer),
-                prompter,
-                results,
-                settings.batch_size,
-                lambda count: progress.advance(task, count),
-            )
+            batch_size = prompter.settings.batch_size
+            run(samples, bench, method, prompter, results, batch_size, lambda count: progress.advance(task, count))
     except KeyboardInterrupt:
         print(f"interrupted: the same command goes on behind what stands in {folder.path}", file=sys.stderr)
         raise typer.Exit(130) from None
     finally:
         results.close()
-    _score_run(bench, samples, folder)
 
 
 def _score_run(bench: "Benchmark", samples: "Sequence[Sample]", folder: RunFolder) -> None:
@@ -250,6 +274,8 @@ def _targets(predictions: Sequence[str], out: Path) -> dict[str, Path]:
     """Where the scores of each file of predictions go."""
     if len(set(predictions)) < len(predictions):
         raise EvalError("--predictions names one file twice")
+    if out.resolve() in {Path(path).resolve() for path in predictions}:
+        raise EvalError(f"--out {out} is a file of predictions, which would be lost; name another")
     if len(predictions) == 1:
         if out.is_dir():
             raise EvalError(f"{out}: expected a file for the scores, found a folder; add a name")

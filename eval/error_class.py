@@ -12,7 +12,7 @@ from tooldecoding.call_format import Call
 ErrorClass = Literal["awareness", "selection", "format", "key", "value", "unsatisfiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 
-_BRACKETED = re.compile(r"\[\s*([^\W\d][\w.\-/]*)\s*\(")
+_BRACKETED = re.compile(r"\[\s*([^\W\d][\w.\-/]*)\s*[(='\"]")
 _ACTION = re.compile(r"(?:^|\n)[ \t]{0,20}Action[ \t]{0,20}:[ \t]{0,20}([^\s(]{1,200})")
 _FENCE = re.compile(r"\A[\s`]*(?:python|json|tool_code|\s)*")
 _LEADING = re.compile(r"([^\W\d][\w.\-/]*)\s*\(")
@@ -41,8 +41,8 @@ def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable:
         The benchmark judges every prediction for this sample wrong, so the model is not to blame.
     ``awareness``
         No call where one is needed, or a call where none is. An attempt counts as a call, also one that cannot be read:
-        ``[name(``, a given tool's name before a bracket or as the key of an object, ``Action: name``, a JSON object
-        with a name, or an answer that begins with ``name(``.
+        ``[name`` before a bracket, an equals sign or a quote, a given tool's name before a bracket or as the key of an
+        object, ``Action: name``, a JSON object with a name, or an answer that begins with ``name(``.
     ``selection``
         The tools called are not the reference's, as often as there. It is ``structural`` if one of them was not given.
     ``format``
@@ -75,7 +75,7 @@ def attempted_names(text: str, known: Sequence[str]) -> list[str]:
     text = text[:_READ_AT_MOST]
     found = [(m.start(1), m[1]) for pattern in (_BRACKETED, _ACTION, _JSON_NAME) for m in pattern.finditer(text)]
     for name in known:
-        called = rf"(?<!\w){re.escape(name)}(?:\s{{0,8}}\(|[\"']\s{{0,8}}:\s{{0,8}}{{)"
+        called = rf"(?<!\w){re.escape(name)}(?:\s{{0,8}}\(|[\"']\s{{0,8}}:\s{{0,8}}{{|\])"
         found += [(m.start(), name) for m in re.finditer(called, text)]
     begin = _LEADING.match(text, _FENCE.match(text).end())  # type: ignore[union-attr]  # it matches an empty text too
     if begin:

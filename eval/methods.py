@@ -8,10 +8,10 @@ from eval.plain_decoding import PlainDecoder
 from eval.prediction import Prediction
 from eval.settings import EvalSettings
 from lookup.errors import ToolDecodingError
-from tooldecoding.call_format import CALL_FORMATS, Call
+from tooldecoding.call_format import CALL_FORMATS
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.jobs import out_of_memory_named
-from tooldecoding.tooldec.decoder import run_tooldec
+from tooldecoding.tooldec.decoder import ToolDecResult, run_tooldec
 
 Method = Callable[[Sequence[Request]], list[Prediction]]
 """Decodes several prompts together; ToolDecodingError if one of them cannot be decoded."""
@@ -61,12 +61,17 @@ def _tool_decoding(settings: EvalSettings, model: PreTrainedModel, tokenizer: Pr
 def _tooldec(settings: EvalSettings, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Method:
     decoder = ToolDecoder(model, tokenizer, settings.strategy, settings)
 
+    def prediction(result: ToolDecResult) -> str:
+        """What is scored: an action as the benchmark writes a call; nothing without one, unless it was cut off."""
+        if settings.tooldec_form == "call" or result.truncated:
+            return result.text
+        return CALL_FORMATS[settings.format].render(result.calls) if result.calls else ""
+
     def run(requests: Sequence[Request]) -> list[Prediction]:
         return [
             Prediction(
-                CALL_FORMATS[settings.format].render([Call(c.name, c.arguments) for c in result.calls])
-                if result.calls and settings.tooldec_form == "react"
-                else result.text,
+                prediction(result),
+                written=result.text,
                 counters=result.counters.to_json(),
                 seconds=result.counters.seconds / len(requests),
             )

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria
@@ -12,6 +13,14 @@ from tooldecoding.errors import PromptError
 
 _MARK = "["
 """What most calls begin with: tells whether the tokenizer would merge it with the end of a prompt."""
+
+
+class _Asked(NamedTuple):
+    """A request, its prompt's tokens, and how many its answer may have."""
+
+    request: Request
+    prompt: list[int]
+    limit: int
 
 
 class PlainDecoder:
@@ -43,16 +52,22 @@ class PlainDecoder:
         PromptError
             If a prompt leaves no room in the model's context.
         """
-        prompts = [self._prompt_ids(r) for r in requests]
+        asked = [_Asked(r, ids := self._prompt_ids(r), self._limit(r, ids)) for r in requests]
+        most = max(a.limit for a in asked)
+        # a prompt that leaves less room would cut the others' answers: it is decoded by itself
+        groups = [[a for a in asked if a.limit == most], *([a] for a in asked if a.limit < most)]
+        done = {id(a): prediction for group in groups for a, prediction in zip(group, self._run(group), strict=True)}
+        return [done[id(a)] for a in asked]
+
+    def _run(self, asked: Sequence[_Asked]) -> list[Prediction]:
+        """Decode prompts of one limit together."""
+        prompts, stops = [a.prompt for a in asked], [a.request.stop for a in asked]
         longest = max(map(len, prompts))
-        limit = min(r.options.max_text_tokens for r in requests)
-        if self._context is not None:
-            limit = min(limit, self._context - longest)
         ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts], device=self._model.device)
         mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts], device=self._model.device)
-        ends = _TurnEnds(self._tokenizer, longest, [r.stop for r in requests])
+        ends = _TurnEnds(self._tokenizer, longest, stops)
         config = GenerationConfig(
-            max_new_tokens=limit,
+            max_new_tokens=asked[0].limit,
             num_beams=self._beams,
             do_sample=False,
             repetition_penalty=1.0,  # not the checkpoint's own: plain search is what is measured
@@ -67,12 +82,14 @@ class PlainDecoder:
             output = self._model.generate(
                 input_ids=ids, attention_mask=mask, generation_config=config, stopping_criteria=[ends]
             )
-        seconds = (time.perf_counter() - start) / len(requests)
+        seconds = (time.perf_counter() - start) / len(asked)
         rows = output[:, longest:].tolist()
-        return [
-            self._prediction(row, len(prompt), request, seconds)
-            for row, prompt, request in zip(rows, prompts, requests, strict=True)
-        ]
+        return [self._prediction(row, len(a.prompt), a.request, seconds) for row, a in zip(rows, asked, strict=True)]
+
+    def _limit(self, request: Request, prompt: Sequence[int]) -> int:
+        """Tokens that the answer to one prompt may have."""
+        most = request.options.max_text_tokens
+        return most if self._context is None else min(most, self._context - len(prompt))
 
     def _prompt_ids(self, request: Request) -> list[int]:
         text = str(request.prompt)

@@ -13,6 +13,8 @@ class Prediction:
     ----------
     text : str
         Empty if decoding failed.
+    written : str, optional
+        The method's own text, where it differs from what is scored.
     candidates : sequence of dict
         ``{"call", "order", "text"}`` of each order, where there are orders.
     counters : mapping
@@ -28,12 +30,15 @@ class Prediction:
     counters: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     error: str | None = None
+    written: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The columns of a row."""
         row: dict[str, Any] = {"prediction": self.text, "seconds": self.seconds}
         if self.error is not None:
             row["error"] = self.error
+        if self.written not in (None, self.text):
+            row["written"] = self.written
         if self.candidates:
             row["candidates"] = list(self.candidates)
         return row | {"counters": dict(self.counters)}

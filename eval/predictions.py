@@ -67,7 +67,7 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
             raise EvalError(f"{place}: is this a row of {benchmark.name}? {error}") from None
         if identifier in lines and not repeats:
             raise EvalError(
-                f"{place}: a second prediction for {identifier}, the first stands in line {lines[identifier]}; "
+                f"{place}: a second prediction for {_shown(identifier)}, the first stands in line {lines[identifier]}; "
                 "--partial scores every row by itself"
             )
         lines.setdefault(identifier, number)
@@ -105,11 +105,14 @@ def _prediction(row: Mapping[str, Any], place: str) -> str:
 def _unknown(identifier: str, row: Mapping[str, Any], benchmark: Benchmark, known: Mapping[str, Sample]) -> str:
     category = row.get("category")
     if category in benchmark.categories and category not in {s.category for s in known.values()}:
-        return f"{identifier} is of category {category}, which is not being scored; leave out --category, or add it"
+        return (
+            f"{_shown(identifier)} is of category {category}, of which no sample is being scored: "
+            "--category leaves it out, or this data lacks it"
+        )
     close = get_close_matches(identifier, known, n=1, cutoff=0.8) if len(identifier) < 200 else []
     nearest = f"; the nearest is {close[0]}" if close else ""
     return (
-        f"{benchmark.name} has no sample {identifier!r} in this data{nearest}; "
+        f"{benchmark.name} has no sample {_shown(identifier)} in this data{nearest}; "
         "are these predictions of another benchmark, or is --data another part of it?"
     )
 

@@ -60,7 +60,9 @@ class Prompter:
         text = self.text(sample)
         tools = sample.documentation.lookup
         if not self.settings.chat:
-            return Request(text, tools, self.settings, stop=self._stop)
+            return Request(text, tools, self.settings, stop="\n")
+        if not self.tokenizer.chat_template:
+            raise EvalError(f"the tokenizer of {self.settings.model!r} has no chat template; leave out --chat")
         text = chat_prompt(self.tokenizer, [{"role": "user", "content": text}], [])
         return Request(text, tools, self.settings, special_tokens=False)
 
@@ -82,11 +84,6 @@ class Prompter:
     @property
     def _react(self) -> bool:
         return self.settings.method == "tooldec" and self.settings.tooldec_form == "react"
-
-    @property
-    def _stop(self) -> str:
-        """What ends a turn."""
-        return "\n\n" if self._react else "\n"
 
     @property
     def _instruction(self) -> str:

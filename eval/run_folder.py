@@ -2,7 +2,8 @@
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -11,13 +12,15 @@ from os import cpu_count
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
 from eval.errors import EvalError
 from eval.samples import Benchmark, Sample
 from eval.settings import EvalSettings
 from lookup.text_file import read_text
 from tooldecoding.json_lines import json_line
 
-MANIFEST, PREDICTIONS, SCORES = "run.json", "predictions.jsonl", "scores.jsonl"
+MANIFEST, PREDICTIONS, SCORES, LOCK = "run.json", "predictions.jsonl", "scores.jsonl", "lock"
 
 _FREE = ("batch_size", "device", "strategy")
 """Settings that may differ when a run goes on: they change no prediction."""
@@ -53,7 +56,7 @@ class RunFolder:
             if target.exists():
                 self._demand_same(manifest)
                 return
-            if any(self.path.iterdir()):
+            if any(entry.name != LOCK for entry in self.path.iterdir()):
                 raise EvalError(f"{self.path}: this folder holds something else than a run; --out must be a new folder")
             part = target.with_suffix(".part")
             part.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -61,17 +64,38 @@ class RunFolder:
         except OSError as error:
             raise EvalError(f"{self.path}: cannot be written: {error.strerror}") from None
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside the block no other process may write here; EvalError if one does. A process that dies lets go."""
+        lock = FileLock(self.path / LOCK, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise EvalError(f"{self.path}: another process is writing to this run; wait for it, or stop it") from None
+        try:
+            yield
+        finally:
+            lock.release()
+
     def _demand_same(self, manifest: Mapping[str, Any]) -> None:
         there = self._read_manifest()
-        for name in ("benchmark", "categories", "samples", "sample_ids"):
+        self._demand_settings(there, manifest["settings"])
+        if there.get("prompts") != manifest["prompts"]:
+            raise EvalError(
+                f"{self.path}: this run was begun with other prompts: the data or the template has changed; "
+                "choose another --out"
+            )
+        for name in ("benchmark", "categories", "samples"):
             if there.get(name) != manifest[name]:
                 raise EvalError(
                     f"{self.path}: this run is of {name} {_shown(there.get(name))}, not {_shown(manifest[name])}; "
                     "choose another --out"
                 )
+
+    def _demand_settings(self, there: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
         settings = there.get("settings")
         settings = settings if isinstance(settings, dict) else {}
-        for name, value in manifest["settings"].items():
+        for name, value in wanted.items():
             if name not in _FREE and settings.get(name) != value:
                 raise EvalError(
                     f"{self.path}: this run was begun with {name} {_shown(settings.get(name))}, not {_shown(value)}; "
@@ -96,6 +120,7 @@ def describe_run(
     samples: Sequence[Sample],
     drawn_from: int,
     device: str,
+    prompts: Sequence[str],
 ) -> dict[str, Any]:
     """The manifest of a run: all that is needed to repeat it, and where it ran."""
     return {
@@ -107,7 +132,7 @@ def describe_run(
         "categories": list(categories),
         "samples": len(samples),
         "drawn_from": drawn_from,
-        "sample_ids": _digest([s.id for s in samples]),
+        "prompts": digest(prompts),
         "machine": {
             "cpu": platform.machine(),
             "cores": cpu_count(),
@@ -119,8 +144,9 @@ def describe_run(
     }
 
 
-def _digest(ids: Sequence[str]) -> str:
-    return sha256(json_line(list(ids)).encode()).hexdigest()[:16]
+def digest(texts: Sequence[str]) -> str:
+    """A short text that other texts do not share."""
+    return sha256(json_line(list(texts)).encode()).hexdigest()
 
 
 def _shown(value: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args
 
 from tooldecoding.config import ModelSettings
 from tooldecoding.errors import ConfigError
+from voting.merge import DEFAULT_OPTIONAL_SHARE
 
 MethodName = Literal["greedy", "beam", "tooldec", "tool-decoding"]
 METHOD_NAMES: tuple[MethodName, ...] = get_args(MethodName)
@@ -71,7 +72,7 @@ class EvalSettings(ModelSettings):
             case "tooldec":
                 return "tooldec" if self.tooldec_form == "call" else "tooldec, ReAct"
             case "tool-decoding":
-                return f"tool-decoding, {self._orders}"
+                return ", ".join(["tool-decoding", self._orders, *self._voting])
             case _:
                 return self.method
 
@@ -83,6 +84,13 @@ class EvalSettings(ModelSettings):
             return "three orders aggregated"
         return f"{self.order_limit} orders" if self.order_limit > 1 else "1 order"
 
+    @property
+    def _voting(self) -> list[str]:
+        """What differs from the default in how orders are voted on."""
+        stopping = "" if self.stopping == "none" else f"{self.stopping} stopping"
+        share = "" if self.optional_share == DEFAULT_OPTIONAL_SHARE else f"optional share {self.optional_share:g}"
+        return [text for text in (stopping, share) if text]
+
     def to_json(self) -> dict[str, Any]:
         """All settings by name."""
-        return dict(self.__dict__)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in self.__dict__.items()}

@@ -7,10 +7,13 @@ calls. There is no official scorer for single calls; the rule is written down in
 import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel, PositiveInt, ValidationError
 
 from eval.bfcl.arithmetic import CallDecodeError
 from eval.bfcl.decoder import decode_calls
@@ -24,6 +27,8 @@ from tooldecoding.documentation import Documentation
 from tooldecoding.json_lines import numbered_lines, read_row
 
 SEEN, UNSEEN = "seen", "unseen"
+
+_FILES = "the folder with dev.jsonl.gz, dev_tools.json and train_tools.json"
 
 MAX_BYTES = 256 * 1024 * 1024
 """Largest unpacked file of dialogues."""
@@ -40,19 +45,19 @@ class SchemaGuidedDialogue:
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
         """One sample a call; EvalError for a folder without the files or with malformed ones."""
         folder = Path(data)
+        if not folder.is_dir():
+            raise EvalError(f"{data}: no such folder; --data for sgd is {_FILES}")
         tools = _read_tools(folder / "dev_tools.json")
         known = {service for service, _ in _read_tools(folder / "train_tools.json")}
         path = folder / "dev.jsonl.gz"
         samples = []
         for number, line in numbered_lines(_unpacked(path)):
             row = read_row(line, number, str(path), EvalError)
-            try:
-                samples += _samples(row, tools, known, f"{path}:{number}")
-            except (KeyError, TypeError) as error:
-                raise EvalError(
-                    f"{path}:{number}: expected a dialogue with 'dialogue_id', 'services', 'turns' and 'calls', "
-                    f"found none of that form ({type(error).__name__}: {error})"
-                ) from None
+            samples += _samples(_read_dialogue(row, f"{path}:{number}"), tools, known, f"{path}:{number}")
+        counts = Counter(s.id for s in samples)
+        twice = [identifier for identifier, count in counts.items() if count > 1]
+        if twice:
+            raise EvalError(f"{path}: two calls of one id, {twice[0]}: dialogue and turn must tell calls apart")
         return [s for s in samples if s.category in categories]
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
@@ -109,9 +114,7 @@ def _unpacked(path: Path) -> str:
         with gzip.open(path) as file:
             data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise EvalError(
-            f"{path}: no such file; --data for sgd is the folder with dev.jsonl.gz, dev_tools.json and train_tools.json"
-        ) from None
+        raise EvalError(f"{path}: no such file; --data for sgd is {_FILES}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise EvalError(f"{path}: cannot be unpacked: {error}") from None
     if len(data) > MAX_BYTES:
@@ -122,24 +125,54 @@ def _unpacked(path: Path) -> str:
         raise EvalError(f"{path}: expected UTF-8, found something else at offset {error.start}") from None
 
 
+class _Call(BaseModel):
+    turn: PositiveInt
+    service: str
+    name: str
+    arguments: dict[str, str]
+
+
+class _Dialogue(BaseModel):
+    dialogue_id: str
+    services: list[str]
+    turns: list[dict[str, Any]]
+    calls: list[_Call]
+
+
+def _read_dialogue(row: Mapping[str, Any], place: str) -> _Dialogue:
+    try:
+        return _Dialogue.model_validate(row, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise EvalError(
+            f"{place}: expected a dialogue with 'dialogue_id', 'services', 'turns' and 'calls': {where}: {first['msg']}"
+        ) from None
+
+
 def _samples(
-    row: Mapping[str, Any], tools: Mapping[tuple[str, str], dict[str, Any]], known: set[str], place: str
+    dialogue: _Dialogue, tools: Mapping[tuple[str, str], dict[str, Any]], known: set[str], place: str
 ) -> list[Sample]:
-    offered = [tool for (service, _), tool in tools.items() if service in row["services"]]
+    offered = [tool for (service, _), tool in tools.items() if service in dialogue.services]
     documentation = Documentation.read(offered, place)
     samples = []
-    for call in row["calls"]:
-        before = row["turns"][: call["turn"]]
-        if (call["service"], call["name"]) not in tools:
-            raise EvalError(f"{place}: a call of {call['name']!r}, which is no tool of {call['service']!r}")
+    for call in dialogue.calls:
+        if (call.service, call.name) not in tools or call.service not in dialogue.services:
+            raise EvalError(f"{place}: a call of {call.name!r}, which is no tool of the dialogue's {call.service!r}")
+        if call.turn > len(dialogue.turns):
+            raise EvalError(f"{place}: a call behind turn {call.turn}, but there are {len(dialogue.turns)} turns")
+        if call.arguments.keys() - {p.name for p in documentation.lookup[call.name].parameters}:
+            raise EvalError(
+                f"{place}: a call of {call.name!r} has keys that the tool lacks: {', '.join(call.arguments)}"
+            )
         samples.append(
             Sample(
-                id=f"{row['dialogue_id']}/{call['turn']}",
-                category=SEEN if call["service"] in known else UNSEEN,
-                dialogue=row["dialogue_id"],
-                turns=read_rows(before, place),
+                id=f"{dialogue.dialogue_id}/{call.turn}",
+                category=SEEN if call.service in known else UNSEEN,
+                dialogue=dialogue.dialogue_id,
+                turns=read_rows(dialogue.turns[: call.turn], place),
                 documentation=documentation,
-                calls=(Call(call["name"], call["arguments"]),),
+                calls=(Call(call.name, call.arguments),),
                 answer=None,
             )
         )

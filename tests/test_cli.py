@@ -228,7 +228,7 @@ class TestBadDecode:
         bad([*some, "--format", "xml"], "unknown format 'xml'", "api-bank, pythonic")
         bad([*some, "--order-limit", "0"], "--order-limit", "1 or more, got 0")
         bad([*some, "--order-limit", "-4"], "1 or more, got -4")
-        bad([*some, "--orders", "up"], "--orders", "'shuffled', 'documented' or 'reversed', got 'up'")
+        bad([*some, "--orders", "up"], "--orders", "'shuffled-once' or 'aggregated', got 'up'")
         bad([*some, "--template", "x"], "--template", "got 'x'")
         bad([*some, "--batch-size", "0"], "--batch-size", "got 0")
         bad([*some, "--out", "x"], "--out takes the results of a --batch")

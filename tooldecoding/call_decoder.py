@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lookup.errors import DocumentationError
 from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
@@ -14,7 +15,7 @@ from tooldecoding.branch import Branch, Steps, gather
 from tooldecoding.call_format import Call
 from tooldecoding.options import DecodeOptions
 from tooldecoding.value_state import ValueState
-from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, merge
+from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, merge, orders_needed
 
 
 @dataclass
@@ -35,10 +36,46 @@ class PhaseClock:
 
 @dataclass(frozen=True)
 class DecodedCall:
-    """A voted call with the candidates behind it."""
+    """A voted call with the candidates behind it.
+
+    Attributes
+    ----------
+    orders_possible : int
+        Orders that there were; as many were decoded as there are candidates, unless the vote was settled before.
+    confidences : tuple of float
+        How sure the vote is of each parameter, in [0, 1].
+    min_confidence : float, optional
+        Parameters below it need confirmation.
+    """
 
     voted: VotedCall
     candidates: tuple[CandidateCall, ...]
+    orders_possible: int
+    confidences: tuple[float, ...]
+    min_confidence: float | None = None
+
+    @property
+    def needs_confirmation(self) -> tuple[bool, ...]:
+        """Whether each parameter is below ``min_confidence``."""
+        return tuple(self.min_confidence is not None and c < self.min_confidence for c in self.confidences)
+
+
+Order = tuple[str, ...]
+
+
+class _Waiting(NamedTuple):
+    """Orders that a later round may decode, on a branch that holds all required keys that they share with others."""
+
+    branch: Branch
+    orders: Sequence[Order]
+    values: tuple[CandidateValue, ...]
+
+
+class _Round(NamedTuple):
+    """Orders that are decoded together; the others wait where they part from these."""
+
+    orders: frozenset[Order]
+    waiting: list[_Waiting]
 
 
 class CallDecoder:
@@ -74,10 +111,11 @@ class CallDecoder:
             branch, *rest = yield from branch.forks(2 if more else 1)
             committed = rest[0] if rest else None
             with self._clock.phase("values"):
-                candidates = yield from self._candidates(branch, tool)
+                candidates, possible = yield from self._candidates(branch, tool)
             with self._clock.phase("vote"):
-                voted = merge(candidates, tool)
-            calls.append(DecodedCall(voted, tuple(candidates)))
+                voted = merge(candidates, tool, self._options.optional_share)
+            confidences = tuple(map(self._options.confidence, voted.parameters))
+            calls.append(DecodedCall(voted, candidates, possible, confidences, self._options.min_confidence))
             if committed is None or not (yield from self._goes_on(committed, tool, voted)):
                 break
             branch = committed
@@ -99,20 +137,40 @@ class CallDecoder:
             branch.release()
         return goes_on
 
-    def _candidates(self, branch: Branch, tool: ToolSpec) -> Steps[list[CandidateCall]]:
+    def _candidates(self, branch: Branch, tool: ToolSpec) -> Steps[tuple[tuple[CandidateCall, ...], int]]:
+        """Decode the orders, in rounds until the vote is settled; the candidates, and how many orders there are."""
         options = self._options
         required = [p.name for p in tool.required]
         orders = draw_orders(required, options.order_limit, options.orders, options.seed)
-        candidates = yield from self._required(branch, tool, orders, ())
-        by_order = {c.order: c for c in candidates}
-        return [by_order[order] for order in orders]
+        candidates: tuple[CandidateCall, ...] = ()
+        waiting = [_Waiting(branch, orders, ())]
+        while count := orders_needed(
+            candidates, tool, len(orders), options.stopping, options.stopping_level, options.optional_share
+        ):
+            begun = orders[len(candidates) : len(candidates) + count]
+            decoded, waiting = yield from self._round(tool, begun, waiting)
+            candidates += decoded
+        for left in waiting:
+            left.branch.release()
+        return candidates, len(orders)
+
+    def _round(
+        self, tool: ToolSpec, orders: Sequence[Order], waiting: Sequence[_Waiting]
+    ) -> Steps[tuple[tuple[CandidateCall, ...], list[_Waiting]]]:
+        """Decode some of the orders that wait; their candidates, and what waits now."""
+        this = _Round(frozenset(orders), [])
+        parts = []
+        for group in waiting:
+            if this.orders.isdisjoint(group.orders):
+                this.waiting.append(group)
+            else:
+                parts.append(self._required(group.branch, tool, group.orders, group.values, this))
+        results = yield from gather(parts)
+        by_order = {c.order: c for candidates in results for c in candidates}
+        return tuple(by_order[order] for order in orders), this.waiting
 
     def _required(
-        self,
-        branch: Branch,
-        tool: ToolSpec,
-        orders: Sequence[tuple[str, ...]],
-        values: tuple[CandidateValue, ...],
+        self, branch: Branch, tool: ToolSpec, orders: Sequence[Order], values: tuple[CandidateValue, ...], this: _Round
     ) -> Steps[list[CandidateCall]]:
         """Continue all orders that agree on the keys so far; what they share is decoded once."""
         groups = _by_next_key(orders, len(values))
@@ -123,10 +181,14 @@ class CallDecoder:
         if not groups:
             candidate = yield from self._optional(branch, tool, orders[0], values)
             return [candidate]
-        forks = yield from branch.forks(len(groups))
+        begun = {key: group for key, group in groups.items() if not this.orders.isdisjoint(group)}
+        left = [order for key, group in groups.items() if key not in begun for order in group]
+        forks = yield from branch.forks(len(begun) + bool(left))
+        if left:
+            this.waiting.append(_Waiting(forks.pop(), left, values))
         parts = [
-            self._required_key(fork, tool, key, group, values)
-            for fork, (key, group) in zip(forks, groups.items(), strict=True)
+            self._required_key(fork, tool, key, group, values, this)
+            for fork, (key, group) in zip(forks, begun.items(), strict=True)
         ]
         results = yield from gather(parts)
         return [candidate for result in results for candidate in result]
@@ -136,11 +198,12 @@ class CallDecoder:
         branch: Branch,
         tool: ToolSpec,
         key: str,
-        orders: Sequence[tuple[str, ...]],
+        orders: Sequence[Order],
         values: tuple[CandidateValue, ...],
+        this: _Round,
     ) -> Steps[list[CandidateCall]]:
         value = yield from self._required_value(branch, tool, key, first=not values)
-        candidates = yield from self._required(branch, tool, orders, (*values, value))
+        candidates = yield from self._required(branch, tool, orders, (*values, value), this)
         return candidates
 
     def _required_value(self, branch: Branch, tool: ToolSpec, key: str, first: bool) -> Steps[CandidateValue]:
@@ -150,7 +213,7 @@ class CallDecoder:
         return value
 
     def _optional(
-        self, branch: Branch, tool: ToolSpec, order: tuple[str, ...], values: tuple[CandidateValue, ...]
+        self, branch: Branch, tool: ToolSpec, order: Order, values: tuple[CandidateValue, ...]
     ) -> Steps[CandidateCall]:
         """Let the model choose among the unused optional keys and the end of the call."""
         form = self._format
@@ -212,9 +275,9 @@ class CallDecoder:
             branch.settle()
 
 
-def _by_next_key(orders: Sequence[tuple[str, ...]], depth: int) -> dict[str, list[tuple[str, ...]]]:
+def _by_next_key(orders: Sequence[Order], depth: int) -> dict[str, list[Order]]:
     """Orders grouped by the key at ``depth``; empty where they end."""
-    groups: dict[str, list[tuple[str, ...]]] = {}
+    groups: dict[str, list[Order]] = {}
     for order in orders:
         if depth < len(order):
             groups.setdefault(order[depth], []).append(order)

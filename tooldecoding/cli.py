@@ -12,6 +12,7 @@ import typer
 from rich.progress import Progress
 
 from eval.commands import eval_command, export_command, report_command, score_command
+from eval.tune_command import tune_command
 from lookup import DocumentationError, extract
 from lookup.errors import ToolDecodingError
 from lookup.text_file import read_text
@@ -105,6 +106,20 @@ def decode(
         typer.Option(
             metavar="shuffled|documented|reversed|shuffled-once|aggregated", help="Which orders. Default: shuffled."
         ),
+    ] = None,
+    optional_share: Annotated[
+        float | None,
+        typer.Option(help="An optional key is kept if a larger share of the orders writes it. Default: 0.5."),
+    ] = None,
+    stopping: Annotated[
+        str | None,
+        typer.Option(metavar="none|exact|posterior", help="End orders once the vote is settled. Default: none."),
+    ] = None,
+    stopping_level: Annotated[
+        float | None, typer.Option(help="Probability of a change below which posterior stops. Default: 0.05.")
+    ] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option(metavar="P", help="Mark parameters whose confidence is below P.")
     ] = None,
     value_constraint: Annotated[
         str | None,
@@ -259,5 +274,6 @@ for name, command in (
     ("score", score_command),
     ("report", report_command),
     ("export", export_command),
+    ("tune", tune_command),
 ):
     app.command(name)(command)

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from lookup.duplicates import ON_DUPLICATE, OnDuplicate
 from lookup.text_file import read_text
 from tooldecoding.errors import ConfigError
-from tooldecoding.options import DecodeOptions, Strategy
+from tooldecoding.options import CALIBRATION, DecodeOptions, Strategy
 
 Dtype = Literal["fp32", "bf16", "fp16", "auto"]
 Template = Literal["raw", "api-bank", "bfcl", "chat"]
@@ -181,6 +181,7 @@ def read_config(name: str, kind: type[ModelSettings] = Settings) -> dict[str, An
         if key in seen:
             raise ConfigError(f"{place}: setting {key!r} stands twice")
         seen.add(key)
+        data[key] = tuple(data[key]) if isinstance(data[key], list) else data[key]
         _check(key, data[key], f"{place}: {key}", kind)
     return dict(data)
 
@@ -191,6 +192,8 @@ def _check(key: str, value: Any, place: str, kind: type[ModelSettings]) -> None:
         TypeAdapter(get_type_hints(kind)[key]).validate_python(value, strict=True)
     except ValidationError as cause:
         expected = cause.errors()[0]["msg"].replace("Input should be", "expected")
+        if key == "calibration":
+            expected = f"expected {CALIBRATION}"
         raise ConfigError(f"{place}: {expected}, got {value!r}") from None
     try:
         kind(**{key: value})

@@ -153,12 +153,20 @@ def show_call(console: Console, call: "DecodedCall") -> None:
     if not voted.parameters:
         console.print(Text(shown(f"{voted.name}: a call without parameters")))
         return
-    console.print(Text(shown(f"{voted.name}: the vote over {_count(voted.candidates, 'candidate')}")))
+    over = _count(voted.candidates, "candidate")
+    if voted.candidates < call.orders_possible:
+        over += f" of {call.orders_possible} orders"
+    console.print(Text(shown(f"{voted.name}: the vote over {over}")))
+    columns = ["parameter", "value", "votes", "share", "log-probability"]
     rows = [
-        (p.key, repr(p.value), f"{p.votes}/{voted.candidates}", f"{p.share:.0%}", f"{p.logprob:.3f}")
+        [p.key, repr(p.value), f"{p.votes}/{voted.candidates}", f"{p.share:.0%}", f"{p.logprob:.3f}"]
         for p in voted.parameters
     ]
-    console.print(_table(("parameter", "value", "votes", "share", "log-probability"), rows))
+    if call.min_confidence is not None:
+        columns.append("confidence")
+        for row, confidence, unsure in zip(rows, call.confidences, call.needs_confirmation, strict=True):
+            row.append(f"{confidence:.3f}" + ", needs confirmation" * unsure)
+    console.print(_table(columns, rows))
 
 
 def show_readings(console: Console, forms: Sequence["Reading"], grown: Sequence[Sequence["Reading"]]) -> None:

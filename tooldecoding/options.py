@@ -1,18 +1,28 @@
 """The settings of a decode."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from lookup.schema import UnknownKeys
 from lookup.value_grammar import Constraint
 from tooldecoding.call_format import CALL_FORMATS, CallFormat
 from tooldecoding.errors import ConfigError
-from voting.orders import DEFAULT_ORDER_LIMIT, OrderStrategy
+from voting import (
+    DEFAULT_OPTIONAL_SHARE,
+    DEFAULT_ORDER_LIMIT,
+    DEFAULT_STOPPING_LEVEL,
+    Calibration,
+    OrderStrategy,
+    Stopping,
+    VotedParameter,
+    confidence,
+)
 
 
 @dataclass(frozen=True)
 class DecodeOptions:
-    """What a decode does; every field is also an option of ``tooldecoding decode``.
+    """What a decode does; every field but ``calibration`` is also an option of ``tooldecoding decode``.
 
     Attributes
     ----------
@@ -39,6 +49,16 @@ class DecodeOptions:
         Free text (``auto``, ``none``) ends after so many tokens.
     max_calls : int
         Most parallel calls, in formats that allow several.
+    optional_share : float
+        An optional key is kept when more than this share of the candidates carry it with a valid value; 0 to 1.
+    stopping : {"none", "exact", "posterior"}
+        Whether all orders are decoded at once, or in rounds until the vote is settled; see ``voting.orders_needed``.
+    stopping_level : float
+        ``posterior`` stops when the probability that a winner changes is below it; 0 to 0.5.
+    min_confidence : float, optional
+        Parameters below it are marked as needing confirmation; 0 to 1. See ``voting.confidence``.
+    calibration : tuple of three floats, optional
+        Intercept and the weights of vote share and mean log-probability; see ``voting.Calibration``.
     """
 
     format: str = "api-bank"
@@ -51,6 +71,11 @@ class DecodeOptions:
     max_value_tokens: int = 128
     max_text_tokens: int = 256
     max_calls: int = 16
+    optional_share: float = DEFAULT_OPTIONAL_SHARE
+    stopping: Stopping = "none"
+    stopping_level: float = DEFAULT_STOPPING_LEVEL
+    min_confidence: float | None = None
+    calibration: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         one_of = {
@@ -58,6 +83,7 @@ class DecodeOptions:
             "orders": get_args(OrderStrategy),
             "value_constraint": ("typed", "free"),
             "unknown_keys": get_args(UnknownKeys),
+            "stopping": get_args(Stopping),
         }
         for name, known in one_of.items():
             if getattr(self, name) not in known:
@@ -66,12 +92,33 @@ class DecodeOptions:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigError(f"{name} must be a whole number of 1 or more, got {value!r}")
+        for name, most in (("optional_share", 1), ("stopping_level", 0.5), ("min_confidence", 1)):
+            value = getattr(self, name)
+            if not (_is_number(value) and 0 <= value <= most) and (name, value) != ("min_confidence", None):
+                raise ConfigError(f"{name} must be a number from 0 to {most}, got {value!r}")
+        if self.calibration is not None and not (
+            isinstance(self.calibration, tuple)
+            and len(self.calibration) == len(fields(Calibration))
+            and all(_is_number(n) and math.isfinite(n) for n in self.calibration)
+        ):
+            raise ConfigError(f"calibration must be {CALIBRATION}, got {self.calibration!r}")
 
     @property
     def call_format(self) -> CallFormat:
         """The call format itself."""
         return CALL_FORMATS[self.format]
 
+    def confidence(self, parameter: VotedParameter) -> float:
+        """How sure the vote is of a parameter, calibrated where there is a calibration."""
+        return confidence(parameter, None if self.calibration is None else Calibration(*self.calibration))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+CALIBRATION = "a list of three numbers: intercept, weight of the vote share, weight of the mean log-probability"
+"""What ``calibration`` must be, for messages."""
 
 TOOL_CHOICES = ("auto", "required", "none")
 """The values of ``tool_choice`` that are no tool's name."""

@@ -91,6 +91,8 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
     return {
         "name": call.voted.name,
         "arguments": call.voted.arguments,
+        "orders_used": len(call.candidates),
+        "orders_possible": call.orders_possible,
         "parameters": [
             {
                 "name": p.key,
@@ -99,7 +101,11 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
                 "share": p.share,
                 "logprob": p.logprob,
                 "truncated": p.truncated,
+                "confidence": confidence,
             }
-            for p in call.voted.parameters
+            | ({} if call.min_confidence is None else {"needs_confirmation": unsure})
+            for p, confidence, unsure in zip(
+                call.voted.parameters, call.confidences, call.needs_confirmation, strict=True
+            )
         ],
     }

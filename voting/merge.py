@@ -1,6 +1,6 @@
 """Majority vote over the candidate calls of one tool (paper, section 3.2)."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lookup.schema import ParameterSpec, ToolSpec
@@ -15,13 +15,19 @@ class _Ballot(NamedTuple):
     truncated: bool
 
 
-def merge(candidates: Sequence[CandidateCall], tool: ToolSpec) -> VotedCall:
+DEFAULT_OPTIONAL_SHARE = 0.5
+"""The majority rule."""
+
+
+def merge(
+    candidates: Sequence[CandidateCall], tool: ToolSpec, optional_share: float = DEFAULT_OPTIONAL_SHARE
+) -> VotedCall:
     """Merge candidate calls into one, parameter by parameter.
 
     Values that fail the type check are dropped; of the others the most frequent wins. Ties: the higher
     mean log-probability, then the value from the order nearest to documentation order. Values closed at
     the limit of tokens count only where no candidate ended one by itself. An optional key is kept when
-    more than half of the candidates carry it with a valid value; at exactly half it is left out.
+    more than ``optional_share`` of the candidates carry it with a valid value; at exactly that share it is left out.
     The result does not depend on the sequence of ``candidates``.
 
     Raises
@@ -41,10 +47,11 @@ def merge(candidates: Sequence[CandidateCall], tool: ToolSpec) -> VotedCall:
     for spec in tool.parameters:
         written = [(c, v) for c in candidates for v in c.values if v.key == spec.name]
         ballots, reasons = _ballots(written, spec, rank)
-        if not spec.required and 2 * len(ballots) <= len(candidates):
-            if 2 * len(written) > len(candidates):
+        if not spec.required and not carries_enough(len(ballots), len(candidates), optional_share):
+            if carries_enough(len(written), len(candidates), optional_share):
+                carried = "most" if optional_share >= 0.5 else "enough"
                 errors.append(
-                    f"optional parameter {spec.name!r} of {tool.name} is left out: most candidates carry it, "
+                    f"optional parameter {spec.name!r} of {tool.name} is left out: {carried} candidates carry it, "
                     f"but too few values pass the type check: {min(reasons)}"
                 )
             continue
@@ -64,6 +71,17 @@ def merge(candidates: Sequence[CandidateCall], tool: ToolSpec) -> VotedCall:
     return VotedCall(tool.name, tuple(parameters), valid, tuple(errors), len(candidates))
 
 
+def carries_enough(carrying: int, candidates: int, optional_share: float) -> bool:
+    """Whether an optional key is kept that so many of the candidates carry with a valid value."""
+    # a quotient, not a product: 7 / 10 is the float 0.7, but 10 * 0.7 need not be 7
+    return carrying / candidates > optional_share
+
+
+def order_ranks(order: Sequence[str], rank: Mapping[str, int]) -> tuple[int, ...]:
+    """Places of an order's keys in the documentation; the smaller, the nearer to documentation order."""
+    return tuple(rank.get(key, len(rank)) for key in order)
+
+
 def _ballots(
     written: list[tuple[CandidateCall, CandidateValue]], spec: ParameterSpec, rank: dict[str, int]
 ) -> tuple[list[_Ballot], list[str]]:
@@ -80,8 +98,7 @@ def _ballots(
 
 
 def _ballot(candidate: CandidateCall, value: CandidateValue, checked: Any, rank: dict[str, int]) -> _Ballot:
-    order = tuple(rank.get(key, len(rank)) for key in candidate.order)
-    return _Ballot(checked, value.logprob, order, value.truncated)
+    return _Ballot(checked, value.logprob, order_ranks(candidate.order, rank), value.truncated)
 
 
 def _failure(tool: ToolSpec, spec: ParameterSpec, reasons: list[str]) -> str:

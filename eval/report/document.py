@@ -1,10 +1,9 @@
 """The report: Markdown with charts beside it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from eval.errors import EvalError
 from eval.report.accuracy import accuracy_tables, significance_table
@@ -17,6 +16,7 @@ from eval.report.studies import order_limit_table, orders_table, shots_table, va
 from eval.report.table import NONE, Table, escaped, markdown
 
 _HEADS = ("model", "method")
+_PROMPT_SETTINGS = ("template", "format", "prompt_template", "chat", "shots", "dtype", "max_text_tokens")
 _NAMES = ("benchmark", *_HEADS)
 
 
@@ -113,13 +113,19 @@ def _entry(run: Run, greedy: Run | None) -> Entry:
 
 
 def _greedy(runs: Sequence[Run]) -> dict[int, Run]:
-    """The greedy run of the same model and number of in-context examples, by index of the run."""
-    bases: dict[tuple[str, Any], Run] = {}
+    """The (first) greedy run of the same model and the same prompts, by index of the run."""
+    bases: dict[Hashable, Run] = {}
     for run in runs:
         if run.method == "greedy":
-            bases.setdefault((run.model, run.settings.get("shots")), run)
-    found = {i: bases.get((r.model, r.settings.get("shots"))) for i, r in enumerate(runs)}
+            bases.setdefault(_prompts(run), run)
+    found = {i: bases.get(_prompts(r)) for i, r in enumerate(runs)}
     return {i: base for i, base in found.items() if base}
+
+
+def _prompts(run: Run) -> Hashable:
+    """What must be equal for two runs of one benchmark to have given the same prompts to the same model."""
+    seed = run.settings.get("seed") if run.settings.get("shots") else None
+    return (run.model, seed, *(run.settings.get(name) for name in _PROMPT_SETTINGS))
 
 
 def _runs_tables(runs: Sequence[Run]) -> list[Table]:

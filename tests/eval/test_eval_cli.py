@@ -111,7 +111,9 @@ def test_a_report_of_runs(cli: Cli, data: Path, tmp_path: Path, tiny_model_path:
     ("arguments", "said"),
     [
         (["score", "sdg", "--data", ".", "--predictions", "x", "--out", "y"], "did you mean sgd?"),
-        (["score", "sgd", "--data", "none", "--predictions", "x", "--out", "y"], "no such file"),
+        (["score", "sgd", "--data", "DATA", "--predictions", "P", "--out", "P"], "predictions, which would be lost"),
+        (["score", "sgd", "--data", "none", "--predictions", "x", "--out", "y"], "none: no such folder"),
+        (["score", "sgd", "--data", "bfcl-eval", "--predictions", "x", "--out", "y"], "--data for sgd is the folder"),
         (["score", "sgd", "--data", "DATA", "--predictions", "none.jsonl", "--out", "y"], "none.jsonl: no such file"),
         (["score", "sgd", "--data", "DATA", "--category", "all", "--predictions", "x", "--out", "y"], "known: seen"),
         (["score", "sgd", "--data", "DATA", "--tool-server", ".", "--predictions", "P", "--out", "y"], "API-Bank's"),
@@ -119,6 +121,7 @@ def test_a_report_of_runs(cli: Cli, data: Path, tmp_path: Path, tiny_model_path:
         (["score", "sgd", "--data", "DATA", "--predictions", "P", "--predictions", "P", "--out", "y"], "twice"),
         (["eval", "sgd", "--data", "DATA", "--out", "DATA", "--method", "greedy"], "something else than a run"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--method", "magic"], "expected 'greedy', 'beam'"),
+        (["eval", "sgd", "--data", "DATA", "--out", "y", "--chat"], "no chat template; leave out --chat"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--tool-choice", "none"], "expected auto or required"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--prompt-template", "none.txt"], "none.txt: no such file"),
         (["export", "sgd", "--data", "DATA", "--predictions", "P", "--out", "y"], "sgd has no official format"),

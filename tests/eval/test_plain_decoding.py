@@ -72,6 +72,17 @@ def test_a_turn_ends_behind_something() -> None:
     assert turn_end("", "\n") == -1
 
 
+def test_a_neighbour_without_room_cuts_no_answer(make_tiny: Callable[[str], str]) -> None:
+    model, tokenizer = load_model(make_tiny("llama"))
+    decoder = PlainDecoder(model, tokenizer)
+    context = model.config.max_position_embeddings
+    long = next(text for n in range(context, 0, -1) if len(tokenizer.encode(text := "x" * n)) <= context - 5)
+    alone = [decoder.run([request(p, stop=None)])[0] for p in (PROMPTS[0], long, PROMPTS[2])]
+    together = decoder.run([request(p, stop=None) for p in (PROMPTS[0], long, PROMPTS[2])])
+    assert [p.text for p in together] == [p.text for p in alone]
+    assert [p.counters["forward_passes"] for p in together] == [p.counters["forward_passes"] for p in alone]
+
+
 def test_a_prompt_without_room(make_tiny: Callable[[str], str]) -> None:
     decoder = PlainDecoder(*load_model(make_tiny("llama")))
     with pytest.raises(PromptError, match="the model's context is"):

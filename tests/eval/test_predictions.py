@@ -26,7 +26,7 @@ def samples(tmp_path: Path) -> list[Sample]:
         ("", "expected predictions, one JSON object a line, found an empty file"),
         ('{"id": "a/1"}\n', r":1: expected a text 'prediction', found None"),
         ('{"id": "a/1", "prediction": 3}\n', "expected a text 'prediction', found 3"),
-        ('{"id": "a/1", "prediction": "x"}\n' * 2, ":2: a second prediction for a/1, the first stands in line 1"),
+        ('{"id": "a/1", "prediction": "x"}\n' * 2, ":2: a second prediction for 'a/1', the first stands in line 1"),
         ('{"id": "a/9", "prediction": "x"}\n', "sgd has no sample 'a/9' in this data"),
         ('{"id": "live_simple_0-0-0", "prediction": "x"}\n', "are these predictions of another benchmark"),
         ('{"file": "x", "sample_id": 0, "prediction": ""}\n', ":1: is this a row of sgd?"),
@@ -54,7 +54,7 @@ def test_an_unknown_id_names_the_nearest(tmp_path: Path, samples: list[Sample]) 
 def test_a_category_that_is_not_scored(tmp_path: Path, samples: list[Sample]) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text('{"id": "c/1", "category": "unseen", "prediction": "x"}\n')
-    with pytest.raises(EvalError, match="category unseen, which is not being scored"):
+    with pytest.raises(EvalError, match="category unseen, of which no sample is being scored"):
         read_predictions(path, SGD, samples[:2], repeats=False)
 
 

@@ -298,3 +298,16 @@ def test_paths_are_shortened_in_the_terminal(
     show_comparison(console, "sgd", {path: [score_row("a", "seen")] for path in paths})
     printed = capsys.readouterr().out
     assert all(f" {name} " in printed for name in names)
+
+
+def test_a_ratio_is_to_the_greedy_run_of_the_same_prompts(tmp_path: Path, report: Callable[..., str]) -> None:
+    right, half = [score_row(str(n), "seen") for n in range(4)], [score_row(str(n), "seen") for n in range(2)]
+    half += [score_row(str(n), "seen", "value") for n in range(2, 4)]
+    runs = [
+        write_run(tmp_path / "a", right, "greedy", "greedy, bfcl", settings={"template": "bfcl"}),
+        write_run(tmp_path / "b", half, "greedy", "greedy, api-bank", settings={"template": "api-bank"}),
+        write_run(tmp_path / "c", right, "beam", settings={"template": "api-bank"}),
+        write_run(tmp_path / "d", right, "tooldec", settings={"template": "api-bank", "chat": True}),
+    ]
+    ratios = [row["total ÷ greedy"] for row in table(report(*runs), "Accuracy")]
+    assert sorted(ratios) == ["-", "1.00", "1.00", "2.00"]

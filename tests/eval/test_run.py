@@ -102,7 +102,9 @@ def test_drawn_samples(count: int, limit: int, more: int, seed: int) -> None:
 
 
 def manifest(samples: Sequence[Sample], settings: EvalSettings) -> dict[str, object]:
-    return describe_run(SGD, settings, SGD.categories, samples, len(samples), "cpu")
+    prompter = Prompter(settings, samples, byte_level_tokenizer())
+    prompts = [prompter.text(s) for s in samples]
+    return describe_run(SGD, settings, SGD.categories, samples, len(samples), "cpu", prompts)
 
 
 def test_a_folder_holds_one_run(tmp_path: Path, samples: list[Sample]) -> None:
@@ -111,10 +113,22 @@ def test_a_folder_holds_one_run(tmp_path: Path, samples: list[Sample]) -> None:
     folder.begin(manifest(samples, replace(SETTINGS, batch_size=3)))
     with pytest.raises(EvalError, match="begun with order_limit 12, not 4; choose another --out"):
         folder.begin(manifest(samples, replace(SETTINGS, order_limit=4)))
-    with pytest.raises(EvalError, match="this run is of samples 4, not 2"):
+    with pytest.raises(EvalError, match="begun with seed 0, not 1"):
+        folder.begin(manifest(samples, replace(SETTINGS, seed=1)))
+    with pytest.raises(EvalError, match="begun with other prompts"):
         folder.begin(manifest(samples[:2], SETTINGS))
-    with pytest.raises(EvalError, match="this run is of sample_ids"):
-        folder.begin(manifest([*samples[:3], replace(samples[3], id="e/1")], SETTINGS))
+    other = replace(samples[3], documentation=samples[0].documentation)
+    with pytest.raises(EvalError, match="begun with other prompts: the data or the template has changed"):
+        folder.begin(manifest([*samples[:3], other], SETTINGS))
+
+
+def test_two_processes_do_not_write_to_one_folder(tmp_path: Path, samples: list[Sample]) -> None:
+    folder, same = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "run")
+    folder.begin(manifest(samples, SETTINGS))
+    with folder.locked(), pytest.raises(EvalError, match="another process is writing to this run"), same.locked():
+        pass
+    with same.locked():
+        pass
 
 
 def test_a_folder_of_something_else(tmp_path: Path, samples: list[Sample]) -> None:
@@ -127,3 +141,25 @@ def test_a_folder_of_something_else(tmp_path: Path, samples: list[Sample]) -> No
         RunFolder(tmp_path / "run").begin(manifest(samples, SETTINGS))
     with pytest.raises(EvalError, match="cannot be written"):
         RunFolder(tmp_path / "notes.txt").begin(manifest(samples, SETTINGS))
+
+
+def test_a_run_with_a_calibration_goes_on(tmp_path: Path, samples: list[Sample]) -> None:
+    settings = replace(SETTINGS, calibration=(0.5, 1.0, 2.0), stopping="exact")
+    RunFolder(tmp_path / "run").begin(manifest(samples, settings))
+    RunFolder(tmp_path / "run").begin(manifest(samples, settings))
+
+
+def test_a_label_tells_runs_apart() -> None:
+    settings = [
+        EvalSettings(method=method, order_limit=limit, orders=orders, stopping=stopping, optional_share=share)
+        for method in ("greedy", "tool-decoding")
+        for limit in (1, 12)
+        for orders in ("shuffled", "aggregated")
+        for stopping in ("none", "exact")
+        for share in (0.5, 0.3)
+    ]
+    labels = {
+        s.label for s in settings if s.method == "tool-decoding" and (s.orders == "shuffled" or s.order_limit == 1)
+    }
+    assert len(labels) == 12
+    assert EvalSettings().label == "tool-decoding, 12 orders"

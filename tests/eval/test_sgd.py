@@ -73,6 +73,16 @@ def test_wrong_folders(tmp_path: Path) -> None:
         SGD.load(str(tmp_path), SGD.categories)
 
 
+def dialogue(*changes: dict[str, object], services: object = ("Lamps_1",)) -> dict[str, object]:
+    call = {"turn": 1, "service": "Lamps_1", "name": "SetLamp", "arguments": {"room": "hall"}}
+    return {
+        "dialogue_id": "a",
+        "services": list(services) if isinstance(services, list | tuple) else services,
+        "turns": [{"role": "User", "text": "x"}],
+        "calls": [call | change for change in changes or ({},)],
+    }
+
+
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -85,8 +95,16 @@ def test_wrong_folders(tmp_path: Path) -> None:
                 "turns": [{"role": "User", "text": "x"}],
                 "calls": [{"turn": 1, "service": "Lamps_1", "name": "Fly", "arguments": {}}],
             },
-            "a call of 'Fly', which is no tool of 'Lamps_1'",
+            "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'",
         ),
+        (dialogue(services=["Boats_1"]), "a call of 'SetLamp', which is no tool of the dialogue's 'Lamps_1'"),
+        (dialogue(services="Lamps_1"), "services: Input should be a valid list"),
+        (dialogue({"arguments": None}), "calls.0.arguments: Input should be a valid dictionary"),
+        (dialogue({"arguments": [1]}), "calls.0.arguments"),
+        (dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
+        (dialogue({"turn": -1}), "calls.0.turn"),
+        (dialogue({"turn": 999}), "a call behind turn 999, but there are 1 turns"),
+        (dialogue({}, {}), "two calls of one id, a/1"),
     ],
 )
 def test_malformed_rows(tmp_path: Path, row: object, said: str) -> None:

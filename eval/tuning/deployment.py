@@ -1,0 +1,60 @@
+"""``deployment.yaml``: the settings that ``tune`` chose, for ``--config`` of ``decode`` and ``eval``."""
+
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from eval.errors import EvalError
+from eval.tuning.results import Tuning
+from tooldecoding.config import ModelSettings
+from tooldecoding.display import shown
+
+DEPLOYMENT: Final = "deployment.yaml"
+
+
+def deployment_text(tuning: Tuning, settings: ModelSettings, comments: Sequence[str]) -> str:
+    """The file: every setting that says how calls are decoded, with comments in front.
+
+    Parameters
+    ----------
+    tuning : Tuning
+        With a deployed variant.
+    settings : ModelSettings
+        What prompts were decoded with; what was tuned goes before.
+    comments : sequence of str
+        Date, versions, machine.
+    """
+    if tuning.deployed is None:
+        raise ValueError("no limit was chosen")
+    calibration = tuning.calibration
+    tuned: dict[str, Any] = {
+        **tuning.deployed.__dict__,
+        "calibration": None if calibration is None else list(calibration.__dict__.values()),
+    }
+    values = {field.name: getattr(settings, field.name) for field in fields(ModelSettings)} | tuned
+    lines = [f"# {_one_line(line)}" for line in (*comments, *tuning.reasons)]
+    lines.append("")
+    lines += [_setting(name, value) for name, value in values.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; EvalError where that is impossible."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise EvalError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _setting(name: str, value: Any) -> str:
+    # as a flow mapping, so that a list stays on its line
+    return str(yaml.safe_dump({name: value}, default_flow_style=True, allow_unicode=True, width=10**6)).strip()[1:-1]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(shown(text).split())

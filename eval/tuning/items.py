@@ -1,0 +1,87 @@
+"""What is tuned on: the samples of a benchmark, or the user's own prompts without answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+from eval.errors import EvalError
+from eval.prompts import Prompter
+from eval.run import draw
+from eval.samples import Benchmark, Sample
+from lookup.errors import ToolDecodingError
+from tooldecoding.batch import BadRow, Row
+from tooldecoding.config import Settings
+from tooldecoding.decoder import Request
+from tooldecoding.jobs import make_request
+
+
+@dataclass(frozen=True)
+class Item:
+    """One prompt.
+
+    Attributes
+    ----------
+    id : str
+    dialogue : str
+        What is resampled, and kept in one fold, as a whole.
+    request : Request or None
+        None if no prompt can be made.
+    error : str
+        Why there is no request.
+    sample : Sample or None
+        None for own data.
+    names : mapping
+        The columns that name it in rows of predictions.
+    """
+
+    id: str
+    dialogue: str
+    request: Request | None
+    error: str
+    sample: Sample | None
+    names: Mapping[str, Any]
+
+
+def benchmark_items(benchmark: Benchmark, samples: Sequence[Sample], prompter: Prompter) -> list[Item]:
+    """The samples of a benchmark; one whose prompt cannot be made counts as wrong, as in ``tooldecoding eval``."""
+    items = []
+    for sample in samples:
+        request, error = None, ""
+        try:
+            request = prompter.request(sample)
+        except ToolDecodingError as cause:
+            error = str(cause)
+        items.append(Item(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
+    return items
+
+
+def draw_rows(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
+    """``limit`` rows of a batch, drawn with ``seed``.
+
+    Raises
+    ------
+    EvalError
+        If two ids differ by type alone (1 and "1").
+    """
+    if len({str(row.id) for row in rows}) < len(rows):
+        raise EvalError("--data: two rows have ids that differ by type alone (1 and '1'); tell them apart")
+    return draw(rows, limit, seed)  # type: ignore[arg-type, return-value]  # it draws from any sequence
+
+
+def own_items(rows: Sequence[Row], settings: Settings, tokenizer: PreTrainedTokenizerBase) -> list[Item]:
+    """The rows of ``decode --batch``; a row that cannot be decoded keeps its error and has no part in any figure."""
+    return [_own_item(row, settings, tokenizer) for row in rows]
+
+
+def _own_item(row: Row, settings: Settings, tokenizer: PreTrainedTokenizerBase) -> Item:
+    request, error = None, ""
+    if isinstance(row, BadRow):
+        error = row.error
+    else:
+        try:
+            request = make_request(row, settings, tokenizer)
+        except ToolDecodingError as cause:
+            error = str(cause)
+    return Item(str(row.id), str(row.id), request, error, None, {"id": str(row.id)})

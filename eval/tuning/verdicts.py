@@ -1,0 +1,55 @@
+"""Verdicts on derived predictions; a prediction that several variants share is judged once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval.metrics import Accuracy
+from eval.predictions import PredictionRow, Predictions
+from eval.samples import Benchmark, Judgement, Sample
+from eval.score import Scorer
+from eval.tuning.derive import Outcome
+from eval.tuning.items import Item
+
+
+@dataclass
+class Verdicts:
+    """Judges what variants give for the samples of a benchmark."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    _rows: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
+    _judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
+
+    def scores(self, outcomes: Mapping[str, Outcome]) -> dict[str, Mapping[str, Any]]:
+        """Item id -> its row of scores."""
+        return {item.id: self._row(item.sample, outcomes[item.id]) for item in self.items if item.sample is not None}
+
+    def judge(self, sample: Sample, prediction: str) -> Judgement:
+        """The benchmark's verdict."""
+        key = sample.id, prediction
+        if key not in self._judgements:
+            self._judgements[key] = self.benchmark.judge(sample, prediction)
+        return self._judgements[key]
+
+    def _row(self, sample: Sample, outcome: Outcome) -> Mapping[str, Any]:
+        key = sample.id, outcome.text, outcome.error
+        if key not in self._rows:
+            given = PredictionRow(sample, outcome.text, {"error": outcome.error})
+            [self._rows[key]] = Scorer(self.benchmark, self.judge).score(Predictions((given,), ()), partial=True)
+        return self._rows[key]
+
+
+def right(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
+    """Item id -> whether it is right."""
+    return {identifier: bool(row["correct"]) for identifier, row in scores.items()}
+
+
+def accuracy(of: Mapping[str, bool]) -> Accuracy:
+    """How many are right, all samples alike."""
+    return Accuracy(sum(of.values()), len(of))
+
+
+def value_errors(scores: Mapping[str, Mapping[str, Any]]) -> int:
+    """Wrong predictions of the class ``value``."""
+    return sum(row["error_class"] == "value" for row in scores.values())

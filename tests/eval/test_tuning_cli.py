@@ -1,0 +1,173 @@
+"""``tooldecoding tune`` as a user types it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import CASES, Ran
+from eval.settings import EvalSettings
+from eval_data import write_sgd
+from tooldecoding.config import Settings, read_config
+
+Cli = Callable[..., Ran]
+QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
+FEW = ("--rule", "bootstrap", "--margin", 100)
+LIMITS = ("--limits", "1,2")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_sgd(tmp_path / "sgd")
+
+
+@pytest.fixture
+def command(data: Path, tmp_path: Path, tiny_model_path: str) -> tuple[Any, ...]:
+    start = ("tune", "sgd", "--data", data, "--model", tiny_model_path, "--tool-choice", "required")
+    return (*start, *QUICK, *FEW, *LIMITS, "--out", tmp_path / "tuned")
+
+
+def found(folder: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((folder / "tune.json").read_text())
+    return read
+
+
+def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: Path, tiny_model_path: str) -> None:
+    out = tmp_path / "tuned"
+    ran = cli(*command)
+    assert ran.code == 0, ran.err
+    assert "Order limit" in ran.out and "Adaptive stopping" in ran.out and "Order sensitivity" in ran.out
+    result = found(out)
+    assert [row["order_limit"] for row in result["limits"]] == [1, 2]
+    assert all(row["total"] == 4 and row["latency"]["median_ms"] > 0 for row in result["limits"])
+    assert [row["changed"] for row in result["stopping"] if row["stopping"] == "exact"] == [0]
+    assert (out / "tune.png").stat().st_size > 10_000
+
+    deployed = read_config(str(out / "deployment.yaml"))
+    assert deployed == read_config(str(out / "deployment.yaml"), EvalSettings)
+    assert (deployed["order_limit"], deployed["model"]) == (result["chosen"]["order_limit"], tiny_model_path)
+    Settings(**deployed)
+    tools, dialogue = CASES / "tools.jsonl", tmp_path / "dialogue.jsonl"
+    dialogue.write_text('{"role": "User", "text": "Cancel table 7."}\n')
+    ran = cli("decode", "--config", out / "deployment.yaml", "--tools", tools, "--dialogue", dialogue, "--json")
+    assert ran.code == 0, ran.err
+    assert len(json.loads(ran.out)["candidates"]) == 1 == deployed["order_limit"]
+
+    for limit in (1, 2):  # the derived predictions are those of a direct run
+        direct = tmp_path / f"direct-{limit}"
+        run = ("eval", "sgd", "--data", data, "--model", tiny_model_path, "--tool-choice", "required")
+        assert cli(*run, "--max-value-tokens", 4, "--order-limit", limit, "--out", direct).code == 0
+        derived = [json.loads(line) for line in (out / f"predictions/order_limit_{limit}.jsonl").open()]
+        rows = [json.loads(line) for line in (direct / "predictions.jsonl").open()]
+        assert [r["prediction"] for r in derived] == [r["prediction"] for r in rows]
+
+
+def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+    out = tmp_path / "tuned"
+    assert cli(*command, "--batch-size", 1).code == 0
+    whole = found(out)
+    for name in ("candidates.jsonl", "latency.jsonl"):
+        text = (out / name).read_bytes()
+        (out / name).write_bytes(text[: len(text) // 2])
+    (out / "deployment.yaml").write_text("seed: 7\n")
+    ran = cli(*command, "--batch-size", 1, "--min-gain", 1)
+    assert ran.code == 0, ran.err
+    again = found(out)
+    for row, other in zip(whole["limits"], again["limits"], strict=True):
+        assert {**row, "latency": None} == {**other, "latency": None}
+    assert again["decision"]["min_gain"] == 1
+    assert read_config(str(out / "deployment.yaml"))["seed"] == 0
+    ran = cli(*command, "--max-value-tokens", 5)
+    assert ran.code == 2
+    assert "begun with max_value_tokens 4, not 5" in ran.err
+
+
+def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+    (tmp_path / "tuned").mkdir()
+    ran = cli(*command, "--max-latency-ms", 0.001)
+    assert ran.code == 2
+    assert "no limit keeps within 0.001 ms: the nearest is limit" in ran.err
+    assert "Traceback" not in ran.err
+    assert not (tmp_path / "tuned" / "deployment.yaml").exists()
+    assert found(tmp_path / "tuned")["chosen"]["order_limit"] is None
+    ran = cli(*command, "--max-slowdown", 1e6)
+    assert ran.code == 0, ran.err
+    assert "order limits within 1e+06 times the latency of limit 1: all of them" in ran.out
+
+
+def own_rows(path: Path, count: int) -> Path:
+    tools = (CASES / "tools.jsonl").read_text()
+    rows = [
+        {"id": n, "dialogue": [{"role": "User", "text": f"Cancel table {n}."}], "tools": tools} for n in range(count)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"id": "bad"}]))
+    return path
+
+
+def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
+    out = tmp_path / "tuned"
+    rows = own_rows(tmp_path / "rows.jsonl", 6)
+    base = ("tune", "batch", "--data", rows, "--model", tiny_model_path, "--out", out, *QUICK)
+    ran = cli(*base, "--limits", "1,3", "--margin", 50)
+    assert ran.code == 0, ran.err
+    assert "this is not accuracy" in ran.out
+    assert "Could not be decoded, and have no part in any figure: 1; the first: " in ran.out
+    result = found(out)
+    assert result["samples"] == 6
+    assert result["measure"].startswith("agreement")
+    assert result["limits"][-1]["right"] == 6
+    assert result["confidence"] is None and result["optional_shares"] == []
+    texts = [
+        [json.loads(line)["prediction"] for line in (out / f"predictions/order_limit_{n}.jsonl").open()] for n in (1, 3)
+    ]
+    assert result["limits"][0]["right"] == sum(a == b for a, b in zip(*texts, strict=True))
+    assert "not accuracy" in (out / "deployment.yaml").read_text()
+    assert read_config(str(out / "deployment.yaml"))["tool_choice"] == "required"
+    ran = cli(*base, "--limits", "1,3")
+    assert "7, but 59 are needed to show agreement up to a loss of 5 points" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sgd", "--limits", "1,1"], "1 stands twice"),
+        (["sgd", "--limits", ""], "found an empty one"),
+        (["sgd", "--limits", "0,4"], "from 1 to"),
+        (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
+        (["sgd", "--rule", "t-test"], "expected mcnemar or bootstrap, got 't-test'"),
+        (["sgd", "--level", "2"], "--level: expected a number between 0 and 0.5"),
+        (["sgd", "--max-slowdown", "2", "--min-gain", "1"], "expected one budget"),
+        (["sgd", "--tools", "x"], "--tools is for batch"),
+        (["sgd", "--tool-choice", "none"], "expected auto or required"),
+        (["sgd", "--category", "none"], "known: seen"),
+        (["sgd", "--config", "documented.yaml", *map(str, FEW)], "but orders is documented; leave it out"),
+        (["sgd", "--config", "none"], "no file 'none'"),
+        (["sdg"], "did you mean sgd?"),
+        (["batch", "--shots", "1"], "--shots is for benchmarks"),
+        (["batch", "--category", "x"], "--category is for benchmarks"),
+        (["batch", "--limit", "0"], "limit must be 1 or more"),
+        (["batch", "--tool-choice", "none"], "none forbids them"),
+        (["batch"], "expected a file, found a directory"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_what_a_user_can_get_wrong(
+    cli: Cli, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("documented.yaml").write_text("orders: documented\n")
+    ran = cli("tune", *arguments, "--data", data, "--out", tmp_path / "out")
+    assert ran.code == 2
+    assert said in ran.err
+    assert ran.err.startswith("error: ") and ran.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_of_something_else(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+    (tmp_path / "tuned").mkdir()
+    (tmp_path / "tuned" / "notes.txt").write_text("x")
+    ran = cli(*command)
+    assert ran.code == 2
+    assert "holds something else than a run" in ran.err

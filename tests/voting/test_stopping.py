@@ -1,0 +1,247 @@
+"""Stopping early: exact changes no vote, asks for no order too many, and posterior follows the Beta rule."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta
+
+from lookup.schema import ToolSpec
+from tools import parameter, tool
+from voting import CandidateCall, CandidateValue, Stopping, VotedCall, merge, orders_needed
+
+BOOK = tool(
+    "Book",
+    parameter("city", "str"),
+    parameter("price", "float"),
+    parameter("place", "any"),
+    parameter("note", "str", required=False),
+    parameter("where", "dict", required=False),
+)
+KEYS = ("city", "price", "place")
+ABSENT = object()
+
+
+def candidate(
+    values: dict[str, Any],
+    order: tuple[str, ...] = KEYS,
+    logprob: float = -1.0,
+    truncated: bool = False,
+    name: str = "Book",
+) -> CandidateCall:
+    written = [CandidateValue(k, v, repr(v), logprob, truncated) for k, v in values.items() if v is not ABSENT]
+    return CandidateCall(name, order, tuple(written))
+
+
+# values that fail the type check, that are one vote in several spellings (1 and 1.0, 0.0 and -0.0, keys of an object in
+# another sequence) or several votes that look alike (1, 1.0 and True)
+COMMON: dict[str, Any] = {"city": "Rome", "price": 1, "place": {"a": 1, "b": 2}, "note": "x"}
+DEVIATION = st.fixed_dictionaries(
+    {},
+    optional={
+        "city": st.sampled_from(["Paris", 3]),
+        "price": st.sampled_from([1.0, 0.0, -0.0, 2.5, "x"]),
+        "place": st.sampled_from([{"b": 2, "a": 1}, 1, 1.0, True, [[0.0]], [[-0.0]], None]),
+        "note": st.sampled_from([ABSENT, "y", 5]),
+        "where": st.sampled_from([{"x": 0.0}, {"x": -0.0}, {}, "no object"]),
+    },
+)
+CALL = st.builds(
+    lambda deviation, order, logprob, truncated: candidate(COMMON | deviation, tuple(order), logprob, truncated),
+    DEVIATION,
+    st.permutations(KEYS),
+    st.sampled_from([0.0, -0.1, -1.0, -9.0]),
+    st.sampled_from([False] * 5 + [True]),
+)
+CALLS = st.lists(CALL | st.just(candidate(COMMON)), min_size=1, max_size=12)
+EVERY_SHARE = (0.0, 0.25, 1 / 3, 0.5, 0.7, 1.0)
+EVERY_LEVEL = (0.0, 0.01, 0.05, 0.0625, 0.2, 0.5)
+SHARES, LEVELS = st.sampled_from(EVERY_SHARE), st.sampled_from(EVERY_LEVEL)
+RULES = st.sampled_from(["none", "exact", "posterior"])
+
+
+def outcome(call: VotedCall) -> tuple[str, str, bool]:
+    """What a vote decides; ``repr`` tells 1 from 1.0, 0.0 from -0.0, and the sequence of an object's keys."""
+    return call.name, repr(call.arguments), call.valid
+
+
+def needed(calls: Sequence[CandidateCall], total: int, share: float = 0.5, of: ToolSpec = BOOK) -> int:
+    return orders_needed(calls, of, total, "exact", optional_share=share)
+
+
+@given(CALLS, st.lists(CALL, max_size=8), SHARES)
+def test_no_remaining_orders_change_what_is_settled(
+    calls: list[CandidateCall], rest: list[CandidateCall], share: float
+) -> None:
+    total = len(calls) + len(rest)
+    every = merge(calls + rest, BOOK, share)
+    for count in range(1, total):
+        if needed((calls + rest)[:count], total, share) == 0:
+            assert outcome(merge((calls + rest)[:count], BOOK, share)) == outcome(every)
+
+
+@given(CALLS, CALL, st.integers(0, 12), SHARES)
+def test_not_even_if_all_remaining_orders_conspire(
+    calls: list[CandidateCall], other: CandidateCall, left: int, share: float
+) -> None:
+    if needed(calls, len(calls) + left, share) == 0:
+        rival = replace(other, values=tuple(replace(v, logprob=0.0, truncated=False) for v in other.values))
+        assert outcome(merge([*calls, *[rival] * left], BOOK, share)) == outcome(merge(calls, BOOK, share))
+
+
+ONE = {
+    required: tool("One", parameter("x", "str", required=required), parameter("k", "str")) for required in (True, False)
+}
+
+
+def one(x: Any, truncated: bool = False, logprob: float = -1.0) -> CandidateCall:
+    return candidate({"x": x, "k": "v"}, ("k",), logprob, truncated, "One")
+
+
+BALLOTS = st.builds(one, st.sampled_from(["a", "a", "b", 5, ABSENT]), st.sampled_from([False, False, True]))
+
+
+@given(st.booleans(), st.lists(BALLOTS, min_size=1, max_size=5), st.integers(1, 3), SHARES)
+def test_settled_is_what_no_orders_can_change(
+    required: bool, calls: list[CandidateCall], left: int, share: float
+) -> None:
+    """Every way to go on with one key, where later orders win every tie."""
+    of = ONE[required]
+    ways = [one(x, logprob=9.0) for x in ("a", "b", "new", 5, ABSENT)] + [one("a", truncated=True)]
+    known = outcome(merge(calls, of, share))
+    same = all(outcome(merge([*calls, *rest], of, share)) == known for rest in itertools.product(ways, repeat=left))
+    settled = orders_needed(calls, of, len(calls) + left, "exact", optional_share=share) == 0
+    k_settled = 2 * len(calls) > len(calls) + left  # the other key, on which all agree
+    assert settled == (same and k_settled)
+
+
+@given(st.booleans(), st.lists(BALLOTS, max_size=8), BALLOTS, st.integers(1, 9), RULES, LEVELS, SHARES)
+def test_the_orders_asked_for_are_the_fewest(
+    required: bool,
+    calls: list[CandidateCall],
+    further: CandidateCall,
+    left: int,
+    stopping: Stopping,
+    level: float,
+    share: float,
+) -> None:
+    """One more order takes at most one off, whatever it says; and some way to go on needs no more than these."""
+    of, total = ONE[required], len(calls) + left
+    count = orders_needed(calls, of, total, stopping, level, share)
+    assert orders_needed([*calls, further], of, total, stopping, level, share) >= count - 1
+    ways = [one(x) for x in ("a", "b", "new", *([] if required else [ABSENT]))]
+    assert 0 <= count <= left and (calls or count)
+    assert any(orders_needed([*calls, *[way] * count], of, total, stopping, level, share) == 0 for way in ways)
+
+
+@given(CALLS, st.integers(0, 9), RULES, LEVELS, SHARES)
+def test_a_call_needs_what_its_neediest_key_does(
+    calls: list[CandidateCall], left: int, stopping: Stopping, level: float, share: float
+) -> None:
+    def by(of: ToolSpec) -> int:
+        return orders_needed(calls, of, len(calls) + left, stopping, level, share)
+
+    singles = [
+        replace(BOOK, parameters=tuple(p for p in BOOK.parameters if p.name in key))
+        for key in ({"city", "price", "place"}, {*KEYS, "note"}, {*KEYS, "where"})
+    ]
+    assert by(BOOK) == max(map(by, singles))
+
+
+@given(CALLS, LEVELS, SHARES)
+def test_rounds_end_at_the_first_settled_order(calls: list[CandidateCall], level: float, share: float) -> None:
+    used = {}
+    for stopping in ("none", "exact", "posterior"):
+        done, rounds = 0, 0
+        while count := orders_needed(calls[:done], BOOK, len(calls), stopping, level, share):
+            done, rounds = done + count, rounds + 1
+        used[stopping] = done
+        assert rounds <= len(calls)
+        settled = [
+            n for n in range(1, len(calls) + 1)
+            if orders_needed(calls[:n], BOOK, len(calls), stopping, level, share) == 0
+        ]  # fmt: skip
+        assert done == settled[0]
+    assert used["posterior"] <= used["exact"] <= used["none"] == len(calls)
+
+
+@given(CALLS, st.integers(0, 9), LEVELS, LEVELS, SHARES)
+def test_a_laxer_rule_never_needs_more(
+    calls: list[CandidateCall], left: int, one_level: float, other: float, share: float
+) -> None:
+    total = len(calls) + left
+    strict, lax = sorted((one_level, other))
+    by_level = {level: orders_needed(calls, BOOK, total, "posterior", level, share) for level in (0.0, strict, lax)}
+    assert by_level[lax] <= by_level[strict] <= by_level[0.0] == needed(calls, total, share)
+
+
+@pytest.mark.parametrize("level", EVERY_LEVEL)
+def test_a_value_is_settled_by_the_beta_rule(level: float) -> None:
+    of = tool("One", parameter("x", "str"))
+    for leader, rival, left in itertools.product(range(8), range(8), (1, 3, 30)):
+        calls = [one("a")] * leader + [one("b")] * rival
+        settled = bool(calls) and orders_needed(calls, of, len(calls) + left, "posterior", level) == 0
+        more, fewer = max(leader, rival), min(leader, rival)
+        change = round(beta.cdf(0.5, more + 1, fewer + 1), 9)
+        assert settled == (more > fewer + left or (more > fewer and change < level))
+
+
+@pytest.mark.parametrize("share", EVERY_SHARE)
+def test_an_optional_key_is_settled_by_the_beta_rule(share: float) -> None:
+    of, exact = tool("One", parameter("x", "str", required=False)), Fraction(share).limit_denominator(100)
+    counts = ((c, n - c, left) for n in range(1, 9) for c in range(n + 1) for left in (1, 3, 30))
+    for (carrying, lacking, left), level in itertools.product(counts, EVERY_LEVEL):
+        done = carrying + lacking
+        calls = [one("a")] * carrying + [one(ABSENT)] * lacking
+        settled = orders_needed(calls, of, done + left, "posterior", level, share) == 0
+        change = round(beta.cdf(share, carrying + 1, lacking + 1), 9)
+        if Fraction(carrying, done) > exact:
+            value = carrying > left or (carrying > 0 and 0.5 ** (carrying + 1) < level)
+            assert settled == (value and (Fraction(carrying, done + left) > exact or change < level))
+        else:
+            assert settled == (Fraction(carrying + left, done + left) <= exact or 1 - change < level)
+
+
+@pytest.mark.parametrize(
+    ("stopping", "level", "rounds"),
+    [("none", 0.05, [12]), ("exact", 0.05, [7]), ("posterior", 0.05, [4]), ("posterior", 0.0, [7])],
+)
+def test_rounds_where_all_agree(stopping: Stopping, level: float, rounds: list[int]) -> None:
+    calls, sizes = [candidate(COMMON)] * 12, []
+    while count := orders_needed(calls[: sum(sizes)], BOOK, 12, stopping, level):
+        sizes.append(count)
+    assert sizes == rounds
+
+
+def test_what_waits_for_the_last_order() -> None:
+    assert needed([candidate(COMMON | {"city": 3})] * 5, 12) == 4  # no valid value: a new one leads at the earliest
+    assert needed([candidate(COMMON, truncated=True)] * 11, 12) == 1  # one that ends by itself beats all that do not
+    assert needed([candidate(COMMON)] * 13, 12) == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "one_spelling"),
+    [(0, True), ({"a": 1}, True), ([{}, 1.5, None], True)]
+    + [(v, False) for v in (0.0, -0.0, [0.0], (-0.0,), {"b": 2, "a": 1}, {"a": [0.0]}, {0.0: 1}, {"a": {1: 2, 3: 4}})],
+)
+def test_a_value_of_several_spellings_waits_for_documentation_order(place: Any, one_spelling: bool) -> None:
+    """The order nearest to documentation order spells it, and it may be the last one."""
+    backwards = candidate(COMMON | {"place": place}, KEYS[::-1])
+    assert needed([backwards] * 11, 12) == (0 if one_spelling else 1)
+    assert needed([replace(backwards, order=KEYS), *[backwards] * 10], 12) == 0
+
+
+def test_a_tool_without_keys_has_one_order() -> None:
+    assert needed([], 1, of=tool("Stop")) == 1 and needed([candidate({}, (), name="Stop")], 1, of=tool("Stop")) == 0
+
+
+@pytest.mark.parametrize(("carrying", "of"), [(1, 2), (3, 10), (7, 10), (9, 12), (15, 22), (13, 23), (0, 4), (4, 4)])
+def test_an_optional_key_needs_more_than_its_share(carrying: int, of: int) -> None:
+    for count in range(of + 1):
+        calls = [candidate(COMMON | {"note": "x"})] * count + [candidate(COMMON | {"note": ABSENT})] * (of - count)
+        assert ("note" in merge(calls, BOOK, carrying / of).arguments) == (count > carrying)
