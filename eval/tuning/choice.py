@@ -97,16 +97,25 @@ class Decision:
             return 1
         return math.ceil(math.log(self.level) / math.log1p(-self.margin / 100))
 
-    def demand_enough(self, samples: int, answers: bool) -> None:
-        """EvalError, which says how many are needed, if so many samples cannot decide."""
+    def demand_enough(self, samples: int, answers: bool, lost: int = 0) -> None:
+        """EvalError, which says how many are needed, if so many samples cannot decide.
+
+        Parameters
+        ----------
+        answers : bool
+            Whether there are reference answers.
+        lost : int
+            How many more there are that cannot be decoded, with any limit.
+        """
         needed = self.samples_needed if answers else self.prompts_needed
         if samples >= needed:
             return
         what = "a loss" if answers else "agreement up to a loss"
         test = f"--rule {self.rule}" if answers else "an exact binomial test"
+        others = f" ({lost} more cannot be decoded)" if lost else ""
         raise EvalError(
-            f"too few samples for a decision: {samples}, but {needed} are needed to show {what} of {self.margin:g} "
-            f"points at the level {self.level:g} by {test}; take more samples, or a larger --margin"
+            f"too few samples for a decision: {samples}{others}, but {needed} are needed to show {what} of "
+            f"{self.margin:g} points at the level {self.level:g} by {test}; take more samples, or a larger --margin"
         )
 
 
@@ -218,6 +227,8 @@ def _reason(
         if p[limit] <= decision.level:
             return f"{text}, significantly fewer than {decision.margin:g} % (exact binomial test, p = {p[limit]:.3g})"
         return f"{text}; no smaller one is shown to stay below {decision.margin:g} % (exact binomial test)"
+    if not points[best]:
+        return f"nothing is right at any limit, so that accuracy cannot tell them apart: limit {limit} is the smallest"
     test = "exact McNemar test" if decision.rule == "mcnemar" else f"paired bootstrap, {RESAMPLES} resamples"
     if limit == best:
         smaller = [n for n in points if n < limit]

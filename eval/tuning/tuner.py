@@ -126,7 +126,7 @@ class Tuner:
         if not self._able:
             first = next(iter(self._failed.values()))
             raise EvalError(f"none of the {len(self.items)} prompts can be decoded; the first: {first}")
-        self.decision.demand_enough(len(self._counted), answers)
+        self.decision.demand_enough(len(self._able), answers, len(self._failed))
 
     def _right(self, variant: Variant, reference: Variant) -> dict[str, bool]:
         """Item id -> whether it is right, or gives the calls of the reference."""

@@ -32,7 +32,10 @@ def test_the_smallest_that_is_not_worse() -> None:
     assert choice({1: 50, 4: 56, 12: 60}, 100).limit == 4  # four losses: 0.0625
     assert choice({1: 50, 4: 55, 12: 60}, 100).limit == 12  # five: 0.031
     assert choice({1: 56, 4: 57, 12: 60}, 100).limit == 1
-    assert choice({1: 60, 4: 60, 12: 60}, 100).limit == 1
+    same = choice({1: 60, 4: 60, 12: 60}, 100)
+    assert (same.limit, same.best) == (1, 1)
+    nothing = choice({1: 0, 4: 0}, 100)
+    assert (nothing.limit, nothing.reasons[0][:34]) == (1, "nothing is right at any limit, so ")
     found = choice({1: 60, 4: 50, 12: 40}, 100)
     assert (found.limit, found.best) == (1, 1)
     assert found.p[12] < 0.05

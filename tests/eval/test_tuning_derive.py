@@ -25,10 +25,8 @@ from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, CandidateValue
 
 
-def parameters(required: Sequence[str], **optional: Mapping[str, Any]) -> dict[str, Any]:
-    numbers = {"type": "integer", "description": ""}
-    texts = {"type": "string", "description": ""}
-    keys = {key: numbers if number % 2 else texts for number, key in enumerate(required)}
+def parameters(required: Sequence[str], *types: str, **optional: Mapping[str, Any]) -> dict[str, Any]:
+    keys = {key: {"type": types[number % len(types)], "description": ""} for number, key in enumerate(required)}
     return {"type": "object", "properties": keys | optional, "required": list(required)}
 
 
@@ -37,12 +35,14 @@ TOOLS = extract(
         {
             "name": "BookBoat",
             "description": "Books a boat",
-            "parameters": parameters(["harbour", "seats", "day", "hours"], crew={"type": "boolean"}),
+            "parameters": parameters(["deck", "day", "crew", "food"], "boolean", sails={"type": "boolean"}),
         },
         {
             "name": "SetLamp",
             "description": "Switches a lamp",
-            "parameters": parameters(["room", "level"], colour={"type": "string", "enum": ["red", "blue"]}),
+            "parameters": parameters(
+                ["room", "level"], "string", "integer", colour={"type": "string", "enum": ["red", "blue"]}
+            ),
         },
         {"name": "Ask", "description": "Asks", "parameters": parameters([], what={"type": "string"})},
     ]
@@ -53,14 +53,14 @@ VARIANTS = [
     *(Variant(limit) for limit in (1, 2, 3, 4, 6)),
     *(Variant(6, share) for share in (0.1, 0.2, 0.8)),
     *(Variant(4, 0.2, stopping, 0.3) for stopping in ("exact", "posterior")),
-    Variant(6, 0.5, "exact"),
+    *(Variant(6, share, stopping, 0.4) for share in (0.1, 0.5, 0.9) for stopping in ("exact", "posterior")),
 ]
 
 
 @pytest.fixture(scope="module")
 def decoder() -> ToolDecoder:
     tokenizer = byte_level_tokenizer()
-    return ToolDecoder(tiny_model("llama", len(tokenizer), seed=3), tokenizer)
+    return ToolDecoder(tiny_model("llama", len(tokenizer), seed=6), tokenizer)
 
 
 def make_items(form: str) -> list[Item]:
@@ -120,6 +120,7 @@ def test_an_interrupted_collection_ends_in_the_same_candidates(
     lines = (tmp_path / "whole" / CANDIDATES).read_bytes().splitlines(keepends=True)
     (tmp_path / CANDIDATES).write_bytes(b"".join(lines[:kept]) + lines[kept][:torn])
     assert make_collector(decoder, tmp_path, 2).candidates(items, FULL) == expected
+    assert len((tmp_path / CANDIDATES).read_text().splitlines()) == len(items)
 
 
 def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder, tmp_path: Path) -> None:
@@ -165,7 +166,7 @@ ORDERS = [("a", "b"), ("b", "a")]
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=2))
 def test_flips_of_two_keys(values: list[tuple[int, int]]) -> None:
-    [tool] = extract([{"name": "f", "description": "", "parameters": parameters(["a", "b"])}]).tools
+    [tool] = extract([{"name": "f", "description": "", "parameters": parameters(["a", "b"], "integer")}]).tools
     candidates = tuple(
         CandidateCall("f", order, tuple(CandidateValue(k, pair["ab".index(k)], "", 0.0) for k in order))
         for order, pair in zip(ORDERS, values, strict=True)
@@ -180,7 +181,7 @@ def test_flips_of_two_keys(values: list[tuple[int, int]]) -> None:
 
 
 def test_flips_between_three_orders() -> None:
-    [tool] = extract([{"name": "f", "description": "", "parameters": parameters(["a", "b", "c"])}]).tools
+    [tool] = extract([{"name": "f", "description": "", "parameters": parameters(["a", "b", "c"], "integer")}]).tools
     values = {("a", "b", "c"): 1, ("c", "b", "a"): 2, ("b", "a", "c"): 1, ("b", "c", "a"): 3}
     candidates = [
         CandidateCall("f", order, tuple(CandidateValue(k, v if k == "a" else 0, "", 0.0) for k in order))

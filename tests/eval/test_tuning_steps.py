@@ -106,9 +106,9 @@ def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path, monkeypa
 
 
 def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 4 + [(LAMP, LAMP)] * 6)
+    found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 6 + [(LAMP, LAMP)] * 4)
     assert found.deployed is not None
-    assert found.deployed.optional_share == 0.5
+    assert found.deployed.optional_share == 0.5  # six gains alone have p = 0.016, among ten comparisons 0.16
     assert "optional_share stays 0.5" in found.reasons[0]
 
 
@@ -162,6 +162,8 @@ def test_without_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_too_few_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EvalError, match="4, but 5 are needed"):
         tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 4)
+    with pytest.raises(EvalError, match=r"4 \(3 more cannot be decoded\), but 5 are needed"):
+        tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 4 + [()] * 3)
     with pytest.raises(EvalError, match="none of the 5 prompts can be decoded; the first: too long"):
         tune(tmp_path, monkeypatch, [()] * 5)
 
