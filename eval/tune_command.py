@@ -33,7 +33,10 @@ def tune_command(
         str, typer.Argument(metavar="api-bank|bfcl-live|bfcl-v1|sgd|batch", help="batch: your own prompts.")
     ],
     data: Annotated[str, typer.Option(metavar="DIR", help="As for eval; for batch the rows of decode --batch.")],
-    out: Annotated[str, typer.Option(metavar="DIR", help="Folder for everything; the same command goes on in it.")],
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Folder; the same command goes on in it. Default: runs/tune-BENCHMARK."),
+    ] = None,
     limits: Annotated[
         str | None, typer.Option(metavar="N,N,…", help="Order limits to choose from. Default: 1,2,4,6,9,12.")
     ] = None,
@@ -105,7 +108,8 @@ def tune_command(
 
     decision = Decision(read_rule(rule), level, margin, max_latency_ms, max_slowdown, min_gain)
     read = read_limits(DEFAULT_LIMITS if limits is None else limits)
-    plan = Plan(read, decision, latency_prompts, Path(out), _progress_bar)
+    folder = Path(f"runs/tune-{benchmark}" if out is None else out)
+    plan = Plan(read, decision, latency_prompts, folder, _progress_bar)
     try:
         if benchmark == OWN_DATA:
             _refuse(
@@ -116,7 +120,7 @@ def tune_command(
             _refuse("batch, not for benchmarks", tools=tools)
             tuning = _tune_benchmark(benchmark, data, category or [], given, config, plan)
     except KeyboardInterrupt:
-        print(f"interrupted: the same command goes on behind what stands in {out}", file=sys.stderr)
+        print(f"interrupted: the same command goes on behind what stands in {folder}", file=sys.stderr)
         raise typer.Exit(130) from None
     show_tuning(output_console(), tuning, plan.out)
 
