@@ -144,7 +144,7 @@ def calibrate(slots: Slots) -> Calibration | None:
     if not can_fit(values):
         return None
     weights = fit(np.column_stack([_column(values, "share"), _column(values, "logprob")]), _labels(values))
-    return Calibration(*(round(float(w), 4) for w in weights))
+    return Calibration(*(round(float(w), 4) + 0.0 for w in weights))  # no -0.0
 
 
 def _column(slots: Sequence[Slot], name: str) -> np.ndarray:
