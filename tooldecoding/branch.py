@@ -2,23 +2,28 @@
 
 Text whose last token could still merge with what follows is held back (``pending``): the next token must
 begin with it. So every token is one that the tokenizer would make, and what is determined costs no pass of
-its own: it is fed together with the held token, which is dropped again if the model prefers a longer one.
+its own: it is fed together with the held token. That one, and what a draft expects behind it, is only tried: scores
+come back before and after each tried token, and those that the branch does not take after all are dropped.
 """
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeVar
 
-from tooldecoding.engine import Engine, Feed, Scores
+from tooldecoding.engine import Engine, Feed
 from tooldecoding.errors import TokenizerError
+from tooldecoding.scores import Scores
 from tooldecoding.token_table import TokenTable, is_characters
 from tooldecoding.token_trie import TokenTrie
 
 T = TypeVar("T")
 Requests = list[Feed]
-Answers = list[tuple[Scores, Scores | None]]
+Answers = list[list[Scores]]
 Steps = Generator[Requests, Answers, T]
 """A piece of decoding: yields the feeds of its next forward pass and is sent their scores."""
+
+Draft = Callable[[], str]
+"""The text that is expected behind what is written, empty if none is."""
 
 Label = Literal["forced", "constrained", "free"]
 _CONTEXT_BYTES = 128
@@ -47,6 +52,8 @@ class Branch:
         Tokens since the prompt that are settled.
     pending : bytes
         Text behind them whose tokens are not settled.
+    draft : Draft or None
+        Says what is to be tried; the tokens that are chosen do not depend on it.
     """
 
     def __init__(self, engine: Engine, table: TokenTable, handle: int, prompt_ids: Sequence[int], tally: Tally) -> None:
@@ -64,8 +71,11 @@ class Branch:
         self._pending_token: int | None = last if held else None
         self._pending_label: Label = "forced"
         self._context = table.join(sure[-_CONTEXT_BYTES:])[-_CONTEXT_BYTES:]
-        self._unfed = list(sure)
+        self.draft: Draft | None = None
+        self._unfed = sure[engine.reuse(handle, sure) :]
         self._scores: Scores | None = None
+        self._ahead: list[tuple[int, Scores]] = []
+        """Tried tokens behind the settled ones, which all are fed then, and the scores behind each."""
 
     def forks(self, count: int) -> Steps[list["Branch"]]:
         """This branch and ``count - 1`` more that go on from here.
@@ -80,7 +90,7 @@ class Branch:
     def _fork(self) -> "Branch":
         child = object.__new__(Branch)
         child.__dict__.update(self.__dict__)
-        child.ids, child._unfed = list(self.ids), list(self._unfed)
+        child.ids, child._unfed, child._ahead = list(self.ids), list(self._unfed), list(self._ahead)
         child.handle = self._engine.fork(self.handle)
         return child
 
@@ -109,6 +119,12 @@ class Branch:
                 self._take(token, self._pending_label)
         self.pending, self._pending_token = b"", None
 
+    def drop_tried(self) -> None:
+        """Forget the tokens that were tried and not taken."""
+        if self._ahead:
+            self._engine.drop(self.handle, len(self._ahead))
+            self._ahead = []
+
     def trim(self, size: int) -> None:
         """Take back the last ``size`` bytes of the pending text."""
         if size:
@@ -126,23 +142,13 @@ class Branch:
 
     def _continue_pending(self, accept: Callable[[bytes], object | None], label: Label) -> Steps[Pick]:
         """As ``next_token``; with an empty piece where the model keeps the held text as it is, now settled."""
-        after, held = None, self._pending_token
-        if self._scores is None:
-            if held is not None and self._engine.can_drop:
-                [(self._scores, after)] = yield [Feed(self.handle, [*self._unfed, held], held=True)]
-            else:
-                [(self._scores, _)] = yield [Feed(self.handle, self._unfed)]
-            self._unfed = []
-        pick = self._best(self._scores, accept)
+        scores = yield from self._known_scores(try_held=True)
+        pick = self._best(scores, accept)
         if pick.piece:
-            if after is not None:
-                self._engine.drop(self.handle)
             self.pending += pick.piece
             self._pending_token, self._pending_label = pick.token, label
         else:
             self.settle()
-            if after is not None:
-                self._unfed, self._scores = [], after
         return pick
 
     def _best(self, scores: Scores, accept: Callable[[bytes], object | None]) -> Pick:
@@ -197,8 +203,12 @@ class Branch:
             if len(node.children) == 1:
                 [edge] = node.children
             else:
-                scores = yield from self._known_scores()
-                edge, logprob = self._best_edge(node, scores)
+                edge_of = self._edges(node)
+                # a token that ends its alternative stays held: what else may stand there is read from all scores
+                ends = any(child.is_leaf for child in node.children.values())
+                scores = yield from self._known_scores(among=None if ends else list(edge_of))
+                token, logprob = scores.best_among(list(edge_of))
+                edge = edge_of[token]
                 logprobs.append(logprob)
                 label = "constrained"
             node = node.children[edge]
@@ -214,23 +224,39 @@ class Branch:
         self._hold(last, label)
         return chosen, logprobs
 
-    def _best_edge(self, node: TokenTrie, scores: Scores) -> tuple[int, float]:
-        """The likeliest child. A child that ends its alternative may be written by any longer token."""
+    def _edges(self, node: TokenTrie) -> dict[int, int]:
+        """Token -> child. A child that ends its alternative may be written by any longer token."""
         edge_of: dict[int, int] = {}
         for edge, child in node.children.items():
             text = self._table.texts[edge]
             if child.is_leaf and text:
                 edge_of.update(dict.fromkeys(self._table.with_prefix(text).tolist(), edge))
         edge_of.update({edge: edge for edge in node.children})
-        token = scores.ranked(list(edge_of))[0]
-        return edge_of[token], scores.logprob(token)
+        return edge_of
 
-    def _known_scores(self) -> Steps[Scores]:
-        """Scores behind the settled tokens; feeds those that are not fed yet."""
+    def _known_scores(self, try_held: bool = False, among: Sequence[int] | None = None) -> Steps[Scores]:
+        """Scores behind the settled tokens; feeds those that are not fed yet, and with them what is to be tried."""
         if self._scores is None:
-            [(self._scores, _)] = yield [Feed(self.handle, self._unfed)]
+            tried = self._tried() if try_held and self._engine.can_drop else []
+            feed = Feed(self.handle, [*self._unfed, *tried], len(tried), None if tried else among)
+            [[scores, *behind]] = yield [feed]
+            self._ahead = list(zip(tried, behind, strict=True))
             self._unfed = []
+            if feed.among is not None:
+                return scores
+            self._scores = scores
         return self._scores
+
+    def _tried(self) -> list[int]:
+        """The held token and those of the draft behind it."""
+        held = [] if self._pending_token is None else [self._pending_token]
+        if self.draft is None or (self.pending and not held):
+            return held
+        expected = self.draft().encode()
+        if not expected:
+            return held
+        tokens = list(self._table.encode_after(self._context, self.pending + expected))
+        return tokens if tokens[: len(held)] == held else held
 
     def _settle_part_of_character(self) -> None:
         if not is_characters(self.pending):
@@ -243,9 +269,13 @@ class Branch:
     def _take(self, token: int, label: Label) -> None:
         self.ids.append(token)
         self.length += 1
-        self._unfed.append(token)
         self._context = (self._context + self._table.join([token]))[-_CONTEXT_BYTES:]
-        self._scores = None
+        if self._ahead and self._ahead[0][0] == token:
+            _, self._scores = self._ahead.pop(0)
+        else:
+            self.drop_tried()
+            self._unfed.append(token)
+            self._scores = None
         self._tally[label] += 1
 
 

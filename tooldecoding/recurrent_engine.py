@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from tooldecoding.engine import Feed, Scores, Usage
+from tooldecoding.engine import Feed, Usage
+from tooldecoding.scores import Scores
 
 
 @dataclass
@@ -56,7 +57,11 @@ class RecurrentEngine:
         """See Engine."""
         del self._branches[branch]
 
-    def drop(self, branch: int) -> None:
+    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
+        """None: a state stands for all of its prompt, so a beginning of it cannot be had."""
+        return 0
+
+    def drop(self, branch: int, count: int) -> None:
         """Never possible; see ``can_drop``."""
         raise RuntimeError(f"branch {branch}: a recurrent state cannot forget a token")
 
@@ -65,9 +70,9 @@ class RecurrentEngine:
         return self._usages[self._branches[branch].prompt]
 
     @torch.inference_mode()
-    def extend(self, feeds: Sequence[Feed]) -> list[tuple[Scores, Scores | None]]:
+    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
         """See Engine; every feed takes forward passes of its own."""
-        return [(self._feed(f), None) for f in feeds]
+        return [[self._feed(f)] for f in feeds]
 
     def _feed(self, feed: Feed) -> Scores:
         branch = self._branches[feed.branch]
@@ -87,7 +92,7 @@ class RecurrentEngine:
             usage.positions += len(piece)
         live = [b.cache for b in self._branches.values() if b.prompt == branch.prompt]
         usage.cache_bytes = max(usage.cache_bytes, sum(_state_bytes(c) for c in live))
-        return Scores(output.logits[0, -1].float())
+        return Scores(output.logits[0, -1])
 
 
 def _state_bytes(cache: Any) -> int:

@@ -1,14 +1,20 @@
 """Which engine a model supports, found out by trying it on a few tokens."""
 
-import inspect
+from typing import Literal
 
 from transformers import PreTrainedModel
 
-from tooldecoding.cache_engine import CacheEngine, Layout
+from tooldecoding.batched_engine import BatchedEngine
 from tooldecoding.engine import Engine, Feed
 from tooldecoding.errors import ModelError
+from tooldecoding.head import Head
 from tooldecoding.options import Strategy
+from tooldecoding.packed_engine import PackedEngine
+from tooldecoding.prompt_cache import PromptCache
 from tooldecoding.recurrent_engine import RecurrentEngine
+
+Layout = Literal["packed", "batched"]
+"""Which branches share a row of the cache: those of a prompt, or none."""
 
 _TRIAL = ([5, 9, 7], [4, 6], [8, 3])
 _LARGEST_DIFFERENCE = 0.2
@@ -24,15 +30,16 @@ def is_recurrent(model: PreTrainedModel) -> bool:
     return bool(getattr(model, "_is_stateful", False)) or not attention
 
 
-def supports_packed(model: PreTrainedModel) -> bool:
+def supports_packed(head: Head) -> bool:
     """Whether branches packed behind one prompt give the logits that each gives alone."""
+    model = head.model
     config = model.config.get_text_config()
-    if is_recurrent(model) or "position_ids" not in inspect.signature(model.forward).parameters:
+    if is_recurrent(model) or not head.takes_positions:
         return False
     if not set(getattr(config, "layer_types", None) or ()) <= _LAYERS:
         return False
     prompt, first, second = _TRIAL
-    engine = CacheEngine(model, "packed")
+    engine = PackedEngine(head)
     try:
         [root] = engine.open(1)
         engine.extend([Feed(root, prompt)])
@@ -40,18 +47,23 @@ def supports_packed(model: PreTrainedModel) -> bool:
         packed = engine.extend([Feed(root, first), Feed(fork, second)])
         alone = []
         for branch in (first, second):
-            [reference] = (plain := CacheEngine(model, "batched")).open(1)
+            [reference] = (plain := BatchedEngine(head)).open(1)
             alone += plain.extend([Feed(reference, [*prompt, *branch])])
     except _REFUSALS:
         return False
     return all(
         float((a.logits - b.logits).abs().max()) <= _LARGEST_DIFFERENCE * float(b.logits.std())
-        for (a, _), (b, _) in zip(packed, alone, strict=True)
+        for [a], [b] in zip(packed, alone, strict=True)
     )
 
 
 class EngineFactory:
     """Makes engines for one model with the strategy that was asked for.
+
+    Parameters
+    ----------
+    prompt_cache_bytes : int
+        Memory for the prompts of former requests; 0 for none.
 
     Raises
     ------
@@ -59,19 +71,21 @@ class EngineFactory:
         If ``packed`` is asked for and the model does not support it.
     """
 
-    def __init__(self, model: PreTrainedModel, strategy: Strategy) -> None:
-        self._model = model
+    def __init__(self, model: PreTrainedModel, strategy: Strategy, prompt_cache_bytes: int = 0) -> None:
+        self._head = Head(model)
         self.recurrent = is_recurrent(model)
-        packed = strategy != "batched" and supports_packed(model)
+        packed = strategy != "batched" and supports_packed(self._head)
         if strategy == "packed" and not packed:
             raise ModelError(
                 f"{type(model).__name__} does not support the packed strategy (its attention takes no 4-D mask "
                 "or no position ids); use batched or auto"
             )
         self.strategy: Layout = "packed" if packed else "batched"
+        self.prompts = PromptCache(0 if self.recurrent else prompt_cache_bytes)
 
     def __call__(self) -> Engine:
         """A new engine without branches."""
         if self.recurrent:
-            return RecurrentEngine(self._model)
-        return CacheEngine(self._model, self.strategy)
+            return RecurrentEngine(self._head.model)
+        prompts = self.prompts if self.prompts.max_bytes else None
+        return PackedEngine(self._head, prompts) if self.strategy == "packed" else BatchedEngine(self._head, prompts)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from tooldecoding.engine import Feed, Scores, Usage
+from tooldecoding.engine import Feed, Usage
+from tooldecoding.scores import Scores
 
 Bias = Callable[[bytes], float]
 """Token text -> what to add to its random score."""
@@ -40,27 +41,28 @@ class SyntheticEngine:
     def release(self, branch: int) -> None:
         """See Engine."""
 
-    def drop(self, branch: int) -> None:
+    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
+        """None; see Engine."""
+        return 0
+
+    def drop(self, branch: int, count: int) -> None:
         """See Engine."""
         tokens, usage = self._contexts[branch]
-        self._contexts[branch] = tokens[:-1], usage
+        self._contexts[branch] = tokens[:-count], usage
 
     def usage(self, branch: int) -> Usage:
         """See Engine."""
         return self._contexts[branch][1]
 
-    def extend(self, feeds: Sequence[Feed]) -> list[tuple[Scores, Scores | None]]:
+    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
         """See Engine."""
-        answers: list[tuple[Scores, Scores | None]] = []
+        answers = []
         for feed in feeds:
             before, usage = self._contexts[feed.branch]
             tokens = (*before, *feed.tokens)
             self._contexts[feed.branch] = tokens, usage
             usage.positions += len(feed.tokens)
-            if feed.held:
-                answers.append((self.scores(tokens[:-1]), self.scores(tokens)))
-            else:
-                answers.append((self.scores(tokens), None))
+            answers.append([self.scores(tokens[: len(tokens) - left]) for left in range(feed.ahead, -1, -1)])
         for usage in {id(u): u for _, u in (self._contexts[f.branch] for f in feeds)}.values():
             usage.forward_passes += 1
         return answers

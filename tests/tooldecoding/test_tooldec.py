@@ -19,7 +19,7 @@ from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_mode
 from tooldecoding.call_decoder import longest_call
 from tooldecoding.call_format import CALL_FORMATS, Call
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.engine import Scores
+from tooldecoding.scores import Scores
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import RandomEngine, SyntheticEngine

@@ -1,0 +1,239 @@
+"""Branches in a row of the batch each, for attention models that cannot pack them; forking repeats the cache."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+
+from tooldecoding.engine import Feed, Usage
+from tooldecoding.head import Head, Wanted
+from tooldecoding.prompt_cache import Prefix, PromptCache
+from tooldecoding.scores import Scores
+
+
+@dataclass
+class _Branch:
+    prompt: int
+    length: int = 0
+    spans: list[tuple[int, int]] = field(default_factory=list)
+    """Cache slots [start, end) of its own row that it sees, in the sequence of their positions."""
+
+
+class BatchedEngine:
+    """See Engine. A 2-D mask hides padding and dropped tokens; with a sliding window a 4-D mask does.
+
+    Parameters
+    ----------
+    head : Head
+    prompts : PromptCache, optional
+        Where the beginnings of prompts are looked up and stored.
+    """
+
+    can_drop = True
+
+    def __init__(self, head: Head, prompts: PromptCache | None = None) -> None:
+        self._head = head
+        self._stored = prompts
+        self._device = head.model.device
+        config = head.model.config.get_text_config()
+        self._layer_types = set(getattr(config, "layer_types", None) or ())
+        self._window: int | None = getattr(config, "sliding_window", None)
+        if self._layer_types and "sliding_attention" not in self._layer_types:
+            self._window = None
+        self._branches: dict[int, _Branch] = {}
+        self._usages: list[Usage] = []
+        self._unstored: dict[int, tuple[int, ...]] = {}
+        self._prefixes: dict[int, Prefix] = {}
+        self._rows: list[int] = []
+        self._row_of: dict[int, int] = {}
+        self._cache: DynamicCache | None = None
+        self._slot_positions = torch.zeros((0, 0), dtype=torch.long)
+        self._next = 0
+
+    def open(self, count: int) -> list[int]:
+        """See Engine."""
+        roots = []
+        for _ in range(count):
+            self._usages.append(Usage())
+            roots.append(self._add(_Branch(len(self._usages) - 1)))
+        return roots
+
+    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
+        """See Engine."""
+        if self._stored is None:
+            return 0
+        root = self._branches[branch]
+        self._unstored[root.prompt] = tuple(tokens)
+        prefix = self._stored.find(tokens, len(tokens) - 1)
+        if prefix is None:
+            return 0
+        self._prefixes[branch] = prefix
+        root.length, root.spans = prefix.count, [(0, prefix.count)]
+        self._usages[root.prompt].reused_positions = prefix.count
+        return prefix.count
+
+    def fork(self, branch: int) -> int:
+        """See Engine."""
+        parent = self._branches[branch]
+        child = self._add(replace(parent, spans=list(parent.spans)))
+        if branch in self._row_of:
+            self._row_of[child] = self._row_of[branch]
+        return child
+
+    def _add(self, branch: _Branch) -> int:
+        self._next += 1
+        self._branches[self._next] = branch
+        return self._next
+
+    def release(self, branch: int) -> None:
+        """See Engine."""
+        del self._branches[branch]
+        self._row_of.pop(branch, None)
+
+    def drop(self, branch: int, count: int) -> None:
+        """See Engine."""
+        holder = self._branches[branch]
+        holder.length -= count
+        while count:
+            start, end = holder.spans.pop()
+            if end - start > count:
+                holder.spans.append((start, end - count))
+            count -= min(count, end - start)
+
+    def usage(self, branch: int) -> Usage:
+        """See Engine."""
+        return self._usages[self._branches[branch].prompt]
+
+    @torch.inference_mode()
+    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
+        """See Engine; always one forward pass."""
+        self._arrange_rows()
+        before = self._slot_positions.shape[1]
+        width = max(len(feed.tokens) for feed in feeds)
+        input_ids = torch.zeros((len(self._rows), width), dtype=torch.long, device=self._device)
+        position_ids = torch.zeros_like(input_ids)
+        wanted: list[Wanted] = []
+        for feed in feeds:
+            branch, row, size = self._branches[feed.branch], self._row_of[feed.branch], len(feed.tokens)
+            input_ids[row, :size] = torch.tensor(feed.tokens)
+            position_ids[row, :size] = torch.arange(branch.length, branch.length + size)
+            wanted += [Wanted(row, i, feed.among) for i in range(size - 1 - feed.ahead, size)]
+        self._slot_positions = torch.cat([self._slot_positions, position_ids], dim=1)
+        arguments = {
+            "input_ids": input_ids,
+            "attention_mask": self._mask(feeds, before, width),
+            "past_key_values": self._cache,
+            "use_cache": True,
+        }
+        if self._head.takes_positions:
+            arguments["position_ids"] = position_ids
+        flat, output = self._head.run(arguments, wanted)
+        self._cache = output.past_key_values
+        for feed in feeds:
+            self._record(feed, before)
+            self._store(self._branches[feed.branch], self._row_of[feed.branch])
+        self._count(feeds, width)
+        scores = iter(flat)
+        return [[next(scores) for _ in range(feed.ahead + 1)] for feed in feeds]
+
+    def _arrange_rows(self) -> None:
+        """Give every live branch its row, and drop the rows of finished ones."""
+        wanted = list(self._branches)
+        if self._cache is None:
+            self._cache = DynamicCache()
+            self._slot_positions = torch.zeros((len(wanted), 0), dtype=torch.long, device=self._device)
+            self._begin_with_prefixes(wanted)
+        elif wanted != self._rows:
+            source = torch.tensor([self._row_of[b] for b in wanted], device=self._device)
+            if self._slot_positions.shape[1]:
+                self._cache.reorder_cache(source)
+            self._slot_positions = self._slot_positions[source]
+        self._rows = wanted
+        self._row_of = {b: row for row, b in enumerate(wanted)}
+
+    def _begin_with_prefixes(self, branches: Sequence[int]) -> None:
+        """Fill the empty cache with the beginnings of prompts that are known."""
+        if not self._prefixes or self._cache is None:
+            return
+        size = max(prefix.count for prefix in self._prefixes.values())
+        layers = next(iter(self._prefixes.values())).states
+        for number, like in enumerate(layers):
+            filled = []
+            for which, (heads, _, width) in enumerate(t.shape for t in like):
+                states = like[which].new_zeros((len(branches), heads, size, width))
+                for row, branch in enumerate(branches):
+                    if prefix := self._prefixes.get(branch):
+                        states[row, :, : prefix.count] = prefix.states[number][which][:, : prefix.count]
+                filled.append(states)
+            self._cache.update(*filled, number)
+        self._slot_positions = torch.arange(size, device=self._device).repeat(len(branches), 1)
+        self._prefixes = {}
+
+    def _mask(self, feeds: Sequence[Feed], before: int, width: int) -> Any:
+        if before == 0 or self._window is None:
+            return self._padding_mask(feeds, before, width)
+        seen = torch.zeros((len(self._rows), width, before + width), dtype=torch.bool, device=self._device)
+        seen[:, range(width), range(before, before + width)] = True  # padding sees itself, so that no row is empty
+        for feed in feeds:
+            row, size = self._row_of[feed.branch], len(feed.tokens)
+            for low, high in self._branches[feed.branch].spans:
+                seen[row, :size, low:high] = True
+            causal = torch.ones((size, size), dtype=torch.bool, device=self._device).tril()
+            seen[row, :size, before : before + size] = causal
+        distance = self._slot_positions[:, before:, None] - self._slot_positions[:, None, :]
+        windowed = self._additive(seen & (distance < self._window))
+        if not self._layer_types:
+            return windowed
+        return {"full_attention": self._additive(seen), "sliding_attention": windowed}
+
+    def _additive(self, seen: torch.Tensor) -> torch.Tensor:
+        """0 where attention is allowed, the lowest number elsewhere; shape (rows, 1, queries, slots)."""
+        dtype = self._head.model.dtype
+        mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
+        return mask.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
+
+    def _padding_mask(self, feeds: Sequence[Feed], before: int, width: int) -> torch.Tensor:
+        """Shape (rows, slots): 1 for the tokens of the row's branch, 0 for padding and dropped tokens."""
+        mask = torch.zeros((len(self._rows), before + width), dtype=torch.long, device=self._device)
+        for handle, row in self._row_of.items():
+            for low, high in self._branches[handle].spans:
+                mask[row, low:high] = 1
+        for feed in feeds:
+            mask[self._row_of[feed.branch], before : before + len(feed.tokens)] = 1
+        return mask
+
+    def _record(self, feed: Feed, slot: int) -> None:
+        branch = self._branches[feed.branch]
+        branch.length += len(feed.tokens)
+        start, end = slot, slot + len(feed.tokens)
+        if branch.spans and branch.spans[-1][1] == start:
+            start, _ = branch.spans.pop()
+        branch.spans.append((start, end))
+
+    def _store(self, branch: _Branch, row: int) -> None:
+        """Keep a prompt for later requests once it is computed."""
+        tokens = self._unstored.pop(branch.prompt, ())
+        if not tokens or self._stored is None or self._cache is None or self._stored.knows(tokens):
+            return
+        slots = torch.tensor([s for low, high in branch.spans for s in range(low, high)], device=self._device)
+        slots = slots[: len(tokens)]
+        self._stored.store(tokens, [(m.keys[row][:, slots], m.values[row][:, slots]) for m in self._cache.layers])
+
+    def _count(self, feeds: Sequence[Feed], width: int) -> None:
+        bytes_per_row = _cache_bytes(self._cache) // len(self._rows)
+        for prompt in {self._branches[f.branch].prompt for f in feeds}:
+            usage = self._usages[prompt]
+            computed = sum(len(f.tokens) for f in feeds if self._branches[f.branch].prompt == prompt)
+            rows = sum(branch.prompt == prompt for branch in self._branches.values())
+            usage.forward_passes += 1
+            usage.positions += computed
+            usage.padding += rows * width - computed
+            usage.cache_bytes = max(usage.cache_bytes, bytes_per_row * rows)
+
+
+def _cache_bytes(cache: DynamicCache | None) -> int:
+    layers = cache.layers if cache is not None else []
+    tensors = [t for layer in layers for t in (getattr(layer, "keys", None), getattr(layer, "values", None))]
+    return sum(t.numel() * t.element_size() for t in tensors if t is not None)

@@ -1,0 +1,102 @@
+"""The language head, computed only for the positions, and where few tokens are allowed the rows, that matter."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch.nn.functional import linear
+from transformers import PreTrainedModel
+
+from tooldecoding.scores import LogitRows, Scores
+
+_SAME = 1e-3
+"""Largest difference between our logits and the model's, in standard deviations of them."""
+_FEW = 8
+"""Rows of the head are gathered if they are fewer than the vocabulary by this factor."""
+
+
+class Wanted(NamedTuple):
+    """A position (row and column of the pass) whose scores are wanted, of all tokens or ``among`` some."""
+
+    row: int
+    column: int
+    among: Sequence[int] | None
+
+
+class Head:
+    """Runs the model up to its last hidden state, and the head on chosen positions and rows.
+
+    Where a model does more to its logits than a linear layer (scaling, capping), its own head is run instead.
+    """
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self.model = model
+        self._accepted = inspect.signature(model.forward).parameters
+        self._weight, self._bias = _linear_head(model)
+
+    @property
+    def takes_positions(self) -> bool:
+        """Whether the model accepts position ids."""
+        return "position_ids" in self._accepted
+
+    @torch.inference_mode()
+    def run(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[Scores], Any]:
+        """One forward pass: the scores that are wanted, in their sequence, and the model's output."""
+        if self._weight is None:
+            return self._whole(arguments, wanted)
+        output = self.model.base_model(**arguments)
+        hidden = output.last_hidden_state
+        few = [w.among is not None and len(w.among) * _FEW <= len(self._weight) for w in wanted]
+        full = [w for w, narrow in zip(wanted, few, strict=True) if not narrow]
+        rows = LogitRows(linear(self._at(hidden, full), self._weight, self._bias)) if full else None
+        scores, taken = [], 0
+        for place, narrow in zip(wanted, few, strict=True):
+            if narrow:
+                scores.append(self._among(hidden[place.row, place.column], place.among or ()))
+            elif rows is not None:
+                scores.append(Scores(rows, taken))
+                taken += 1
+        return scores, output
+
+    def _among(self, hidden: torch.Tensor, tokens: Sequence[int]) -> Scores:
+        assert self._weight is not None
+        ids = torch.as_tensor(sorted(set(tokens)), device=hidden.device)
+        bias = None if self._bias is None else self._bias[ids]
+        return Scores(LogitRows(linear(hidden[None], self._weight[ids], bias)), 0, ids)
+
+    def _whole(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[Scores], Any]:
+        columns = sorted({w.column for w in wanted})
+        place = {column: i for i, column in enumerate(columns)}
+        keep: dict[str, Any] = {}
+        if "logits_to_keep" in self._accepted:
+            keep["logits_to_keep"] = torch.tensor(columns, device=self.model.device)
+        output = self.model(**arguments, **keep)
+        logits = output.logits if keep else output.logits[:, columns]
+        picked = [Wanted(w.row, place[w.column], None) for w in wanted]
+        rows = LogitRows(self._at(logits, picked))
+        return [Scores(rows, i) for i in range(len(wanted))], output
+
+    @staticmethod
+    def _at(states: torch.Tensor, places: Sequence[Wanted]) -> torch.Tensor:
+        """Shape (places, width)."""
+        rows, columns = [p.row for p in places], [p.column for p in places]
+        return states[rows, columns]
+
+
+def _linear_head(model: PreTrainedModel) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    """Weight (vocabulary, width) and bias of the head; None where it is not the whole way from hidden state to logits."""
+    layer = model.get_output_embeddings()
+    base = model.base_model
+    if type(layer) is not torch.nn.Linear or not layer.weight.is_floating_point() or base is model:
+        return None, None
+    ids = torch.tensor([[5, 9, 7]], device=model.device)
+    with torch.inference_mode():
+        expected = model(ids).logits.float()
+        hidden = getattr(base(ids), "last_hidden_state", None)
+        if hidden is None or hidden.shape[-1] != layer.weight.shape[-1] or hidden.device != layer.weight.device:
+            return None, None
+        found = linear(hidden, layer.weight, layer.bias).float()
+    if found.shape != expected.shape or float((found - expected).abs().max()) > _SAME * float(expected.std()):
+        return None, None
+    return layer.weight, layer.bias

@@ -1,0 +1,111 @@
+"""Scores of the next token: what the decoder reads from logits, without work on the whole vocabulary in Python."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import torch
+
+
+class LogitRows:
+    """Logits of one forward pass; what every row needs is computed for all rows at once, when first asked for.
+
+    Parameters
+    ----------
+    logits : torch.Tensor
+        Shape (rows, vocabulary), any float dtype, any device.
+    """
+
+    def __init__(self, logits: torch.Tensor) -> None:
+        self.logits = logits.float()
+
+    @cached_property
+    def best(self) -> list[int]:
+        """The likeliest token of each row (the lowest id among equals)."""
+        best: list[int] = self.logits.argmax(-1).tolist()
+        return best
+
+    @cached_property
+    def best_logprobs(self) -> list[float]:
+        """Log-probability of ``best``."""
+        highest = self.logits.gather(-1, torch.tensor(self.best, device=self.logits.device)[:, None])[:, 0]
+        rows: list[float] = (highest - self._normalisers).tolist()
+        return rows
+
+    @cached_property
+    def _normalisers(self) -> torch.Tensor:
+        return torch.logsumexp(self.logits, -1)
+
+    def logprob(self, row: int, token: int) -> float:
+        """Natural log-probability of a token."""
+        if token == self.best[row]:
+            return self.best_logprobs[row]
+        return float(self.logits[row, token] - self._normalisers[row])
+
+
+class Scores:
+    """Scores of the next token behind one position.
+
+    Parameters
+    ----------
+    logits : torch.Tensor or LogitRows
+        Shape (vocabulary,), or the rows of a pass.
+    row : int
+        Which of the rows.
+    among : torch.Tensor, optional
+        Ids of the tokens that the columns stand for, ascending; by default all, in sequence.
+    """
+
+    FIRST = 64
+
+    def __init__(self, logits: torch.Tensor | LogitRows, row: int = 0, among: torch.Tensor | None = None) -> None:
+        self._rows = logits if isinstance(logits, LogitRows) else LogitRows(logits[None])
+        self._row = row
+        self._among = among
+
+    @property
+    def logits(self) -> torch.Tensor:
+        """Shape (vocabulary,), or (tokens asked for,); float32."""
+        return self._rows.logits[self._row]
+
+    def logprob(self, token: int) -> float:
+        """Natural log-probability of a token in the whole vocabulary."""
+        self._demand_all()
+        return self._rows.logprob(self._row, token)
+
+    def best_first(self) -> Iterator[int]:
+        """All token ids, the likeliest first (the lower id first among equals)."""
+        self._demand_all()
+        best = self._rows.best[self._row]
+        yield best
+        first = self._first()
+        yield from (t for t in first if t != best)
+        every: list[int] = torch.sort(self.logits, descending=True, stable=True).indices.tolist()
+        yield from every[max(1, len(first)) :]
+
+    def ranked(self, tokens: Sequence[int]) -> list[int]:
+        """The given tokens, the likeliest first (the lower id first among equals)."""
+        ids = torch.as_tensor(sorted(tokens), dtype=torch.long, device=self.logits.device)
+        order = torch.sort(self._of(ids), descending=True, stable=True).indices
+        ranked: list[int] = ids[order].tolist()
+        return ranked
+
+    def best_among(self, tokens: Sequence[int]) -> tuple[int, float]:
+        """The likeliest of the tokens, and its log-probability among them."""
+        ids = torch.as_tensor(sorted(tokens), dtype=torch.long, device=self.logits.device)
+        logits = self._of(ids)
+        place = int(logits.argmax())
+        return int(ids[place]), float(logits[place] - torch.logsumexp(logits, 0))
+
+    def _of(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.logits[ids if self._among is None else torch.searchsorted(self._among, ids)]
+
+    def _first(self) -> list[int]:
+        """The beginning of ``best_first``, without sorting the whole vocabulary."""
+        values, ids = torch.topk(self.logits, min(self.FIRST, self.logits.numel()))
+        # topk leaves equal scores in no fixed sequence: only what beats the last value is safe
+        safe = int((values > values[-1]).sum())
+        return self.ranked(ids[:safe].tolist())
+
+    def _demand_all(self) -> None:
+        if self._among is not None:
+            raise ValueError("only the scores of some tokens were asked for")

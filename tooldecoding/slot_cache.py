@@ -1,0 +1,133 @@
+"""A KV cache of numbered slots that is written in place: nothing is copied when a token is added."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from transformers import Cache
+from transformers.cache_utils import DynamicLayer
+
+CHUNK = 64
+"""The cache grows to multiples of so many slots."""
+
+
+class Placement(NamedTuple):
+    """Where the tokens of a pass go.
+
+    Attributes
+    ----------
+    rows : torch.Tensor
+        Shape (rows of the pass,), int64: their rows in the cache.
+    slots : torch.Tensor
+        Shape (rows of the pass, width), int64: the slot of each token.
+    size : int
+        Slots that the pass may see: all from 0 on.
+    fresh : bool
+        Nothing stands in these rows yet: the pass sees its own tokens alone, causally.
+    """
+
+    rows: torch.Tensor
+    slots: torch.Tensor
+    size: int
+    fresh: bool
+
+
+class _Layer(DynamicLayer):
+    """Keys and values, each of shape (rows, heads, slots, width)."""
+
+    def __init__(self, owner: "SlotCache") -> None:
+        super().__init__()
+        self._owner = owner
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write the tokens of the pass into their slots; keys and values that the pass may see."""
+        if not self.is_initialized:
+            self.keys, self.values = (self._owner.room_for(s) for s in (key_states, value_states))
+            self.is_initialized = True
+        return self._place(self.keys, key_states), self._place(self.values, value_states)
+
+    def _place(self, stored: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
+        rows, slots, size, fresh = self._owner.placement
+        if len(stored) == 1:
+            stored.index_copy_(2, slots[0], new)
+        else:
+            stored.transpose(1, 2)[rows[:, None], slots] = new.transpose(1, 2)
+        if fresh:
+            return new
+        return stored[:, :, :size] if len(rows) == len(stored) else stored[rows, :, :size]
+
+    def get_seq_length(self) -> int:
+        """Always 0: a pass without a mask is a fresh one."""
+        return 0
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        """See CacheLayerMixin; asked for by fresh passes alone."""
+        return query_length, 0
+
+
+class SlotCache(Cache):  # type: ignore[misc]
+    """The cache of all rows.
+
+    Attributes
+    ----------
+    placement : Placement
+        Set before each pass.
+    rows, capacity : int
+    """
+
+    placement: Placement
+
+    def __init__(self, rows: int) -> None:
+        super().__init__(layer_class_to_replicate=partial(_Layer, self))
+        self.rows = rows
+        self.capacity = 0
+
+    def room_for(self, states: torch.Tensor) -> torch.Tensor:
+        """An empty buffer for states of shape (rows of the pass, heads, tokens, width)."""
+        _, heads, _, width = states.shape
+        return states.new_zeros((self.rows, heads, self.capacity, width))
+
+    def reserve(self, slots: int) -> None:
+        """Make room for at least ``slots`` slots in each row."""
+        if slots <= self.capacity:
+            return
+        self.capacity = -(-slots // CHUNK) * CHUNK
+        for layer in self._filled():
+            for name in ("keys", "values"):
+                old = getattr(layer, name)
+                new = self.room_for(old)
+                new[:, :, : old.shape[2]] = old
+                setattr(layer, name, new)
+
+    def keep_rows(self, rows: torch.Tensor) -> None:
+        """Keep these rows alone, in this sequence."""
+        self.rows = len(rows)
+        for layer in self._filled():
+            layer.keys, layer.values = layer.keys[rows], layer.values[rows]
+
+    def read(self, row: int, slots: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Copies of keys and values of some slots, each of shape (heads, slots, width), layer by layer."""
+        return [(layer.keys[row][:, slots], layer.values[row][:, slots]) for layer in self._filled()]
+
+    def write(self, row: int, count: int, states: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
+        """Fill the first ``count`` slots of a row with what ``read`` gave."""
+        for number, (keys, values) in enumerate(states):
+            while len(self.layers) <= number:
+                self.layers.append(_Layer(self))
+            layer = self.layers[number]
+            if not layer.is_initialized:
+                layer.keys, layer.values = (self.room_for(s[None]) for s in (keys, values))
+                layer.is_initialized = True
+            layer.keys[row, :, :count], layer.values[row, :, :count] = keys[:, :count], values[:, :count]
+
+    @property
+    def bytes_per_row(self) -> int:
+        """Allocated bytes of one row."""
+        return sum(t.numel() * t.element_size() for m in self._filled() for t in (m.keys, m.values)) // max(
+            1, self.rows
+        )
+
+    def _filled(self) -> list[_Layer]:
+        return [layer for layer in self.layers if layer.is_initialized]
