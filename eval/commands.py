@@ -89,6 +89,9 @@ def eval_command(
     max_value_tokens: Annotated[int | None, typer.Option(help="A value is closed after so many. Default: 128.")] = None,
     max_text_tokens: Annotated[int | None, typer.Option(help="Most tokens of free text. Default: 256.")] = None,
     max_calls: Annotated[int | None, typer.Option(help="Most parallel calls. Default: 16.")] = None,
+    draft_tokens: Annotated[
+        int | None, typer.Option(help="Most expected tokens tried at once; 0: one by one. Default: 32.")
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Prompts decoded together. Default: 8.")] = None,
     device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0. Default: a GPU if there is one.")] = None,
     dtype: Annotated[

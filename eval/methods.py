@@ -42,7 +42,7 @@ def predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
 
 
 def _tool_decoding(settings: EvalSettings, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Method:
-    decoder = ToolDecoder(model, tokenizer, settings.strategy, settings)
+    decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
 
     def run(requests: Sequence[Request]) -> list[Prediction]:
         return [
@@ -59,7 +59,7 @@ def _tool_decoding(settings: EvalSettings, model: PreTrainedModel, tokenizer: Pr
 
 
 def _tooldec(settings: EvalSettings, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Method:
-    decoder = ToolDecoder(model, tokenizer, settings.strategy, settings)
+    decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
 
     def prediction(result: ToolDecResult) -> str:
         """What is scored: an action as the benchmark writes a call; nothing without one, unless it was cut off."""

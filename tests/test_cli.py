@@ -16,7 +16,7 @@ Cli = Callable[..., Ran]
 TOOLS = CASES / "tools.jsonl"
 DIALOGUE = CASES / "dialogue.jsonl"
 TOKENS = {"forced_tokens", "constrained_tokens", "free_tokens"}
-COUNTERS = {"forward_passes", "positions", *TOKENS, "cache_bytes", "seconds"}
+COUNTERS = {"forward_passes", "positions", "reused_positions", "padding", *TOKENS, "cache_bytes", "seconds"}
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ class BatchedEngine:
         prefix = self._stored.find(tokens, len(tokens) - 1)
         if prefix is None:
             return 0
-        self._prefixes[branch] = prefix
+        self._prefixes[root.prompt] = prefix
         root.length, root.spans = prefix.count, [(0, prefix.count)]
         self._usages[root.prompt].reused_positions = prefix.count
         return prefix.count
@@ -164,7 +164,7 @@ class BatchedEngine:
             for which, (heads, _, width) in enumerate(t.shape for t in like):
                 states = like[which].new_zeros((len(branches), heads, size, width))
                 for row, branch in enumerate(branches):
-                    if prefix := self._prefixes.get(branch):
+                    if prefix := self._prefixes.get(self._branches[branch].prompt):
                         states[row, :, : prefix.count] = prefix.states[number][which][:, : prefix.count]
                 filled.append(states)
             self._cache.update(*filled, number)

@@ -46,6 +46,11 @@ class Pick(NamedTuple):
 class Branch:
     """A sequence in the making.
 
+    Parameters
+    ----------
+    context : int, optional
+        Tokens beyond it are not tried: the model has no positions for them.
+
     Attributes
     ----------
     ids : list of int
@@ -54,10 +59,21 @@ class Branch:
         Text behind them whose tokens are not settled.
     draft : Draft or None
         Says what is to be tried; the tokens that are chosen do not depend on it.
+    draft_tokens : int
+        Most tokens that are tried behind the held one.
     """
 
-    def __init__(self, engine: Engine, table: TokenTable, handle: int, prompt_ids: Sequence[int], tally: Tally) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        table: TokenTable,
+        handle: int,
+        prompt_ids: Sequence[int],
+        tally: Tally,
+        context: int | None = None,
+    ) -> None:
         self._engine = engine
+        self._most = context
         self._table = table
         self._tally = tally
         self.handle = handle
@@ -72,6 +88,7 @@ class Branch:
         self._pending_label: Label = "forced"
         self._context = table.join(sure[-_CONTEXT_BYTES:])[-_CONTEXT_BYTES:]
         self.draft: Draft | None = None
+        self.draft_tokens = 0
         self._unfed = sure[engine.reuse(handle, sure) :]
         self._scores: Scores | None = None
         self._ahead: list[tuple[int, Scores]] = []
@@ -250,13 +267,19 @@ class Branch:
     def _tried(self) -> list[int]:
         """The held token and those of the draft behind it."""
         held = [] if self._pending_token is None else [self._pending_token]
-        if self.draft is None or (self.pending and not held):
+        if self.draft is None or not self.draft_tokens or (self.pending and not held):
             return held
         expected = self.draft().encode()
         if not expected:
             return held
-        tokens = list(self._table.encode_after(self._context, self.pending + expected))
-        return tokens if tokens[: len(held)] == held else held
+        try:
+            tokens = list(self._table.encode_after(self._context, self.pending + expected))
+        except TokenizerError:  # the prompt may hold what the tokenizer cannot write
+            return held
+        most = len(held) + self.draft_tokens
+        if self._most is not None:
+            most = max(len(held), min(most, self._most - self.length))
+        return tokens[:most] if tokens[: len(held)] == held else held
 
     def _settle_part_of_character(self) -> None:
         if not is_characters(self.pending):

@@ -2,9 +2,10 @@
 
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 from lookup.errors import DocumentationError
@@ -13,6 +14,7 @@ from lookup.value_grammar import ValueGrammar, value_grammar
 from lookup.value_text import close_literal, read_value
 from tooldecoding.branch import Branch, Steps, gather
 from tooldecoding.call_format import Call
+from tooldecoding.drafts import Drafts
 from tooldecoding.options import DecodeOptions
 from tooldecoding.value_state import ValueState
 from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, merge, orders_needed
@@ -85,25 +87,33 @@ class CallDecoder:
     ----------
     tools : LookupDictionary
         The tools that may be called, at least one.
+    prompt : str
+        Where values are likely to stand.
     room : int or None
         Tokens that a call may take in the model's context.
     """
 
-    def __init__(self, tools: LookupDictionary, options: DecodeOptions, room: int | None, clock: PhaseClock) -> None:
+    def __init__(
+        self, tools: LookupDictionary, options: DecodeOptions, prompt: str, room: int | None, clock: PhaseClock
+    ) -> None:
         _demand_distinct([t.name + options.call_format.bracket for t in tools.tools], "tools")
         for tool in tools.tools:
             _demand_distinct([options.call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
         self._tools = tools.tools
         self._options = options
         self._format = options.call_format
+        self._prompt = prompt
         self._room = room
         self._clock = clock
+        self._drafts = Drafts(prompt, options)
 
     def decode(self, branch: Branch) -> Steps[tuple[list[DecodedCall], str]]:
         """Decode calls behind the opener, which ``branch`` has just written; returns them and their text."""
         form = self._format
         calls: list[DecodedCall] = []
+        branch.draft_tokens = self._options.draft_tokens
         while True:
+            self._drafts = Drafts(self._prompt, self._options)
             with self._clock.phase("name"):
                 number, _ = yield from branch.choose([t.name + form.bracket for t in self._tools])
             tool = self._tools[number]
@@ -176,7 +186,7 @@ class CallDecoder:
         groups = _by_next_key(orders, len(values))
         while len(groups) == 1:  # no recursion here: a tool may have hundreds of keys
             [key] = groups
-            values = (*values, (yield from self._required_value(branch, tool, key, first=not values)))
+            values = (*values, (yield from self._required_value(branch, tool, key, orders, len(values))))
             groups = _by_next_key(orders, len(values))
         if not groups:
             candidate = yield from self._optional(branch, tool, orders[0], values)
@@ -202,14 +212,18 @@ class CallDecoder:
         values: tuple[CandidateValue, ...],
         this: _Round,
     ) -> Steps[list[CandidateCall]]:
-        value = yield from self._required_value(branch, tool, key, first=not values)
+        value = yield from self._required_value(branch, tool, key, orders, len(values))
         candidates = yield from self._required(branch, tool, orders, (*values, value), this)
         return candidates
 
-    def _required_value(self, branch: Branch, tool: ToolSpec, key: str, first: bool) -> Steps[CandidateValue]:
-        """Inject a required key and decode its value."""
-        branch.write(("" if first else self._format.separator) + self._format.key(key))
-        value = yield from self._value(branch, tool, tool.parameter(key))
+    def _required_value(
+        self, branch: Branch, tool: ToolSpec, key: str, orders: Sequence[Order], depth: int
+    ) -> Steps[CandidateValue]:
+        """Inject the required key that all orders have at ``depth``, and decode its value."""
+        branch.write((self._format.separator if depth else "") + self._format.key(key))
+        value = yield from self._value(
+            branch, tool, tool.parameter(key), partial(_shared_keys, tool, orders, depth + 1)
+        )
         return value
 
     def _optional(
@@ -224,7 +238,7 @@ class CallDecoder:
             if number == len(unused):
                 break
             spec = unused.pop(number)
-            value = yield from self._value(branch, tool, spec)
+            value = yield from self._value(branch, tool, spec, tuple)
             values = (*values, value)
         else:
             branch.write(form.end)
@@ -234,8 +248,10 @@ class CallDecoder:
         text = f"{tool.name}{form.bracket}{pairs}{form.end}"
         return CandidateCall(tool.name, order, values, text, tuple(branch.ids))
 
-    def _value(self, branch: Branch, tool: ToolSpec, spec: ParameterSpec) -> Steps[CandidateValue]:
-        """Decode one value behind its key."""
+    def _value(
+        self, branch: Branch, tool: ToolSpec, spec: ParameterSpec, coming: Callable[[], Iterable[ParameterSpec]]
+    ) -> Steps[CandidateValue]:
+        """Decode one value behind its key; ``coming`` gives the keys that are going to be injected behind it."""
         notation = self._format.notation
         grammar = value_grammar(spec, notation, self._options.value_constraint)
         if grammar.choices is not None:
@@ -243,7 +259,11 @@ class CallDecoder:
             text, truncated = grammar.choices[number], False
         else:
             branch.write(grammar.opener)
-            text, logprobs, truncated = yield from self._free_value(branch, grammar, self._value_limit(tool))
+            state = ValueState(grammar, self._format)
+            branch.draft = lambda: self._drafts.expected(spec, state.text, coming())
+            text, logprobs, truncated = yield from self._free_value(branch, grammar, state, self._value_limit(tool))
+            branch.draft = None
+        self._drafts.note(spec.name, text)
         mean = sum(logprobs) / len(logprobs) if logprobs else 0.0
         return CandidateValue(spec.name, read_value(text, spec, notation), text, mean, truncated)
 
@@ -253,9 +273,10 @@ class CallDecoder:
         free = self._room - longest_call([tool], self._options)
         return max(1, min(self._options.max_value_tokens, free // max(1, len(tool.parameters))))
 
-    def _free_value(self, branch: Branch, grammar: ValueGrammar, limit: int) -> Steps[tuple[str, list[float], bool]]:
+    def _free_value(
+        self, branch: Branch, grammar: ValueGrammar, state: ValueState, limit: int
+    ) -> Steps[tuple[str, list[float], bool]]:
         """Let the model write a literal; text, log-probabilities of its tokens, and whether it was cut off."""
-        state = ValueState(grammar, self._format)
         logprobs: list[float] = []
         while True:
             pick = yield from branch.next_token(state.step, "free")
@@ -282,6 +303,14 @@ def _by_next_key(orders: Sequence[Order], depth: int) -> dict[str, list[Order]]:
         if depth < len(order):
             groups.setdefault(order[depth], []).append(order)
     return groups
+
+
+def _shared_keys(tool: ToolSpec, orders: Sequence[Order], depth: int) -> Iterator[ParameterSpec]:
+    """The keys from ``depth`` on, as far as all orders have the same ones."""
+    for keys in zip(*(order[depth:] for order in orders), strict=True):
+        if len(set(keys)) > 1:
+            return
+        yield tool.parameter(keys[0])
 
 
 def _demand_distinct(texts: Sequence[str], what: str) -> None:

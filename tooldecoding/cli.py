@@ -143,6 +143,12 @@ def decode(
     max_value_tokens: Annotated[int | None, typer.Option(help="A value is closed after so many. Default: 128.")] = None,
     max_text_tokens: Annotated[int | None, typer.Option(help="Most tokens of free text. Default: 256.")] = None,
     max_calls: Annotated[int | None, typer.Option(help="Most parallel calls. Default: 16.")] = None,
+    draft_tokens: Annotated[
+        int | None, typer.Option(help="Most expected tokens tried at once; 0: one by one. Default: 32.")
+    ] = None,
+    prompt_cache_mb: Annotated[
+        int | None, typer.Option(help="MiB for KV caches of former prompts; 0: none. Default: 1024.")
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Prompts decoded together in a batch. Default: 8.")] = None,
     device: Annotated[str | None, typer.Option(help="Such as cpu or cuda:0. Default: a GPU if there is one.")] = None,
     dtype: Annotated[
@@ -256,7 +262,7 @@ def _decoder(settings: Settings) -> "ToolDecoder":
     from tooldecoding.loading import load_quietly
 
     model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype)
-    return ToolDecoder(model, tokenizer, settings.strategy)
+    return ToolDecoder(model, tokenizer, settings.strategy, prompt_cache_mb=settings.prompt_cache_mb)
 
 
 def _read(path: str, error: type[ToolDecodingError]) -> tuple[str, str]:

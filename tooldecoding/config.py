@@ -68,6 +68,8 @@ class Settings(ModelSettings):
         What to decode: a text, a file with one dialogue, a file with many rows.
     out : str, optional
         File that a batch's results are appended to.
+    prompt_cache_mb : int
+        Memory for the KV caches of former prompts, in MiB; 0 for none.
     json, show_orders : bool
         What is printed.
     """
@@ -79,12 +81,15 @@ class Settings(ModelSettings):
     dialogue: str | None = None
     batch: str | None = None
     out: str | None = None
+    prompt_cache_mb: int = 1024
     json: bool = False
     show_orders: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         read_on_duplicate(self.on_duplicate)
+        if self.prompt_cache_mb < 0:
+            raise ConfigError(f"prompt_cache_mb must be a whole number of 0 or more, got {self.prompt_cache_mb}")
 
 
 def read_on_duplicate(given: str) -> OnDuplicate:

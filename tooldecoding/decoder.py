@@ -20,6 +20,9 @@ from tooldecoding.result import Counters, DecodeResult
 from tooldecoding.strategy import EngineFactory
 from tooldecoding.token_table import TokenTable
 
+PROMPT_CACHE_MB = 1024
+"""Memory for the prompts of former requests, by default."""
+
 Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
 
 
@@ -60,6 +63,10 @@ class ToolDecoder:
     strategy : {"auto", "packed", "batched"}
         How branches share a forward pass; ``auto`` takes packed where the model supports it.
     options : DecodeOptions, or fields of it by name
+    prompt_cache_mb : int
+        Most memory, in MiB, for KV caches of former prompts; a request that begins with the same tokens does not
+        compute them again. 0 keeps none. ``prompt_cache`` tells what it holds and saves; it must be cleared when the
+        model's weights are changed.
     """
 
     def __init__(
@@ -68,12 +75,16 @@ class ToolDecoder:
         tokenizer: PreTrainedTokenizerBase,
         strategy: Strategy = "auto",
         options: DecodeOptions | None = None,
+        prompt_cache_mb: int = PROMPT_CACHE_MB,
         **fields: Any,
     ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.table = TokenTable(tokenizer, model.config.get_text_config().vocab_size)
-        self.new_engine = EngineFactory(self.model, strategy)
+        factory = EngineFactory(self.model, strategy, prompt_cache_mb << 20)
+        self.new_engine: Callable[[], Engine] = factory
+        self.strategy = factory.strategy
+        self.prompt_cache = factory.prompts
         self.options = replace(options or DecodeOptions(), **fields)
         self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
@@ -85,6 +96,7 @@ class ToolDecoder:
         device: str | None = None,
         dtype: str | None = None,
         strategy: Strategy = "auto",
+        prompt_cache_mb: int = PROMPT_CACHE_MB,
         **fields: Any,
     ) -> "ToolDecoder":
         """Load a model and its tokenizer from a folder or the hub.
@@ -106,7 +118,7 @@ class ToolDecoder:
             If the model cannot be loaded or the device or dtype is unknown.
         """
         model, tokenizer = load_model(path, device, dtype)
-        return cls(model, tokenizer, strategy, **fields)
+        return cls(model, tokenizer, strategy, prompt_cache_mb=prompt_cache_mb, **fields)
 
     def decode(
         self, prompt: str | Sequence[str], tools: Tools | None = None, **fields: Any
@@ -152,22 +164,13 @@ class ToolDecoder:
         tallies, clocks = [Tally() for _ in requests], [PhaseClock() for _ in requests]
         parts = []
         for request, ids, root, tally, clock in zip(requests, prompts, roots, tallies, clocks, strict=True):
-            branch = Branch(engine, self.table, root, ids, tally)
+            branch = Branch(engine, self.table, root, ids, tally, self._context)
             parts.append(self._decode(request, branch, clock))
         decoded = drive(gather(parts), engine)
         seconds = time.perf_counter() - start
         results = []
         for (text, calls), ids, usage, tally, clock in zip(decoded, prompts, usages, tallies, clocks, strict=True):
-            counters = Counters(
-                usage.forward_passes,
-                usage.positions,
-                tally["forced"],
-                tally["constrained"],
-                tally["free"],
-                usage.cache_bytes,
-                seconds,
-                clock.seconds,
-            )
+            counters = Counters.of(usage, tally, seconds, clock.seconds)
             behind = self.table.join(ids[-32:])
             results.append(DecodeResult(text, tuple(calls), self.table.encode_after(behind, text.encode()), counters))
         return results
@@ -229,9 +232,13 @@ class ToolDecoder:
             branch.write(opener)
         if not calling:
             return text, []
-        decoder = CallDecoder(callable_tools(request), options, self.room(branch), clock)
+        decoder = CallDecoder(callable_tools(request), options, self._prompt_text(request), self.room(branch), clock)
         calls, written = yield from decoder.decode(branch)
         return text + written, calls
+
+    def _prompt_text(self, request: Request) -> str:
+        prompt = request.prompt
+        return prompt if isinstance(prompt, str) else self.table.join(prompt).decode(errors="replace")
 
     def text_limit(self, request: Request, branch: Branch) -> int:
         """Tokens of free text that leave room for a call behind them."""

@@ -206,13 +206,14 @@ def _counters_table(counters: "Counters") -> Table:
     cells = (
         f"{counters.forward_passes:,}",
         f"{counters.positions:,}",
+        f"{counters.reused_positions:,}",
         f"{counters.forced_tokens:,}",
         f"{counters.constrained_tokens:,}",
         f"{counters.free_tokens:,}",
         f"{counters.cache_bytes:,}",
         f"{counters.seconds:.2f}",
     )
-    names = ("forward passes", "positions", "forced", "constrained", "free tokens", "cache bytes", "seconds")
+    names = ("forward passes", "positions", "reused", "forced", "constrained", "free tokens", "cache bytes", "seconds")
     return _table(names, [cells])
 
 

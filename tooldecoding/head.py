@@ -85,7 +85,7 @@ class Head:
 
 
 def _linear_head(model: PreTrainedModel) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Weight (vocabulary, width) and bias of the head; None where it is not the whole way from hidden state to logits."""
+    """Weight (vocabulary, width) and bias; None where they are not the whole way from hidden state to logits."""
     layer = model.get_output_embeddings()
     base = model.base_model
     if type(layer) is not torch.nn.Linear or not layer.weight.is_floating_point() or base is model:

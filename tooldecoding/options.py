@@ -49,6 +49,9 @@ class DecodeOptions:
         Free text (``auto``, ``none``) ends after so many tokens.
     max_calls : int
         Most parallel calls, in formats that allow several.
+    draft_tokens : int
+        Most tokens of a value, and of what follows it, that are tried at once where they are expected; 0 decodes
+        them one by one. It changes the number of passes, not what is decoded.
     optional_share : float
         An optional key is kept when more than this share of the candidates carry it with a valid value; 0 to 1.
     stopping : {"none", "exact", "posterior"}
@@ -71,6 +74,7 @@ class DecodeOptions:
     max_value_tokens: int = 128
     max_text_tokens: int = 256
     max_calls: int = 16
+    draft_tokens: int = 32
     optional_share: float = DEFAULT_OPTIONAL_SHARE
     stopping: Stopping = "none"
     stopping_level: float = DEFAULT_STOPPING_LEVEL
@@ -92,6 +96,8 @@ class DecodeOptions:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ConfigError(f"{name} must be a whole number of 1 or more, got {value!r}")
+        if isinstance(self.draft_tokens, bool) or not isinstance(self.draft_tokens, int) or self.draft_tokens < 0:
+            raise ConfigError(f"draft_tokens must be a whole number of 0 or more, got {self.draft_tokens!r}")
         for name, most in (("optional_share", 1), ("stopping_level", 0.5), ("min_confidence", 1)):
             value = getattr(self, name)
             if not (_is_number(value) and 0 <= value <= most) and (name, value) != ("min_confidence", None):

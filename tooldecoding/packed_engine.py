@@ -33,11 +33,11 @@ class _Branch:
 class _Prompt:
     usage: Usage = field(default_factory=Usage)
     branches: int = 0
-    seen_by: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))  # type: ignore[type-arg]
+    seen_by: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
     """How many branches see each slot; a slot that none sees is free."""
     tokens: tuple[int, ...] = ()
     """The prompt, to be stored once it is computed."""
-    positions: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))  # type: ignore[type-arg]
+    positions: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     """Position of the token in each slot."""
 
 

@@ -4,7 +4,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -13,7 +12,8 @@ States = list[tuple[torch.Tensor, torch.Tensor]]
 """Keys and values of each layer, shape (heads, tokens, width)."""
 
 
-class Prefix(NamedTuple):
+@dataclass(frozen=True)
+class Prefix:
     """A stored prompt whose first ``count`` tokens are those asked for."""
 
     count: int
@@ -112,7 +112,7 @@ class PromptCache:
             return CacheStatistics(len(self._entries), self._bytes, self._lookups, self._hits, self._reused)
 
 
-def _common(first: np.ndarray, second: np.ndarray) -> int:  # type: ignore[type-arg]
+def _common(first: np.ndarray, second: np.ndarray) -> int:
     """Length of the common beginning."""
     size = min(len(first), len(second))
     differing = np.flatnonzero(first[:size] != second[:size])

@@ -1,9 +1,12 @@
 """What a decode returns, and the JSON object that the command line prints for it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tooldecoding.branch import Tally
 from tooldecoding.call_decoder import DecodedCall
+from tooldecoding.engine import Usage
 
 
 @dataclass(frozen=True)
@@ -16,11 +19,15 @@ class Counters:
         Forward passes in which this prompt took part.
     positions : int
         Token positions computed for it (prompt included, padding not).
+    reused_positions : int
+        Positions of its prompt that a former request had computed.
+    padding : int
+        Positions computed for nothing beside it, since prompts that are decoded together differ in length.
     forced_tokens, constrained_tokens, free_tokens : int
         Tokens injected, chosen among a trie's children, and freely written, over all branches. What
         branches share counts once.
     cache_bytes : int
-        Largest size of its share of the KV cache.
+        Largest size of its share of the KV cache, as allocated.
     seconds : float
         Wall-clock time; prompts decoded together share it.
     phases : dict
@@ -29,12 +36,26 @@ class Counters:
 
     forward_passes: int
     positions: int
+    reused_positions: int
+    padding: int
     forced_tokens: int
     constrained_tokens: int
     free_tokens: int
     cache_bytes: int
     seconds: float
     phases: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, usage: Usage, tally: Tally, seconds: float, phases: Mapping[str, float] | None = None) -> "Counters":
+        """The counters of a prompt from its engine's and its branches' counts."""
+        return cls(
+            **vars(usage),
+            forced_tokens=tally["forced"],
+            constrained_tokens=tally["constrained"],
+            free_tokens=tally["free"],
+            seconds=seconds,
+            phases=dict(phases or {}),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """All counters by name."""

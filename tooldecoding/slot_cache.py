@@ -37,6 +37,7 @@ class _Layer(DynamicLayer):
 
     def __init__(self, owner: "SlotCache") -> None:
         super().__init__()
+        self.is_initialized: bool = False
         self._owner = owner
 
     def update(
@@ -67,7 +68,7 @@ class _Layer(DynamicLayer):
         return query_length, 0
 
 
-class SlotCache(Cache):  # type: ignore[misc]
+class SlotCache(Cache):
     """The cache of all rows.
 
     Attributes

@@ -88,7 +88,7 @@ class Stopwatch:
             One of ``variants``, which ratios are to.
         """
         path = self.folder / LATENCY
-        machine = f"{machine_name(self.decoder.model)}, {self.decoder.new_engine.strategy}"
+        machine = f"{machine_name(self.decoder.model)}, {self.decoder.strategy}"
         prefix = f"{machine}/{';'.join(v.label for v in variants)}/"
         results = ResultFile(str(path), frozenset({"latency"}))
         still = [item for item in items if prefix + item.id not in results.done]

@@ -108,7 +108,7 @@ def _before_tuning(settings: ModelSettings, plan: Plan) -> dict[str, Any]:
 
 def _load(settings: ModelSettings) -> tuple[ToolDecoder, "PreTrainedTokenizerBase"]:
     model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype)
-    return ToolDecoder(model, tokenizer, settings.strategy, settings), tokenizer
+    return ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0), tokenizer
 
 
 def _about(data: str, settings: ModelSettings, decoder: ToolDecoder) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _about(data: str, settings: ModelSettings, decoder: ToolDecoder) -> dict[str
         "benchmark": data,
         "model": settings.model,
         "machine": machine_name(decoder.model),
-        "strategy": decoder.new_engine.strategy,
+        "strategy": decoder.strategy,
         "versions": {name: version(name) for name in _PACKAGES},
         "date": datetime.now(UTC).date().isoformat(),
         "settings": dict(settings.__dict__),

@@ -79,7 +79,9 @@ class Watched:
 def decode(engine: SyntheticEngine, tools: LookupDictionary = TOOLS, **fields: Any) -> DecodeResult:
     watched = Watched(engine)
     DECODER.new_engine = lambda: engine  # type: ignore[assignment,misc]
-    [result] = DECODER.run([Request(PROMPTS[0], tools, DecodeOptions(**{"max_value_tokens": 9} | fields))])
+    [result] = DECODER.run(
+        [Request(PROMPTS[0], tools, DecodeOptions(**{"max_value_tokens": 9, "draft_tokens": 0} | fields))]
+    )
     assert not watched.open_branches
     return result
 
@@ -148,7 +150,7 @@ def test_a_long_prompt_is_computed_once_for_all_rounds() -> None:
     def positions(stopping: str) -> int:
         engine = RandomEngine(DECODER.table.texts, 3)
         DECODER.new_engine = lambda: engine  # type: ignore[assignment,misc]
-        options = DecodeOptions(stopping=stopping, max_value_tokens=9)  # type: ignore[arg-type]
+        options = DecodeOptions(stopping=stopping, max_value_tokens=9, draft_tokens=0)  # type: ignore[arg-type]
         [result] = DECODER.run([Request("go on, please. " * 40, TOOLS, options)])
         assert len(result.calls[0].candidates) == 12
         return result.counters.positions
@@ -171,9 +173,9 @@ def candidates(result: DecodeResult) -> list[list[tuple[Any, ...]]]:
 def test_packed_is_batched_with_every_rule(shape: str) -> None:
     model = tiny_model(shape, len(TOKENIZER))
     strategies = ("batched",) if shape == "bloom" else ("batched", "packed")
-    decoders = [ToolDecoder(model, TOKENIZER, strategy=s) for s in strategies]  # type: ignore[arg-type]
+    decoders = [ToolDecoder(model, TOKENIZER, strategy=s, prompt_cache_mb=0) for s in strategies]  # type: ignore[arg-type]
     fields: dict[str, Any] = {"tools": TOOLS, "max_value_tokens": 4, "order_limit": 6}
-    fields |= {"max_calls": 2, "format": "pythonic"}
+    fields |= {"max_calls": 2, "format": "pythonic", "draft_tokens": 0}
     every: Any = decoders[0].decode(PROMPTS[::2], **fields)
     for rule in RULES:
         results: list[Any] = [d.decode(PROMPTS[::2], **fields, **rule) for d in decoders]
@@ -186,7 +188,7 @@ def test_packed_is_batched_with_every_rule(shape: str) -> None:
 
 
 def test_together_is_alone() -> None:
-    decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
+    decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, prompt_cache_mb=0)
     for rule in RULES:
         fields: dict[str, Any] = {"tools": TOOLS, "max_value_tokens": 4, **rule}
         together: Any = decoder.decode(PROMPTS, **fields)

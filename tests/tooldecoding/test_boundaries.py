@@ -10,8 +10,8 @@ from transformers import PreTrainedTokenizerFast
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.scores import Scores
 from tooldecoding.errors import TokenizerError
+from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine, SyntheticEngine
 from tooldecoding.token_table import TokenTable
 from tools import PROMPTS, WEATHER, lookup, parameter, tool

@@ -73,18 +73,20 @@ def test_the_end_of_an_enum_member_merges_with_what_follows() -> None:
 
 
 def test_passes_are_the_free_tokens_of_the_longest_branch_whatever_the_number_of_orders() -> None:
-    single = decode(lookup(FOUR), script("Send", VALUES), order_limit=1).counters
+    single = decode(lookup(FOUR), script("Send", VALUES), order_limit=1, draft_tokens=0).counters
     assert single.forward_passes == single.free_tokens + single.constrained_tokens
     assert single.constrained_tokens == 0
     for order_limit in (4, 12, 24):
-        counters = decode(lookup(FOUR), script("Send", VALUES), order_limit=order_limit).counters
+        counters = decode(lookup(FOUR), script("Send", VALUES), order_limit=order_limit, draft_tokens=0).counters
         assert counters.forward_passes == single.forward_passes
     greedy = len(TOKENIZER.encode("[Send(to='Bob', subject='New York', body='see you', date='2023-01-02')]"))
     assert single.forward_passes < 0.8 * greedy
 
 
 def test_orders_that_share_keys_compute_them_once() -> None:
-    counters = {n: decode(lookup(FOUR), script("Send", VALUES), order_limit=n).counters for n in (1, 24)}
+    counters = {
+        n: decode(lookup(FOUR), script("Send", VALUES), order_limit=n, draft_tokens=0).counters for n in (1, 24)
+    }
     prompt = len(TOKENIZER.encode(PROMPT)) - 1
     one, all_orders = (counters[n].positions - prompt for n in (1, 24))
     # 24 orders of 4 keys have 4 + 12 + 24 + 24 distinct beginnings instead of 96
@@ -94,7 +96,8 @@ def test_orders_that_share_keys_compute_them_once() -> None:
 def test_a_long_prompt_is_computed_once_before_orders_part() -> None:
     def cost(repeats: int, order_limit: int) -> tuple[int, int]:
         prompt = "User: " + "go on, please. " * repeats
-        counters = decode(lookup(FOUR), script("Send", VALUES), prompt=prompt, order_limit=order_limit).counters
+        options = {"order_limit": order_limit, "draft_tokens": 0}
+        counters = decode(lookup(FOUR), script("Send", VALUES), prompt=prompt, **options).counters
         return counters.forward_passes, counters.positions
 
     for order_limit in (4, 24):
@@ -105,7 +108,7 @@ def test_a_long_prompt_is_computed_once_before_orders_part() -> None:
 
 def test_each_choice_among_names_costs_one_pass() -> None:
     others = lookup(FOUR, tool("SendAll", parameter("to", "str")), tool("Stop"))
-    result = decode(others, script("Send", VALUES), order_limit=1)
+    result = decode(others, script("Send", VALUES), order_limit=1, draft_tokens=0)
     assert result.calls[0].voted.name == "Send"
     assert result.counters.forward_passes == result.counters.free_tokens + result.counters.constrained_tokens
     longer = decode(others, script("SendAll", {"to": "'Bob'"}))
@@ -205,7 +208,7 @@ def test_free_values_are_dropped_by_their_type_when_voting() -> None:
 
 
 def test_several_prompts_with_tools_of_their_own() -> None:
-    decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
+    decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, prompt_cache_mb=0)
     requests = [
         Request("a\n", lookup(FOUR), DecodeOptions(max_value_tokens=5)),
         Request("bb bb\n", lookup(WEATHER), DecodeOptions(max_value_tokens=5, format="pythonic", max_calls=1)),

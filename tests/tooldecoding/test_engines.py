@@ -101,7 +101,7 @@ def test_packed_keeps_one_copy_of_the_prompt() -> None:
     slot = 2 * 2 * 2 * 16 * 4  # layers, keys and values, heads, width, bytes
     for order_limit in (1, 12):
         packed, batched = (
-            ToolDecoder(model, TOKENIZER, strategy=s, max_value_tokens=4)  # type: ignore[arg-type]
+            ToolDecoder(model, TOKENIZER, strategy=s, max_value_tokens=4, draft_tokens=0)  # type: ignore[arg-type]
             .decode(prompt, tools=lookup(WEATHER), order_limit=order_limit)
             .counters  # type: ignore[union-attr]
             for s in ("packed", "batched")

@@ -71,8 +71,8 @@ def test_together_is_alone(shape: str, strategy: Any, monkeypatch: pytest.Monkey
 
 
 def test_the_model_decides_the_strategy() -> None:
-    assert ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER).new_engine.strategy == "packed"
-    assert ToolDecoder(tiny_model("bloom", len(TOKENIZER)), TOKENIZER).new_engine.strategy == "batched"
+    assert ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER).strategy == "packed"
+    assert ToolDecoder(tiny_model("bloom", len(TOKENIZER)), TOKENIZER).strategy == "batched"
 
 
 def test_same_seed_same_output() -> None:

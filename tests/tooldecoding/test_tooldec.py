@@ -19,9 +19,9 @@ from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_mode
 from tooldecoding.call_decoder import longest_call
 from tooldecoding.call_format import CALL_FORMATS, Call
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.scores import Scores
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine, SyntheticEngine
 from tooldecoding.tooldec import FORMS, REACT, CallMachine, CallSyntax, Form, ToolDecResult, run_tooldec
 from tooldecoding.tooldec.machine import Finished, Position
@@ -385,7 +385,7 @@ CASES: list[tuple[str, LookupDictionary]] = [
 def test_together_equals_alone(shape: str, choice: str, form: Form) -> None:
     tokenizer = byte_level_tokenizer() if shape != "gemma" else sentencepiece_tokenizer(byte_fallback=True)
     options = DecodeOptions(format="pythonic", max_value_tokens=10, max_calls=2, tool_choice=choice, max_text_tokens=8)
-    decoder = ToolDecoder(tiny_model(shape, len(tokenizer)), tokenizer)
+    decoder = ToolDecoder(tiny_model(shape, len(tokenizer)), tokenizer, prompt_cache_mb=0)
     requests = [Request(prompt, tools, options) for prompt, tools in CASES]
     together = run_tooldec(decoder, requests, form)
     for request, result in zip(requests, together, strict=True):

@@ -160,15 +160,7 @@ class _Writer:
         calls: tuple[Call, ...] = ()
         if self._machine is not None and isinstance(self._position, Finished):
             calls = self._machine.read(self._position)
-        counters = Counters(
-            usage.forward_passes,
-            usage.positions,
-            0,
-            self._tally["constrained"],
-            self._tally["free"],
-            usage.cache_bytes,
-            seconds,
-        )
+        counters = replace(Counters.of(usage, self._tally, seconds), forced_tokens=0)
         text = self._decoder.table.join(ids).decode(errors="replace")
         return ToolDecResult(text, calls, not finished and self._position is not None, tuple(ids), counters)
 
