@@ -25,6 +25,8 @@ _FLOAT = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
 
 _BRACKETS: Final[Mapping[Kind, str]] = {"list": "[", "dict": "{", "tuple": "("}
 _ANY_CHARACTER = "\u4e00"  # a string that takes this one takes every character beyond ASCII
+_ASCII = tuple(map(chr, range(128)))
+_LEADING = frozenset(range(0xC2, 0xF5))  # of all characters beyond ASCII
 _EXTENDING = "0123456789.eE"
 
 
@@ -79,10 +81,21 @@ class ValueGrammar:
         """Characters whose UTF-8 begins with ``part``, among them all that the grammar treats differently."""
         return {c for c in self.letters if c.encode().startswith(part)}.union(_ANY_CHARACTER)
 
+    def bytes_after(self, text: str) -> frozenset[int]:
+        """What the UTF-8 of a character that may follow ``text`` can begin with."""
+        return _bytes_after(self.pattern, self.letters, text)
+
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also the beginning of a longer one (``1`` of ``13``)."""
         tails = {w[len(text) : len(text) + 1] for w in self.words if w.startswith(text)}
         return any(self.possible(text + c) for c in tails.union(_EXTENDING) if c)
+
+
+@lru_cache(maxsize=4096)
+def _bytes_after(pattern: str, letters: frozenset[str], text: str) -> frozenset[int]:
+    compiled = _compile(pattern)
+    characters = {c for c in {*_ASCII, *letters, _ANY_CHARACTER} if compiled.fullmatch(text + c, partial=True)}
+    return frozenset(c.encode()[0] for c in characters) | (_LEADING if _ANY_CHARACTER in characters else frozenset())
 
 
 @lru_cache(maxsize=4096)

@@ -7,8 +7,8 @@ come back before and after each tried token, and those that the branch does not 
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Generator, Sequence
+from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from tooldecoding.engine import Engine, Feed
 from tooldecoding.errors import TokenizerError
@@ -25,10 +25,31 @@ Steps = Generator[Requests, Answers, T]
 Draft = Callable[[], str]
 """The text that is expected behind what is written, empty if none is."""
 
+
+class Accept(Protocol):
+    """Which text may be written next."""
+
+    def __call__(self, piece: bytes) -> object | None:
+        """Anything but None if ``piece``, which is not empty, may be written; its beginnings may be, too, then."""
+
+    def first_bytes(self) -> frozenset[int]:
+        """Bytes that such a piece can begin with; maybe others beside."""
+
+
+class _Anything:
+    def __call__(self, piece: bytes) -> bytes:
+        return piece
+
+    def first_bytes(self) -> frozenset[int]:
+        return frozenset(range(256))
+
+
 Label = Literal["forced", "constrained", "free"]
 _CONTEXT_BYTES = 128
-_WORTH_A_PASS = 32
-"""Tokens that are rather computed in a pass of their own than once in each of several branches."""
+_MANY = 4096
+"""So many tokens are rather searched for the likeliest first than sorted."""
+WORTH_A_PASS = 32
+"""Token positions that are rather saved than a forward pass."""
 
 
 Tally = Counter[Label]
@@ -100,7 +121,7 @@ class Branch:
         A long stretch that is not computed yet, such as the prompt, is computed once before they part; a
         short one costs less in each of them than a forward pass of its own.
         """
-        if count > 1 and len(self._unfed) > _WORTH_A_PASS:
+        if (count - 1) * len(self._unfed) > WORTH_A_PASS:
             yield from self._known_scores()
         return [self, *(self._fork() for _ in range(count - 1))]
 
@@ -147,17 +168,14 @@ class Branch:
         if size:
             self.pending, self._pending_token = self.pending[:-size], None
 
-    def next_token(self, accept: Callable[[bytes], object | None], label: Label) -> Steps[Pick]:
-        """Let the model choose the likeliest token whose text ``accept`` admits; it becomes pending.
-
-        ``accept`` gets the text behind the held one and returns None to refuse it.
-        """
+    def next_token(self, accept: Accept, label: Label) -> Steps[Pick]:
+        """Let the model choose the likeliest token whose text behind the held one is accepted; it becomes pending."""
         while True:
             pick = yield from self._continue_pending(accept, label)
             if pick.piece:
                 return pick
 
-    def _continue_pending(self, accept: Callable[[bytes], object | None], label: Label) -> Steps[Pick]:
+    def _continue_pending(self, accept: Accept, label: Label) -> Steps[Pick]:
         """As ``next_token``; with an empty piece where the model keeps the held text as it is, now settled."""
         scores = yield from self._known_scores(try_held=True)
         pick = self._best(scores, accept)
@@ -168,18 +186,38 @@ class Branch:
             self.settle()
         return pick
 
-    def _best(self, scores: Scores, accept: Callable[[bytes], object | None]) -> Pick:
+    def _best(self, scores: Scores, accept: Accept) -> Pick:
+        if not self.pending:
+            token, piece = self._first_accepted(scores, accept)
+            return Pick(token, scores.logprob(token), piece)
         skip = len(self.pending)
-        tokens: Iterable[int] = scores.best_first()
-        if self.pending:
-            tokens = scores.ranked(self._table.with_prefix(self.pending).tolist())
-        for token in tokens:
-            text = None if self._table.is_special(token) else self._table.texts[token]
-            if not text or (skip and not self._is_tokenizers_own(token, text)):
-                continue
-            if len(text) == skip or accept(text[skip:]) is not None:
-                return Pick(token, scores.logprob(token), text[skip:])
-        raise TokenizerError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
+        for token in scores.ranked(self._table.with_prefix(self.pending)):
+            piece = self._table.join([token])[skip:]
+            if (not piece or accept(piece) is not None) and self._is_tokenizers_own(token, self.pending + piece):
+                return Pick(token, scores.logprob(token), piece)
+        raise self._dead_end()
+
+    def _first_accepted(self, scores: Scores, accept: Accept) -> tuple[int, bytes]:
+        """The likeliest token that is accepted, and its text, without a look at every token of the vocabulary."""
+        token = scores.best
+        text = self._table.join([token])
+        if text and accept(text) is not None:
+            return token, text
+        first = accept.first_bytes()
+        possible = self._table.beginning_with(first)
+        if len(possible) > _MANY:
+            for token in scores.top():
+                text = self._table.join([token])
+                if text and text[0] in first and accept(text) is not None:
+                    return token, text
+        for token in scores.ranked(possible):
+            text = self._table.join([token])
+            if accept(text) is not None:
+                return token, text
+        raise self._dead_end()
+
+    def _dead_end(self) -> TokenizerError:
+        return TokenizerError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
 
     def _is_tokenizers_own(self, token: int, text: bytes) -> bool:
         """Whether a token that may cross a boundary is one that the tokenizer makes of its text here."""
@@ -193,12 +231,12 @@ class Branch:
         White space at the end of the prompt is written anew, merged with what follows it.
         """
         if self.pending and not self.pending.strip() and not self.ids:
-            pick = yield from self._continue_pending(lambda piece: piece, "free")
+            pick = yield from self._continue_pending(_Anything(), "free")
             if pick.piece:
                 return pick.piece
         self.settle()
         scores = yield from self._known_scores()
-        token = next(iter(scores.best_first()))
+        token = scores.best
         if not self._table.is_special(token):
             self._hold(token, "free")
         return self.pending

@@ -279,7 +279,7 @@ class CallDecoder:
         """Let the model write a literal; text, log-probabilities of its tokens, and whether it was cut off."""
         logprobs: list[float] = []
         while True:
-            pick = yield from branch.next_token(state.step, "free")
+            pick = yield from branch.next_token(state, "free")
             logprobs.append(pick.logprob)
             step = state.step(pick.piece)
             if step is None:

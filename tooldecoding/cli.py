@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
+from eval.bench_command import bench_command
 from eval.commands import eval_command, export_command, report_command, score_command
 from eval.tune_command import tune_command
 from lookup import DocumentationError, extract
@@ -45,7 +46,8 @@ app = typer.Typer(
 )
 
 
-bench = typer.Typer(help="Measure on this machine.", no_args_is_help=True, rich_markup_mode=None)
+bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+bench.callback(invoke_without_command=True)(bench_command)
 app.add_typer(bench, name="bench")
 
 

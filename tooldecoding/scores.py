@@ -1,9 +1,13 @@
 """Scores of the next token: what the decoder reads from logits, without work on the whole vocabulary in Python."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
+import numpy as np
 import torch
+
+Tokens = Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]
 
 
 class LogitRows:
@@ -72,35 +76,35 @@ class Scores:
         self._demand_all()
         return self._rows.logprob(self._row, token)
 
-    def best_first(self) -> Iterator[int]:
-        """All token ids, the likeliest first (the lower id first among equals)."""
+    @property
+    def best(self) -> int:
+        """The likeliest token (the lowest id among equals)."""
         self._demand_all()
-        best = self._rows.best[self._row]
-        yield best
-        first = self._first()
-        yield from (t for t in first if t != best)
-        every: list[int] = torch.sort(self.logits, descending=True, stable=True).indices.tolist()
-        yield from every[max(1, len(first)) :]
+        return self._rows.best[self._row]
 
-    def ranked(self, tokens: Sequence[int]) -> list[int]:
+    def ranked(self, tokens: Tokens) -> list[int]:
         """The given tokens, the likeliest first (the lower id first among equals)."""
-        ids = torch.as_tensor(sorted(tokens), dtype=torch.long, device=self.logits.device)
+        ids = self._ids(tokens)
         order = torch.sort(self._of(ids), descending=True, stable=True).indices
         ranked: list[int] = ids[order].tolist()
         return ranked
 
-    def best_among(self, tokens: Sequence[int]) -> tuple[int, float]:
+    def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """The likeliest of the tokens, and its log-probability among them."""
-        ids = torch.as_tensor(sorted(tokens), dtype=torch.long, device=self.logits.device)
+        ids = self._ids(tokens)
         logits = self._of(ids)
         place = int(logits.argmax())
         return int(ids[place]), float(logits[place] - torch.logsumexp(logits, 0))
 
+    def _ids(self, tokens: Tokens) -> torch.Tensor:
+        return torch.from_numpy(np.sort(np.asarray(tokens, dtype=np.int64))).to(self.logits.device)
+
     def _of(self, ids: torch.Tensor) -> torch.Tensor:
         return self.logits[ids if self._among is None else torch.searchsorted(self._among, ids)]
 
-    def _first(self) -> list[int]:
-        """The beginning of ``best_first``, without sorting the whole vocabulary."""
+    def top(self) -> list[int]:
+        """At most ``FIRST`` of the likeliest tokens, the likeliest first (the lower id first among equals)."""
+        self._demand_all()
         values, ids = torch.topk(self.logits, min(self.FIRST, self.logits.numel()))
         # topk leaves equal scores in no fixed sequence: only what beats the last value is safe
         safe = int((values > values[-1]).sum())

@@ -55,6 +55,7 @@ class TokenTable:
         self._sorted_ids = np.array([i for _, i in order], dtype=np.int64)
         self._longest = max((len(t) for t in self._sorted_texts), default=0)
         self._encode_after = lru_cache(maxsize=65536)(self._tokenise_after)
+        self.beginning_with = lru_cache(maxsize=64)(self._find_beginning_with)
         self.with_prefix = lru_cache(maxsize=4096)(self._find_with_prefix)
 
     def _find_with_prefix(self, prefix: bytes) -> "np.ndarray[Any, np.dtype[np.int64]]":
@@ -62,6 +63,10 @@ class TokenTable:
         low = bisect.bisect_left(self._sorted_texts, prefix)
         high = bisect.bisect_left(self._sorted_texts, prefix + b"\xff" * (self._longest + 1))
         return self._sorted_ids[low:high]
+
+    def _find_beginning_with(self, first: frozenset[int]) -> "np.ndarray[Any, np.dtype[np.int64]]":
+        """Ids of all tokens whose text begins with one of these bytes, in no particular order."""
+        return np.concatenate([self.with_prefix(bytes([byte])) for byte in sorted(first)] or [self._sorted_ids[:0]])
 
     def join(self, ids: Sequence[int]) -> bytes:
         """The text of several tokens; special tokens write nothing."""

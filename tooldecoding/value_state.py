@@ -8,6 +8,7 @@ from lookup.value_text import admissible, admissible_behind
 from tooldecoding.call_format import CallFormat
 from tooldecoding.token_table import is_characters
 
+_EVERY_BYTE = frozenset(range(256))
 _CLOSERS = frozenset("'\"]})")
 
 
@@ -47,6 +48,17 @@ class ValueState:
         """Admit from now on only what completes the character under way; False if there is none."""
         self._finishing = bool(self.tail)
         return self._finishing
+
+    def __call__(self, piece: bytes) -> Step | None:
+        """Whether the value may go on with a piece; see ``step``."""
+        return self.step(piece)
+
+    def first_bytes(self) -> frozenset[int]:
+        """Bytes that can follow; maybe others beside."""
+        if self.tail or self._finishing:
+            return _EVERY_BYTE
+        ends = (self._form.separator[0] + self._form.end[0]) if self._grammar.complete(self.text) else ""
+        return self._grammar.bytes_after(self.text) | frozenset(ends.encode())
 
     def step(self, piece: bytes) -> Step | None:
         """The effect of a piece of text, or None if the value would become impossible."""

@@ -130,8 +130,10 @@ def test_on_a_gpu() -> None:
 def test_scores_rank_equal_logits_by_id() -> None:
     logits = torch.zeros(300)
     logits[[7, 200]] = 1.0
-    ranked = list(Scores(logits).best_first())
-    assert ranked[:3] == [7, 200, 0] and sorted(ranked) == list(range(300))
+    scores = Scores(logits)
+    assert scores.best == 7 and scores.top() == [7, 200]  # the others are equal: none of them is among the first
+    assert scores.ranked(range(300))[:3] == [7, 200, 0] and scores.best_among([9, 200, 8])[0] == 200
     spread = torch.randperm(300, generator=torch.Generator().manual_seed(0)).float()
-    assert list(Scores(spread).best_first()) == torch.sort(spread, descending=True).indices.tolist()
+    order = torch.sort(spread, descending=True).indices.tolist()
+    assert Scores(spread).ranked(range(300)) == order and Scores(spread).top() == order[: Scores.FIRST - 1]
     assert sum(2.718281828 ** Scores(spread).logprob(i) for i in range(300)) == pytest.approx(1.0, abs=1e-4)

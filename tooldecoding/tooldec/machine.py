@@ -218,6 +218,10 @@ class Admission:
         self._position = position
         self._by_first: dict[int, bool] = {}
 
+    def first_bytes(self) -> frozenset[int]:
+        """Bytes that may follow."""
+        return frozenset(b for b in range(256) if b >= 0x80 or self(bytes([b])) is not None)
+
     def __call__(self, piece: bytes) -> Position | None:
         """Where a piece leads to, or None."""
         first = piece[0]

@@ -1,0 +1,127 @@
+"""Prompts of former requests: what is shared is not computed again, exactly, within bounds, also with threads."""
+
+import threading
+from typing import Any
+
+import pytest
+import torch
+
+from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.prompt_cache import PromptCache, States
+from tooldecoding.result import DecodeResult
+from tools import PROMPTS, WEATHER, lookup
+
+TOKENIZER = byte_level_tokenizer()
+TOOLS = "Tools: " + "GetWeather tells the weather of a city on some days. " * 10
+REQUESTS = [f"{TOOLS}\nUser: {said}\nAPI-Request: " for said in ("hello", "how is Rome?", "how is Rome, for 3 days?")]
+
+
+def decoder(shape: str = "llama", strategy: Any = "auto", megabytes: int = 64) -> ToolDecoder:
+    return ToolDecoder(
+        tiny_model(shape, len(TOKENIZER)), TOKENIZER, strategy, prompt_cache_mb=megabytes, max_value_tokens=5
+    )
+
+
+def decode(decoder: ToolDecoder, prompt: Any, order_limit: int = 4) -> Any:
+    return decoder.decode(prompt, tools=lookup(WEATHER), order_limit=order_limit)
+
+
+def written(result: DecodeResult) -> list[Any]:
+    return [[(c.text, c.token_ids) for c in call.candidates] for call in result.calls]
+
+
+def common(first: str, second: str) -> int:
+    """Tokens that two prompts begin with."""
+    pairs = zip(TOKENIZER.encode(first), TOKENIZER.encode(second), strict=False)
+    return next(i for i, (a, b) in enumerate(pairs) if a != b)
+
+
+@pytest.mark.parametrize("strategy", ["packed", "batched"])
+@pytest.mark.parametrize("shape", [*SHAPES, "mistral_windowed", "gemma2", "gpt2", "bloom"])
+def test_what_is_shared_is_not_computed_again(shape: str, strategy: Any) -> None:
+    if (shape, strategy) == ("bloom", "packed"):
+        pytest.skip("bloom cannot be packed")
+    plain, caching = decoder(shape, strategy, 0), decoder(shape, strategy)
+    for number, prompt in enumerate(REQUESTS):
+        one, other = decode(plain, prompt, 1), decode(caching, prompt, 1)
+        assert written(one) == written(other)
+        shared = max((common(prompt, former) for former in REQUESTS[:number]), default=0)
+        assert other.counters.reused_positions == shared
+        assert other.counters.positions == one.counters.positions - shared
+        assert one.counters.reused_positions == 0
+    again = decode(caching, REQUESTS[0], 12).counters
+    size = len(TOKENIZER.encode(REQUESTS[0]))
+    assert again.reused_positions == size - 2  # the last token is held, and one is needed for scores
+    statistics = caching.prompt_cache.statistics
+    assert (statistics.lookups, statistics.hits) == (4, 3) and 0 < statistics.bytes <= 64 << 20
+
+
+@pytest.mark.parametrize("strategy", ["packed", "batched"])
+def test_several_prompts_at_once_reuse_their_own(strategy: Any) -> None:
+    plain, caching = decoder(strategy=strategy, megabytes=0), decoder(strategy=strategy)
+    decode(caching, [REQUESTS[0], PROMPTS[1]])
+    mixed = [PROMPTS[2], REQUESTS[1], PROMPTS[0], REQUESTS[0]]
+    one, other = decode(plain, mixed), decode(caching, mixed)
+    assert [written(r) for r in one] == [written(r) for r in other]
+    assert [r.counters.reused_positions > 0 for r in other] == [False, True, False, True]
+
+
+def test_a_growing_dialogue_is_kept_once() -> None:
+    caching, prompt = decoder(), REQUESTS[0]
+    for turn in range(4):
+        result = decode(caching, prompt)
+        assert (result.counters.reused_positions > 0) == (turn > 0)
+        prompt += f"[GetWeather()]\nAPI-Response: {turn}\nUser: and now?\nAPI-Request: "
+    assert caching.prompt_cache.statistics.prompts == 1
+
+
+def states(tokens: int) -> States:
+    return [(torch.zeros(1, tokens, 8), torch.zeros(1, tokens, 8))]
+
+
+def test_the_oldest_prompts_are_forgotten() -> None:
+    size = 2 * 100 * 8 * 4
+    cache = PromptCache(3 * size)
+    prompts = [[number] * 100 for number in range(5)]
+    for prompt in prompts[:3]:
+        cache.store(prompt, states(100))
+    assert cache.find(prompts[0], 99) is not None  # used again: the second is the oldest now
+    cache.store(prompts[3], states(100))
+    assert [cache.knows(p) for p in prompts] == [True, False, True, True, False]
+    assert cache.statistics.bytes == 3 * size
+    cache.store([7] * 1000, states(1000))  # larger than all of it
+    assert cache.statistics.prompts == 3
+    cache.clear()
+    assert cache.statistics.bytes == 0 and cache.find(prompts[0], 99) is None
+
+
+def test_only_equal_tokens_count() -> None:
+    cache = PromptCache(1 << 20)
+    cache.store([1] * 40 + [2] * 40, states(80))
+    found = cache.find([1] * 40 + [3] * 40, 79)
+    assert found is not None and found.count == 40
+    assert cache.find([2] + [1] * 79, 79) is None
+    assert cache.find([1] * 8, 7) is None  # too short to be worth it
+    whole = cache.find([1] * 40 + [2] * 40, 79)
+    assert whole is not None and whole.count == 79
+
+
+def test_several_threads() -> None:
+    plain, caching = decoder(megabytes=0), decoder(megabytes=1)
+    expected = {prompt: written(decode(plain, prompt)) for prompt in [*REQUESTS, *PROMPTS]}
+    wrong: list[str] = []
+
+    def work(offset: int) -> None:
+        for number in range(8):
+            prompt = [*REQUESTS, *PROMPTS][(offset + number) % 6]
+            if written(decode(caching, prompt)) != expected[prompt]:
+                wrong.append(prompt)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert caching.prompt_cache.statistics.lookups == 32 and caching.prompt_cache.statistics.bytes <= 1 << 20
