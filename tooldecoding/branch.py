@@ -7,7 +7,7 @@ come back before and after each tried token, and those that the branch does not 
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
 from tooldecoding.engine import Engine, Feed
@@ -54,6 +54,26 @@ WORTH_A_PASS = 32
 
 Tally = Counter[Label]
 """How the tokens of a prompt's calls came about."""
+
+
+class _Sieve:
+    """Asks whether pieces are accepted; what is refused tells of others that begin the same."""
+
+    def __init__(self, accept: Accept) -> None:
+        self._accept = accept
+        self._first: frozenset[int] | None = None
+        self._refused: set[bytes] = set()
+
+    def __call__(self, piece: bytes) -> bool:
+        if self._first is not None and (piece[0] not in self._first or piece[:2] in self._refused):
+            return False
+        if self._accept(piece) is not None:
+            return True
+        if self._first is None:
+            self._first = self._accept.first_bytes()
+        elif self._accept(piece[:2]) is None:
+            self._refused.add(piece[:2])
+        return False
 
 
 class Pick(NamedTuple):
@@ -187,37 +207,26 @@ class Branch:
         return pick
 
     def _best(self, scores: Scores, accept: Accept) -> Pick:
-        if not self.pending:
-            token, piece = self._first_accepted(scores, accept)
-            return Pick(token, scores.logprob(token), piece)
-        skip = len(self.pending)
-        for token in scores.ranked(self._table.with_prefix(self.pending)):
-            piece = self._table.join([token])[skip:]
-            if (not piece or accept(piece) is not None) and self._is_tokenizers_own(token, self.pending + piece):
-                return Pick(token, scores.logprob(token), piece)
-        raise self._dead_end()
-
-    def _first_accepted(self, scores: Scores, accept: Accept) -> tuple[int, bytes]:
-        """The likeliest token that is accepted, and its text, without a look at every token of the vocabulary."""
-        token = scores.best
-        text = self._table.join([token])
-        if text and accept(text) is not None:
-            return token, text
-        first = accept.first_bytes()
-        possible = self._table.beginning_with(first)
-        if len(possible) > _MANY:
-            for token in scores.top():
-                text = self._table.join([token])
-                if text and text[0] in first and accept(text) is not None:
-                    return token, text
-        for token in scores.ranked(possible):
+        sieve, skip = _Sieve(accept), len(self.pending)
+        for token in self._likeliest_first(scores, accept):
             text = self._table.join([token])
-            if accept(text) is not None:
-                return token, text
-        raise self._dead_end()
+            piece = text[skip:]
+            if (
+                text.startswith(self.pending)
+                and (sieve(piece) if piece else skip)
+                and (not skip or self._is_tokenizers_own(token, text))
+            ):
+                return Pick(token, scores.logprob(token), piece)
+        raise TokenizerError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
 
-    def _dead_end(self) -> TokenizerError:
-        return TokenizerError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
+    def _likeliest_first(self, scores: Scores, accept: Accept) -> Iterator[int]:
+        """All tokens that can be accepted, maybe others and some twice, without sorting the vocabulary."""
+        yield scores.best
+        first = accept.first_bytes()
+        possible = self._table.with_prefix(self.pending) if self.pending else self._table.beginning_with(first)
+        if len(possible) > _MANY:
+            yield from scores.top()
+        yield from scores.ranked(possible)
 
     def _is_tokenizers_own(self, token: int, text: bytes) -> bool:
         """Whether a token that may cross a boundary is one that the tokenizer makes of its text here."""

@@ -16,10 +16,9 @@ from tooldecoding.prompt_cache import PromptCache
 from tooldecoding.scores import Scores
 from tooldecoding.slot_cache import Placement, SlotCache
 
-LONG = 64
-"""A prompt with at least so many tokens to compute shares a pass only with others that are about as long."""
-_LONGER = 1.25
-"""How much longer than the shortest they may be."""
+PADDING_WORTH_A_PASS = {"cpu": 32}
+"""By type of device: positions of padding that cost as much as a forward pass."""
+_ON_OTHER_DEVICES = 512
 
 
 @dataclass
@@ -126,7 +125,7 @@ class PackedEngine:
         return self._prompts[self._branches[branch].prompt].usage
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
-        """See Engine; one forward pass, or several where prompts of very different lengths begin."""
+        """See Engine; one forward pass, or several where prompts feed very different numbers of tokens."""
         self._let_finished_rows_leave()
         answers: dict[int, list[Scores]] = {}
         for group in self._groups(feeds):
@@ -135,19 +134,18 @@ class PackedEngine:
         return [answers[i] for i in range(len(feeds))]
 
     def _groups(self, feeds: Sequence[Feed]) -> list[list[int]]:
-        """Numbers of the feeds that share a pass: all, but for prompts that would pad each other's rows."""
+        """Numbers of the feeds that share a pass: all, unless padding their rows costs more than another pass."""
         of_prompt: dict[int, list[int]] = {}
         for number, feed in enumerate(feeds):
             of_prompt.setdefault(self._branches[feed.branch].prompt, []).append(number)
         size = {p: sum(len(feeds[i].tokens) for i in numbers) for p, numbers in of_prompt.items()}
+        most = PADDING_WORTH_A_PASS.get(self._device.type, _ON_OTHER_DEVICES)
         groups: list[list[int]] = []
-        shortest = 0
         for prompt in sorted(of_prompt, key=lambda p: size[p]):
-            if not groups or (size[prompt] >= LONG and size[prompt] > _LONGER * shortest):
+            if not groups or sum(size[prompt] - size[other] for other in groups[-1]) > most:
                 groups.append([])
-                shortest = size[prompt]
-            groups[-1] += of_prompt[prompt]
-        return groups
+            groups[-1].append(prompt)
+        return [[number for prompt in group for number in of_prompt[prompt]] for group in groups]
 
     def _let_finished_rows_leave(self) -> None:
         live = [p for p in self._rows if self._prompts[p].branches]

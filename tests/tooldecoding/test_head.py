@@ -1,0 +1,82 @@
+"""The language head: equal to the model's own, computed for no more positions and tokens than are needed."""
+
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
+from tooldecoding import head as head_module
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.head import Head, Wanted
+from tools import PROMPTS, WEATHER, lookup, tool
+
+TOKENIZER = byte_level_tokenizer()
+IDS = torch.tensor([[5, 6, 7, 8, 9], [9, 8, 7, 6, 5]])
+
+
+def other_model(model_type: str, **changes: Any) -> Any:
+    torch.manual_seed(0)
+    common = {"vocab_size": len(TOKENIZER), "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "initializer_range": 0.3}
+    return AutoModelForCausalLM.from_config(AutoConfig.for_model(model_type, **common | heads | changes)).eval()
+
+
+MODELS = {name: lambda name=name: tiny_model(name, len(TOKENIZER)) for name in (*SHAPES, "gemma2", "gpt2", "bloom")} | {
+    # scaled and capped logits: more than a linear layer
+    "granite": lambda: other_model("granite", logits_scaling=8.0),
+    "cohere": lambda: other_model("cohere", logit_scale=0.1),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scores_are_the_models(name: str) -> None:
+    model = MODELS[name]()  # type: ignore[no-untyped-call]
+    with torch.inference_mode():
+        expected = model(IDS).logits.float()
+    few = [3, 250, 41, 7]
+    wanted = [Wanted(1, 4, None), Wanted(0, 2, few), Wanted(0, 4, None), Wanted(1, 0, range(len(TOKENIZER)))]
+    scores, _ = Head(model).run({"input_ids": IDS}, wanted)
+    for found, place in zip(scores, wanted, strict=True):
+        logits = expected[place.row, place.column]
+        for tokens in (few, [3, 250]):
+            best, logprob = found.best_among(tokens)
+            assert best == max(tokens, key=lambda t: float(logits[t]))
+            assert logprob == pytest.approx(float(torch.log_softmax(logits[tokens], 0)[tokens.index(best)]), abs=1e-4)
+    torch.testing.assert_close(scores[0].logits, expected[1, 4], atol=1e-4, rtol=1e-4)
+    assert scores[0].best == int(expected[1, 4].argmax())
+
+
+def test_models_that_do_more_to_their_logits_keep_their_own_head() -> None:
+    for name, linear in (("llama", True), ("gpt2", True), ("gemma2", False), ("granite", False), ("cohere", False)):
+        scores, _ = Head(MODELS[name]()).run({"input_ids": IDS}, [Wanted(0, 1, [3, 4])])  # type: ignore[no-untyped-call]
+        assert (scores[0].logits.numel() == 2) is linear, name
+
+
+def test_only_scores_that_were_asked_for() -> None:
+    scores, _ = Head(tiny_model("llama", len(TOKENIZER))).run({"input_ids": IDS}, [Wanted(0, 1, [3, 4])])
+    with pytest.raises(ValueError, match="only the scores of some tokens"):
+        scores[0].logprob(3)
+
+
+def test_choices_compute_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[tuple[int, int]] = []
+    plain = head_module.linear
+
+    def watched(states: torch.Tensor, weight: torch.Tensor, bias: Any) -> torch.Tensor:
+        sizes.append((len(states), len(weight)))
+        return plain(states, weight, bias)
+
+    model = tiny_model("llama", len(TOKENIZER))
+    decoder = ToolDecoder(model, TOKENIZER, prompt_cache_mb=0)
+    monkeypatch.setattr(head_module, "linear", watched)
+    tools = lookup(*(tool(f"{a}{b}Tool") for a in ("Get", "Set", "Add") for b in ("Book", "Room", "Day")))
+    result: Any = decoder.decode(PROMPTS[1], tools=tools, draft_tokens=0)
+    assert result.counters.constrained_tokens == result.counters.forward_passes == len(sizes) >= 2
+    assert all(states == 1 and weight <= 3 for states, weight in sizes)  # one for each way that a name can go on
+    sizes.clear()
+    result = decoder.decode(PROMPTS[1], tools=lookup(WEATHER), draft_tokens=0, order_limit=1)
+    full = [states for states, weight in sizes if weight == len(TOKENIZER)]
+    # one position a pass, and one more where a held token is tried
+    assert len(full) <= result.counters.forward_passes and max(full) <= 2

@@ -1,0 +1,134 @@
+"""The likeliest token that a value admits, found without a look at the whole vocabulary."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from lookup.value_grammar import value_grammar
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.branch import Accept, Branch, Tally
+from tooldecoding.call_format import CALL_FORMATS
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.errors import TokenizerError
+from tooldecoding.options import DecodeOptions
+from tooldecoding.scores import Scores
+from tooldecoding.testing import RandomEngine
+from tooldecoding.token_table import TokenTable
+from tooldecoding.value_state import ValueState
+from tools import lookup, parameter, tool
+
+TABLE = TokenTable(byte_level_tokenizer())
+SPECS = [
+    parameter("s", "str"),
+    parameter("i", "int"),
+    parameter("f", "float"),
+    parameter("l", "list", items="int"),
+    parameter("t", "list", items="str"),
+    parameter("d", "dict"),
+    parameter("e", "str", enum=("北京", "a", "ab", "été")),
+]
+
+
+def states(format: str, seed: int) -> Iterator[ValueState]:
+    """Values in the making, written by a random model."""
+    chance = random.Random(seed)
+    pieces = [t for t in TABLE.texts if t] + [b"'", b'"', b"]", b"1", b", ", b"{'", b"': ", "北".encode()[:2], b"\n"]
+    for spec in SPECS:
+        grammar = value_grammar(spec, CALL_FORMATS[format].notation)
+        if grammar.choices is not None:
+            continue
+        state = ValueState(grammar, CALL_FORMATS[format])
+        for _ in range(12):
+            yield state
+            step = next((s for s in (state.step(p) for p in chance.sample(pieces, 200)) if s and not s.closed), None)
+            if step is None:
+                break
+            state.apply(step)
+
+
+@pytest.mark.parametrize("format", CALL_FORMATS)
+@pytest.mark.parametrize("seed", range(3))
+def test_what_begins_an_accepted_piece_is_accepted(format: str, seed: int) -> None:
+    accepted = 0
+    for state in states(format, seed):
+        first = state.first_bytes()
+        for piece in filter(None, TABLE.texts):
+            if state.step(piece) is not None:
+                accepted += 1
+                assert piece[0] in first
+                assert all(state.step(piece[:size]) is not None for size in range(1, len(piece))), (state.text, piece)
+        for byte in set(range(256)) - first:
+            assert state.step(bytes([byte])) is None
+    assert accepted > 1000
+
+
+def chosen(scores: Scores, accept: Accept) -> int | None:
+    engine = RandomEngine(TABLE.texts)
+    branch = Branch(engine, TABLE, engine.open(1)[0], [5], Tally())
+    try:
+        branch.settle()
+        return branch._best(scores, accept).token
+    except TokenizerError:
+        return None
+
+
+@pytest.mark.parametrize("format", CALL_FORMATS)
+def test_no_likelier_token_is_accepted(format: str) -> None:
+    found = 0
+    for number, state in enumerate(states(format, 9)):
+        for spread in (0.0, 1.0, 8.0):
+            logits = torch.randn(len(TABLE.texts), generator=torch.Generator().manual_seed(number)) * spread
+            order = torch.sort(logits, descending=True, stable=True).indices.tolist()
+            texts = ((t, TABLE.texts[t]) for t in order)
+            expected = next((t for t, text in texts if text and state.step(text) is not None), None)
+            assert chosen(Scores(logits), state) == expected
+            found += expected is not None
+    assert found > 50
+
+
+def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
+    """A byte-level tokenizer with a vocabulary like a large model's."""
+    chance = random.Random(0)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet()) | {str(n): None for n in range(1000)}
+    while len(words) < size:
+        words["".join(chance.choices(letters + letters.upper() + "Ġ_'", k=chance.randint(2, 9)))] = None
+    model = models.BPE(vocab={w: i for i, w in enumerate(words)}, merges=[])
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+
+
+def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = large_tokenizer(100_000)
+    decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+    engine = RandomEngine(decoder.table.texts)
+    decoder.new_engine = lambda: engine
+    calls = 0
+    plain = ValueState.step
+
+    def counted(self: ValueState, piece: bytes) -> Any:
+        nonlocal calls
+        calls += 1
+        return plain(self, piece)
+
+    monkeypatch.setattr(ValueState, "step", counted)
+    spec = tool(
+        "F",
+        *(
+            parameter(k, t, items="int" if t == "list" else None)
+            for k, t in zip("abcd", ("int", "float", "list", "str"), strict=True)
+        ),
+    )
+    for format in ("api-bank", "pythonic"):
+        calls = 0
+        options = DecodeOptions(format=format, order_limit=3, max_value_tokens=12, max_calls=1, draft_tokens=0)
+        counters = decoder.run([Request("go on\n", lookup(spec), options)])[0].counters
+        assert counters.free_tokens > 20
+        assert calls < 50 * counters.free_tokens
