@@ -135,13 +135,13 @@ class Branch:
         self._ahead: list[tuple[int, Scores]] = []
         """Tried tokens behind the settled ones, which all are fed then, and the scores behind each."""
 
-    def forks(self, count: int) -> Steps[list["Branch"]]:
-        """This branch and ``count - 1`` more that go on from here.
+    def forks(self, count: int, ways: int | None = None) -> Steps[list["Branch"]]:
+        """This branch and ``count - 1`` more that go on from here, in the end ``ways`` (by default ``count``).
 
         A long stretch that is not computed yet, such as the prompt, is computed once before they part; a
         short one costs less in each of them than a forward pass of its own.
         """
-        if (count - 1) * len(self._unfed) > WORTH_A_PASS:
+        if ((ways or count) - 1) * len(self._unfed) > WORTH_A_PASS:
             yield from self._known_scores()
         return [self, *(self._fork() for _ in range(count - 1))]
 

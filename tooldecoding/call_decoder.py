@@ -193,7 +193,7 @@ class CallDecoder:
             return [candidate]
         begun = {key: group for key, group in groups.items() if not this.orders.isdisjoint(group)}
         left = [order for key, group in groups.items() if key not in begun for order in group]
-        forks = yield from branch.forks(len(begun) + bool(left))
+        forks = yield from branch.forks(len(begun) + bool(left), len(groups))
         if left:
             this.waiting.append(_Waiting(forks.pop(), left, values))
         parts = [

@@ -78,7 +78,7 @@ def test_passes_are_the_free_tokens_of_the_longest_branch_whatever_the_number_of
     assert single.constrained_tokens == 0
     for order_limit in (4, 12, 24):
         counters = decode(lookup(FOUR), script("Send", VALUES), order_limit=order_limit, draft_tokens=0).counters
-        assert counters.forward_passes == single.forward_passes
+        assert counters.forward_passes == single.forward_passes + 1  # the prompt before orders part
     greedy = len(TOKENIZER.encode("[Send(to='Bob', subject='New York', body='see you', date='2023-01-02')]"))
     assert single.forward_passes < 0.8 * greedy
 
