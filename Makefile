@@ -3,8 +3,9 @@
 STAMP := .venv/installed
 DEMO := tooldecoding/demo
 DATA ?= ../shared/data
+BENCH ?= runs/bench
 
-.PHONY: demo test check parity
+.PHONY: demo test check parity bench bench-gpu
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -15,6 +16,14 @@ test: $(STAMP)
 
 parity: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m parity $(DATA)
+
+bench: $(STAMP)
+	.venv/bin/tooldecoding bench --shape llama-134m --out $(BENCH)
+
+# One GPU; random weights. Rounds that would begin later than --minutes are left out, and named.
+bench-gpu: $(STAMP)
+	.venv/bin/tooldecoding bench --device cuda --dtype bf16 --shape llama-1b,llama-7b --batch 1,8,32 \
+		--order-limit 1,2,4,6,12 --against greedy,beam6 --repeat 5 --minutes 8 --out $(BENCH)-gpu
 
 check: $(STAMP)
 	.venv/bin/ruff check .

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tooldecoding.cli import decode
-from tooldecoding.config import CONFIG_FOLDER, Settings, load_settings, read_config
+from tooldecoding.config import CONFIG_FOLDER, Settings, decoding_configs, load_settings, read_config
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 
@@ -40,7 +40,7 @@ def test_bfcl_defaults_to_pythonic(config: Path) -> None:
     assert load_settings({"prompt": "x", "template": "bfcl", "format": "api-bank"}).format == "api-bank"
 
 
-@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(decoding_configs(CONFIG_FOLDER)), ids=lambda p: p.stem)
 def test_shipped_files_are_right(path: Path) -> None:
     read_config(str(path))
 

@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from tooldecoding.cli import app
-from tooldecoding.config import CONFIG_FOLDER
+from tooldecoding.config import CONFIG_FOLDER, decoding_configs
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -23,7 +23,7 @@ def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, command in group.commands.items():
         if hasattr(command, "commands"):
             yield from commands(command, f"{prefix}{name} ")
-        else:
+        if getattr(command, "invoke_without_command", True):
             yield prefix + name, command
 
 
@@ -61,13 +61,13 @@ def test_every_option_in_the_text_exists_and_back() -> None:
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README))
     known = set.union(*OPTIONS.values())
     assert named <= known
-    for command in ("decode", "eval", "score", "report", "export"):
+    for command in ("decode", "eval", "score", "report", "export", "bench"):
         assert {o for o in OPTIONS[command] if re.match("--(?!no-)", o)} <= named, command
 
 
 def test_config_files_in_the_text_exist() -> None:
     (listed,) = re.findall(r"file in `configs/` \((.*?)\)", README, re.DOTALL)
-    assert set(re.findall(r"`(\w+)`", listed)) == {path.stem for path in CONFIG_FOLDER.glob("*.yaml")}
+    assert set(re.findall(r"`(\w+)`", listed)) == {path.stem for path in decoding_configs(CONFIG_FOLDER)}
 
 
 def test_links_lead_somewhere() -> None:

@@ -206,6 +206,11 @@ def _check(key: str, value: Any, place: str, kind: type[ModelSettings]) -> None:
         raise ConfigError(f"{place}: {cause}") from None
 
 
+def decoding_configs(folder: Path) -> list[Path]:
+    """The YAML files of a folder, but for those of the reference model's training."""
+    return [path for path in folder.glob("*.yaml") if not path.stem.startswith("reference")]
+
+
 def _find(name: str) -> Path:
     path = Path(name)
     if path.exists() or path.name != name:
@@ -214,5 +219,5 @@ def _find(name: str) -> Path:
         for candidate in (folder / name, folder / f"{name}.yaml"):
             if candidate.is_file():
                 return candidate
-    known = sorted(p.stem for folder in {Path("configs").resolve(), CONFIG_FOLDER} for p in folder.glob("*.yaml"))
+    known = sorted(p.stem for folder in {Path("configs").resolve(), CONFIG_FOLDER} for p in decoding_configs(folder))
     raise ConfigError(f"no file {name!r}, and no such name in configs/; known: {', '.join(known) or 'none'}")

@@ -1,12 +1,4 @@
-"""Word lists of the synthetic generator (our own), with a held-out part that training never names tools by."""
-
-VERBS = (
-    "add create register book reserve schedule set start open insert record log submit send post share publish "
-    "upload query find get search look_up check fetch retrieve list show track monitor compare calculate compute "
-    "convert estimate evaluate translate detect analyze rank recommend cancel delete remove drop close stop end "
-    "modify update change edit rename move extend adjust confirm verify approve reject transfer pay order buy "
-    "rent sell return repair assign invite notify remind print play record sync enable disable lock unlock"
-).split()
+"""Word lists of the synthetic generator (our own)."""
 
 NOUNS = (
     "account address agenda agreement album alarm alert appointment archive article asset attendance auction "
@@ -69,6 +61,38 @@ CITIES = (
     "Casablanca|Istanbul|Dubai|Mumbai|New Delhi|Bangkok|Singapore|Hanoi|Jakarta|Seoul|Osaka|Kyoto|Manila|Auckland|"
     "Dublin|Edinburgh|Oslo|Stockholm|Helsinki|Copenhagen|Amsterdam|Brussels|Geneva|Zürich|Munich|Hamburg|Lyon|Nice|"
     "Barcelona|Seville|Lisbon|Porto|Athens|Warsaw|Budapest|Kyiv|Hong Kong|Taipei|Shenzhen|Guangzhou|Chengdu|Hangzhou"
+).split("|")
+
+US_CITIES = (
+    "San Francisco:CA|San Diego:CA|Los Angeles:CA|Sacramento:CA|Oakland:CA|Fresno:CA|New York:NY|Buffalo:NY|Albany:NY|"
+    "Boston:MA|Chicago:IL|Seattle:WA|Spokane:WA|Houston:TX|Dallas:TX|Austin:TX|San Antonio:TX|El Paso:TX|Denver:CO|"
+    "Boulder:CO|Miami:FL|Orlando:FL|Tampa:FL|Atlanta:GA|Savannah:GA|Portland:OR|Eugene:OR|Las Vegas:NV|Reno:NV|"
+    "Phoenix:AZ|Tucson:AZ|Detroit:MI|Philadelphia:PA|Pittsburgh:PA|Cleveland:OH|Columbus:OH|Nashville:TN|Memphis:TN|"
+    "New Orleans:LA|Minneapolis:MN|Milwaukee:WI|Kansas City:MO|Salt Lake City:UT|Baltimore:MD|Charlotte:NC|Raleigh:NC"
+).split("|")
+
+COUNTRIES = (
+    "France:FR|Germany:DE|Spain:ES|Italy:IT|Japan:JP|China:CN|India:IN|Brazil:BR|Canada:CA|Mexico:MX|Australia:AU|"
+    "Norway:NO|Sweden:SE|Finland:FI|Poland:PL|Portugal:PT|Greece:GR|Turkey:TR|Egypt:EG|Kenya:KE|Nigeria:NG|Peru:PE|"
+    "Chile:CL|Argentina:AR|Ireland:IE|Iceland:IS|Austria:AT|Belgium:BE|Thailand:TH|Vietnam:VN|South Korea:KR|"
+    "New Zealand:NZ|South Africa:ZA|Netherlands:NL|Switzerland:CH|Denmark:DK|Hungary:HU|Indonesia:ID|United States:US"
+).split("|")
+
+COMPANIES = (
+    "Acme|Globex|Initech|Northwind|Contoso|Umbra Systems|Blue Harbor|Silverline|Redwood Partners|Vertex Labs|Orion|"
+    "Pinecone Media|Sunrise Foods|Bright Path|Nimbus Air|Ironworks|Cedar Bank|Falcon Motors|Maple Leaf Studio|"
+    "Quantum Soft"
+).split("|")
+
+DISHES = (
+    "pizza|sushi|tacos|burger|ramen|pad thai|lasagna|salad|chicken curry|pancakes|fried rice|tomato soup|"
+    "fish and chips|"
+    "dumplings|kebab|falafel|paella|risotto|apple pie|cheesecake|omelette|noodles|burrito|steak|beef stew|ice cream"
+).split("|")
+
+GENRES = (
+    "comedy|drama|horror|action|romance|thriller|documentary|fantasy|animation|mystery|western|musical|jazz|rock|pop|"
+    "classical|blues|country|hip hop|folk|techno|reggae|metal|soul|ambient|indie"
 ).split("|")
 
 LANGUAGES = (

@@ -1,0 +1,146 @@
+"""When a method begins and ends its forward passes, and what the teacher's own work took.
+
+The decode is everything behind the pass (or passes, one after the other) of the prompt, for all methods alike.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import torch
+from transformers import PreTrainedModel
+
+
+class PassClock:
+    """Wall-clock seconds of one run; the clock starts when it is made.
+
+    Parameters
+    ----------
+    device : torch.device
+    every_pass : bool
+        Whether to wait for the device around every pass, so that the time of passes is known on a GPU. It slows a run.
+
+    Attributes
+    ----------
+    passes : int
+        Forward passes so far, all prompts together.
+    computed : int
+        Token positions of these passes, padding counted.
+    model_seconds : float
+        In forward passes and heads behind the prompt's.
+    teacher_seconds, prompt_teacher_seconds : float
+        In the teacher, behind the prompt's pass and all in all.
+    """
+
+    def __init__(self, device: torch.device, every_pass: bool) -> None:
+        self._device = device
+        self._every_pass = every_pass or device.type != "cuda"
+        self.passes = self.computed = 0
+        self.model_seconds = self.teacher_seconds = 0.0
+        self._before_prompt_end = (0.0, 0.0)
+        self._prompt_end: float | None = None
+        self._synchronise()
+        self._start = self._pass_start = self._end = perf_counter()
+
+    def begin_pass(self, computed: int) -> None:
+        """A forward pass of so many positions begins."""
+        self.passes += 1
+        self.computed += computed
+        self._synchronise(self._every_pass)
+        self._pass_start = perf_counter()
+
+    def end_pass(self) -> None:
+        """The forward pass is computed, its head included."""
+        self._synchronise(self._every_pass)
+        self.model_seconds += perf_counter() - self._pass_start
+
+    def end_prompt(self) -> None:
+        """The prompts are computed; only the first call counts."""
+        if self._prompt_end is None:
+            self._synchronise()
+            self._prompt_end = perf_counter()
+            self._before_prompt_end = (self.model_seconds, self.teacher_seconds)
+
+    @contextmanager
+    def teaching(self, wait: bool = False) -> Iterator[None]:
+        """Count the time inside the block to the teacher.
+
+        Parameters
+        ----------
+        wait : bool
+            For the device first: what it computes meanwhile would be taken for the teacher's.
+        """
+        self._synchronise(wait)
+        start = perf_counter()
+        yield
+        self.teacher_seconds += perf_counter() - start
+
+    def stop(self) -> None:
+        """The run is over."""
+        self._synchronise()
+        self._end = perf_counter()
+
+    @property
+    def total(self) -> float:
+        """Seconds of the run without the teacher's."""
+        return self._end - self._start - self.teacher_seconds
+
+    @property
+    def decode(self) -> float:
+        """Seconds behind the prompt's pass, without the teacher's."""
+        begun = self._start if self._prompt_end is None else self._prompt_end
+        return self._end - begun - (self.teacher_seconds - self._before_prompt_end[1])
+
+    @property
+    def outside(self) -> float | None:
+        """Seconds of the decode that are neither the model's nor the teacher's; None where passes were not timed."""
+        if not self._every_pass:
+            return None
+        return self.decode - (self.model_seconds - self._before_prompt_end[0])
+
+    def _synchronise(self, now: bool = True) -> None:
+        if self._device.type == "cuda" and now:
+            torch.cuda.synchronize(self._device)
+
+
+class CacheWatch:
+    """The KV cache that a model's forward passes return."""
+
+    def __init__(self) -> None:
+        self._cache: Any = None
+
+    def see(self, output: Any) -> None:
+        """Remember the cache of a pass."""
+        self._cache = getattr(output, "past_key_values", None)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of its keys and values, as allocated."""
+        layers = getattr(self._cache, "layers", ())
+        tensors = [t for layer in layers for t in (getattr(layer, "keys", None), getattr(layer, "values", None))]
+        return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+
+
+@contextmanager
+def watch(model: PreTrainedModel, clock: PassClock, cache: CacheWatch) -> Iterator[None]:
+    """Tell ``clock`` of every call of ``model`` inside the block; the first one is the prompt's."""
+
+    def before(_: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        ids = kwargs["input_ids"] if "input_ids" in kwargs else args[0]
+        clock.begin_pass(ids.numel())
+
+    def after(_: object, args: object, kwargs: object, output: Any) -> None:
+        clock.end_pass()
+        clock.end_prompt()
+        cache.see(output)
+
+    handles = [
+        model.register_forward_pre_hook(before, with_kwargs=True),
+        model.register_forward_hook(after, with_kwargs=True),
+    ]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

@@ -1,0 +1,161 @@
+"""``model.generate`` as a method of the bench: greedy, beam search, or greedy under another library's constraint."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import torch
+from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+
+from eval.bench.clock import CacheWatch, PassClock, watch
+from eval.bench.method import Run, demand_same
+from eval.bench.teacher import TaughtProcessor
+from eval.bench.workload import Workload
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Another library, ready for the tools.
+
+    Attributes
+    ----------
+    processor : callable
+        Makes the processor of one run.
+    preparation : mapping
+        Seconds by what was done once.
+    calls : sequence of sequences of int
+        The tokens by which it lets each call be written.
+    """
+
+    processor: Callable[[], LogitsProcessor]
+    preparation: Mapping[str, float]
+    calls: Sequence[Sequence[int]]
+
+
+class GenerateMethod:
+    """``model.generate`` without sampling: greedy, beam search, or greedy under another library's constraint.
+
+    It stops behind the last token of the longest call. A real run would need one pass more, to find that the call has
+    ended, so this favours ``generate``.
+    """
+
+    formula: int | None = None
+
+    def __init__(
+        self,
+        name: str,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        workload: Workload,
+        bytes_each: int,
+        beams: int = 1,
+        constraint: Constraint | None = None,
+    ) -> None:
+        self.name = name
+        self.preparation = constraint.preparation if constraint else {}
+        self._model = model
+        self._tasks = workload.tasks
+        self._calls = constraint.calls if constraint else [t.call_ids for t in self._tasks]
+        self.more_tokens = sum(map(len, self._calls)) - sum(len(t.call_ids) for t in self._tasks)
+        self._beams = beams
+        self._constraint = constraint
+        self._bytes_each = bytes_each
+        end = tokenizer.eos_token_id
+        used = {token for call in self._calls for token in call}
+        self._end = next(t for t in range(len(tokenizer)) if t not in used) if end is None else int(end)
+        self._width = max(len(t.prompt_ids) for t in self._tasks)
+        self._steps = max(map(len, self._calls))
+        prompts = [[0] * (self._width - len(t.prompt_ids)) + list(t.prompt_ids) for t in self._tasks]
+        mask = [[0] * (self._width - len(t.prompt_ids)) + [1] * len(t.prompt_ids) for t in self._tasks]
+        calls = [[*call, *[self._end] * (self._steps - len(call))] for call in self._calls]
+        self._ids = torch.tensor(prompts, device=model.device)
+        self._mask = torch.tensor(mask, device=model.device)
+        self._wanted = torch.tensor(calls, device=model.device).repeat_interleave(beams, dim=0)
+        self._config = GenerationConfig(
+            max_new_tokens=self._steps,
+            num_beams=beams,
+            do_sample=False,
+            repetition_penalty=1.0,  # not the checkpoint's own: plain search is what is measured
+            no_repeat_ngram_size=0,
+            length_penalty=1.0,
+            early_stopping=beams > 1,
+            eos_token_id=self._end,
+            pad_token_id=self._end,
+        )
+
+    @property
+    def device(self) -> torch.device:
+        """See Method."""
+        return torch.device(self._model.device)
+
+    def cache_estimate(self) -> int:
+        """See Method."""
+        return self._bytes_each * self._beams * len(self._tasks) * (self._width + self._steps)
+
+    def run(self, every_pass: bool) -> Run:
+        """See Method.
+
+        Raises
+        ------
+        EvalError
+            If another call was written than the wanted one.
+        """
+        cache = CacheWatch()
+        clock = PassClock(self._model.device, every_pass)
+        processors: list[LogitsProcessor] = []
+        timed = None
+        if self._constraint is not None:
+            timed = _Timed(self._constraint.processor())
+            processors.append(timed)
+        processors.append(TaughtProcessor(self._wanted, self._width, clock))
+        with watch(self._model, clock, cache):
+            output = self._model.generate(
+                input_ids=self._ids,
+                attention_mask=self._mask,
+                generation_config=self._config,
+                logits_processor=processors,
+            )
+        clock.stop()
+        self._check(output[:, self._width :].tolist())
+        sizes = [len(t.prompt_ids) + len(call) - 1 for t, call in zip(self._tasks, self._calls, strict=True)]
+        positions = self._beams * sum(sizes)
+        return Run(
+            decode=clock.decode,
+            total=clock.total,
+            outside=clock.outside,
+            constraint=0.0 if timed is None else timed.seconds,
+            teacher=clock.teacher_seconds,
+            passes=clock.passes,
+            model_calls=clock.passes,
+            positions=positions,
+            padding=clock.computed - positions,
+            written=sum(map(len, self._calls)),
+            cache_bytes=cache.bytes,
+        )
+
+    def _check(self, rows: Sequence[Sequence[int]]) -> None:
+        for call, row in zip(self._calls, rows, strict=True):
+            demand_same(self.name, list(call), list(row[: len(call)]))
+
+
+class _Timed(LogitsProcessor):
+    """Another processor, whose time is counted."""
+
+    def __init__(self, processor: LogitsProcessor) -> None:
+        self._processor = processor
+        self.seconds = 0.0
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
+        """What the other processor makes of the scores."""
+        start = perf_counter()
+        processed: torch.Tensor = self._processor(input_ids, scores)
+        self.seconds += perf_counter() - start
+        return processed
+
+
+def call_pattern(workload: Workload) -> str:
+    """The regular expression of the wanted call with any values, keys in documentation order; for other libraries."""
+    form, tool = workload.form, workload.tools.tools[0]
+    literal = r"'[^'\\\n]+'"
+    pairs = form.separator.join(form.key(p.name) + literal for p in tool.parameters)
+    return rf"\{form.opener}{tool.name}\{form.bracket}{pairs}\{form.end}\{form.closer}"

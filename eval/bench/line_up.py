@@ -1,0 +1,84 @@
+"""The methods of one cell, made ready, and those that cannot be measured."""
+
+from dataclasses import replace
+
+from eval.bench.generate_method import Constraint, GenerateMethod, call_pattern
+from eval.bench.method import Method
+from eval.bench.peers import FAILURES, PEERS, admitted_path, failure, installed, ready_peer
+from eval.bench.plan import GREEDY, Plan, beams_of
+from eval.bench.record import Cell, Entry
+from eval.bench.subject import Subject
+from eval.bench.tool_decoding_method import ToolDecodingMethod
+from eval.bench.workload import Workload
+from tooldecoding.options import DecodeOptions
+
+
+def new_cell(plan: Plan, subject: Subject, workload: Workload) -> Cell:
+    """A cell that says what is decoded, and by which settings."""
+    model, tasks = subject.model, workload.tasks
+    return Cell(
+        {
+            "model": subject.label,
+            "parameters": sum(p.numel() for p in model.parameters()),
+            "dtype": str(model.dtype).removeprefix("torch."),
+            "strategy": subject.decoder.strategy,
+            "batch": len(tasks),
+            "prompt_tokens": [len(t.prompt_ids) for t in tasks],
+            "call_tokens": [len(t.call_ids) for t in tasks],
+            "call": tasks[0].call,
+            "copied_values": workload.copied_values,
+            "values": len(tasks[0].values),
+            "draft_tokens": _options(plan, 1).draft_tokens,
+        }
+    )
+
+
+def line_up(plan: Plan, subject: Subject, workload: Workload, cell: Cell) -> list[Method]:
+    """All methods that can be measured; ``cell`` gets an entry for each, and the reason for each of the others."""
+    model, tokenizer, each = subject.model, subject.tokenizer, subject.cache_bytes_each
+    methods: list[Method] = [
+        ToolDecodingMethod(subject.decoder, subject.engines, workload, _options(plan, limit), each)
+        for limit in plan.order_limits
+    ]
+    for name in plan.against:
+        beams = 1 if name == GREEDY else beams_of(name)
+        if beams is not None:
+            methods.append(GenerateMethod(name, model, tokenizer, workload, each, beams))
+            continue
+        constraint = _constraint(name, subject, workload)
+        if isinstance(constraint, str):
+            cell.missing[name] = constraint
+        else:
+            methods.append(GenerateMethod(name, model, tokenizer, workload, each, 1, constraint))
+    for method in methods:
+        note = _note(method) if method.name in PEERS else ""
+        cell.entries.append(Entry(method.name, method.formula, method.preparation, note))
+    return methods
+
+
+def _options(plan: Plan, order_limit: int) -> DecodeOptions:
+    options = DecodeOptions(format=plan.format, order_limit=order_limit, max_calls=1, seed=plan.seed)
+    return options if plan.draft_tokens is None else replace(options, draft_tokens=plan.draft_tokens)
+
+
+def _constraint(name: str, subject: Subject, workload: Workload) -> Constraint | str:
+    """A library ready for the workload's tool, or why it cannot be measured."""
+    ready = ready_peer(name, subject.model, subject.tokenizer, call_pattern(workload))
+    if isinstance(ready, str):
+        return ready
+    peer, preparation = ready
+    table = subject.decoder.table
+    try:
+        calls = [admitted_path(peer, t.prompt_ids, t.call_ids, table) for t in workload.tasks]
+    except FAILURES as error:
+        return failure(error)
+    return Constraint(peer.processor, preparation, calls)
+
+
+def _note(method: Method) -> str:
+    notes = [f"version {installed(method.name)}", PEERS[method.name].note]
+    if method.more_tokens:
+        notes.append(
+            f"it refused tokens that begin the wanted text, which was written in {method.more_tokens} tokens more"
+        )
+    return "; ".join(filter(None, notes))

@@ -1,0 +1,67 @@
+"""Peak memory of a run: allocations on a GPU, growth of the resident set on a CPU."""
+
+import ctypes
+import gc
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+
+
+class PeakMemory:
+    """Measured from when it is made to when it is read.
+
+    On a CPU it is what Linux calls the high-water mark, reset before; where that cannot be, nothing is known.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        gc.collect()
+        self._known = True
+        if device.type == "cuda":
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats(device)
+            self._before = torch.cuda.memory_allocated(device)
+            return
+        _return_freed_memory()
+        try:
+            _CLEAR.write_text("5")
+        except OSError:
+            self._known = False
+        self._before = _kilobytes("VmRSS") * 1024
+
+    @property
+    def growth(self) -> int | None:
+        """Bytes of the peak above what was there before; None if unknown."""
+        if self._device.type == "cuda":
+            return torch.cuda.max_memory_allocated(self._device) - self._before
+        return max(0, _kilobytes("VmHWM") * 1024 - self._before) if self._known else None
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes that can still be allocated; None if unknown."""
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+        return torch.cuda.mem_get_info(device)[0]
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _kilobytes(name: str) -> int:
+    try:
+        lines = _STATUS.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(name + ":")), 0)
+
+
+def _return_freed_memory() -> None:
+    """Give freed memory back to the system, so that it is not taken for memory in use."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,70 @@
+"""``bench.json``: every bench that was written to a folder, the last one as far as it is."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+
+from eval.bench.record import Record
+from eval.errors import EvalError
+from lookup.text_file import read_text
+
+JSON: Final = "bench.json"
+PICTURE: Final = "bench.png"
+
+
+class Store:
+    """A folder's ``bench.json``, ``{"benches": [...]}``; what stands there is kept, and a new bench is added.
+
+    Raises
+    ------
+    EvalError
+        If the folder cannot be written, another process writes to it, or the file holds something else.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / JSON
+        self.picture = folder / PICTURE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EvalError(f"{folder}: cannot be written: {error.strerror}") from None
+        self._before = self._read()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside the block no other process may write here."""
+        lock = FileLock(self.path.with_suffix(".lock"), timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise EvalError(f"{self.path.parent}: another bench is writing here; choose another --out") from None
+        except OSError as error:
+            raise EvalError(f"{self.path.parent}: cannot be written: {error.strerror}") from None
+        try:
+            self._before = self._read()
+            yield
+        finally:
+            lock.release()
+
+    def save(self, record: Record) -> None:
+        """Write all benches; the file is whole at any time."""
+        part = self.path.with_suffix(".part")
+        text = json.dumps({"benches": [*self._before, record.to_json()]}, indent=1, ensure_ascii=False)
+        part.write_text(text + "\n", encoding="utf-8")
+        part.replace(self.path)
+
+    def _read(self) -> list[Any]:
+        if not self.path.exists():
+            return []
+        try:
+            found = json.loads(read_text(self.path, EvalError))
+        except (ValueError, RecursionError):
+            raise EvalError(f"{self.path}: malformed JSON; choose another --out") from None
+        benches = found.get("benches") if isinstance(found, dict) else None
+        if not isinstance(benches, list):
+            raise EvalError(f"{self.path}: this is no file of benches; choose another --out")
+        return benches

@@ -1,0 +1,97 @@
+"""A model that is measured, with all that decodes with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import logging
+
+from eval.bench.plan import Plan
+from eval.bench.shapes import SHAPES, random_model
+from eval.bench.teacher import WatchedEngines
+from eval.bench.tokenizer import bench_lexicon, trained_tokenizer
+from eval.bench.words import COMMON
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.errors import ModelError
+from tooldecoding.loading import DTYPES, load_quietly
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A loaded model.
+
+    Attributes
+    ----------
+    label : str
+        Its shape, folder or hub id.
+    words : sequence of str
+        What its prompts and values are made of.
+    """
+
+    label: str
+    decoder: ToolDecoder
+    engines: WatchedEngines
+    tokenizer: PreTrainedTokenizerBase
+    words: Sequence[str]
+
+    @property
+    def model(self) -> PreTrainedModel:
+        """The model itself."""
+        return self.decoder.model
+
+    @property
+    def cache_bytes_each(self) -> int:
+        """Bytes of the KV cache of one token."""
+        config = self.model.config.get_text_config()
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        return int(2 * config.num_hidden_layers * heads * width * self.model.dtype.itemsize)
+
+
+def load_subject(plan: Plan, label: str, device: torch.device) -> Subject:
+    """Load a model, or make one of a shape.
+
+    Raises
+    ------
+    ModelError
+        If the model or the dtype is unknown, or the model keeps a recurrent state.
+    EvalError
+        If a shape does not fit on the device.
+    """
+    logging.set_verbosity_error()
+    if label in plan.shapes:
+        dtype = plan.dtype or ("fp32" if device.type == "cpu" else "bf16")
+        kind = DTYPES.get(dtype)
+        if not isinstance(kind, torch.dtype):
+            known = ", ".join(name for name, value in DTYPES.items() if isinstance(value, torch.dtype))
+            raise ModelError(f"unknown dtype {dtype!r} for a shape; known: {known}")
+        vocabulary = SHAPES[label].vocabulary
+        model = random_model(label, device, kind, plan.seed)
+        tokenizer, words = trained_tokenizer(vocabulary), bench_lexicon(vocabulary)
+    else:
+        model, tokenizer = load_quietly(label, str(device), plan.dtype)
+        words = COMMON
+    decoder = ToolDecoder(model, tokenizer, prompt_cache_mb=0)
+    engines = WatchedEngines(model)
+    if engines.recurrent:
+        raise ModelError(f"{label} keeps a recurrent state; bench measures models with attention alone")
+    return Subject(label, decoder, engines, tokenizer, words)
+
+
+def find_device(name: str | None) -> torch.device:
+    """The device of that name; a GPU if there is one, where no name is given.
+
+    Raises
+    ------
+    ModelError
+        If it is unknown or not there.
+    """
+    if name is None:
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ModelError(f"device {name!r} is unknown or not there: {str(error).splitlines()[0]}") from None
+    return device

@@ -1,0 +1,184 @@
+"""The teacher: real logits with a bonus on the wanted token, for ``generate`` and for the engines of Tool Decoding.
+
+Everything that a method does is done: the forward pass, the head, and the method's own selection among the logits. The
+teacher's own time is measured, and taken out of the method's.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from transformers import LogitsProcessor, PreTrainedModel
+
+from eval.bench.clock import PassClock
+from eval.bench.lesson import Lesson
+from tooldecoding.engine import Engine, Feed, Usage
+from tooldecoding.head import Head, Wanted
+from tooldecoding.scores import Scores
+from tooldecoding.strategy import EngineFactory
+from tooldecoding.token_table import TokenTable
+
+BONUS = 1000.0
+"""Added to the wanted token's logit; no logit of a model comes near it."""
+
+
+class TaughtProcessor(LogitsProcessor):
+    """For ``generate``: the wanted token of each row's place, whatever its row has written before.
+
+    Parameters
+    ----------
+    wanted : torch.Tensor
+        Shape (rows, steps), int64, on the model's device.
+    prompt : int
+        Width of the prompts.
+    """
+
+    def __init__(self, wanted: torch.Tensor, prompt: int, clock: PassClock) -> None:
+        self._wanted = wanted
+        self._bonus = torch.full((len(wanted), 1), BONUS, device=wanted.device)
+        self._prompt = prompt
+        self._clock = clock
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
+        """Scores with the bonus."""
+        with self._clock.teaching():
+            step = input_ids.shape[1] - self._prompt
+            return scores.scatter_add_(1, self._wanted[:, step, None], self._bonus)
+
+
+class WatchedEngines(EngineFactory):
+    """Engines of the product itself; their forward passes and heads are told to a clock.
+
+    Attributes
+    ----------
+    clock : PassClock
+        Set before each run.
+    """
+
+    clock: PassClock
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        super().__init__(model, "auto", 0)
+        self._head = _WatchedHead(model, self)
+
+
+class _WatchedHead(Head):
+    def __init__(self, model: PreTrainedModel, factory: WatchedEngines) -> None:
+        super().__init__(model)
+        self._factory = factory
+
+    def run(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[Scores], Any]:
+        clock = self._factory.clock
+        clock.begin_pass(arguments["input_ids"].numel())
+        result = super().run(arguments, wanted)
+        clock.end_pass()
+        return result
+
+
+@dataclass
+class _Trace:
+    """What was fed to a branch."""
+
+    lesson: Lesson
+    tokens: list[int]
+    text: bytes = b""
+
+
+class TaughtEngine:
+    """An engine whose scores prefer the wanted tokens; see Engine.
+
+    Parameters
+    ----------
+    engine : Engine
+        Does all the work.
+    lessons : sequence of Lesson
+        One for each prompt, in the sequence in which they are opened.
+    """
+
+    def __init__(self, engine: Engine, lessons: Sequence[Lesson], table: TokenTable, clock: PassClock) -> None:
+        self._engine = engine
+        self._lessons = lessons
+        self._table = table
+        self._clock = clock
+        self._traces: dict[int, _Trace] = {}
+        self.can_drop = engine.can_drop
+
+    def open(self, count: int) -> list[int]:
+        """See Engine."""
+        roots = self._engine.open(count)
+        self._traces = {root: _Trace(lesson, []) for root, lesson in zip(roots, self._lessons, strict=True)}
+        return roots
+
+    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
+        """See Engine."""
+        count = self._engine.reuse(branch, tokens)
+        self._write(self._traces[branch], tokens[:count])
+        return count
+
+    def fork(self, branch: int) -> int:
+        """See Engine."""
+        child = self._engine.fork(branch)
+        with self._clock.teaching():
+            trace = self._traces[branch]
+            self._traces[child] = _Trace(trace.lesson, list(trace.tokens), trace.text)
+        return child
+
+    def release(self, branch: int) -> None:
+        """See Engine."""
+        self._engine.release(branch)
+
+    def drop(self, branch: int, count: int) -> None:
+        """See Engine."""
+        self._engine.drop(branch, count)
+        with self._clock.teaching():
+            trace = self._traces[branch]
+            trace.text = trace.text[: len(trace.text) - len(self._table.join(trace.tokens[-count:]))]
+            del trace.tokens[-count:]
+
+    def usage(self, branch: int) -> Usage:
+        """See Engine."""
+        return self._engine.usage(branch)
+
+    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
+        """See Engine."""
+        answers = self._engine.extend(feeds)
+        self._clock.end_prompt()
+        with self._clock.teaching(wait=True), torch.inference_mode():
+            raised = [
+                logit
+                for feed, scores in zip(feeds, answers, strict=True)
+                for logit in self._wanted_logits(feed, scores)
+            ]
+            if raised:
+                torch._foreach_add_(raised, BONUS)
+        return answers
+
+    def _wanted_logits(self, feed: Feed, scores: Sequence[Scores]) -> list[torch.Tensor]:
+        """Views, of no dimension, of the logits that the wanted tokens have."""
+        trace = self._traces[feed.branch]
+        sure = len(feed.tokens) - feed.ahead
+        self._write(trace, feed.tokens[:sure])
+        found = []
+        for number, score in enumerate(scores):
+            if number:
+                self._write(trace, feed.tokens[sure + number - 1 : sure + number])
+            token = trace.lesson.wanted(trace.text)
+            place = None if token is None else _place(token, score.logits, feed)
+            if place is not None:
+                found.append(score.logits[place])
+        return found
+
+    def _write(self, trace: _Trace, tokens: Sequence[int]) -> None:
+        trace.tokens.extend(tokens)
+        trace.text += self._table.join(tokens)
+
+
+def _place(token: int, logits: torch.Tensor, feed: Feed) -> int | None:
+    """Where a token's logit stands; None if it was not asked for."""
+    if feed.among is None:
+        return token
+    asked = sorted(set(feed.among))
+    if len(asked) != len(logits):
+        return token
+    return asked.index(token) if token in asked else None

@@ -1,0 +1,91 @@
+"""Tool Decoding as a method of the bench."""
+
+from collections.abc import Mapping
+
+import torch
+
+from eval.bench.clock import PassClock
+from eval.bench.formula import formula_passes
+from eval.bench.lesson import Lesson
+from eval.bench.method import Run, demand_same
+from eval.bench.teacher import TaughtEngine, WatchedEngines
+from eval.bench.workload import Task, Workload
+from lookup.value_text import render_value
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.options import DecodeOptions
+from tooldecoding.result import DecodeResult
+
+
+class ToolDecodingMethod:
+    """Tool Decoding with one order limit."""
+
+    more_tokens = 0
+
+    def __init__(
+        self, decoder: ToolDecoder, engines: WatchedEngines, workload: Workload, options: DecodeOptions, bytes_each: int
+    ) -> None:
+        self.name = f"{options.order_limit} {'order' if options.order_limit == 1 else 'orders'}"
+        self.formula: int | None = max(
+            formula_passes(workload, task, options, decoder.table) for task in workload.tasks
+        )
+        self.preparation: Mapping[str, float] = {}
+        self._decoder = decoder
+        self._engines = engines
+        self._workload = workload
+        self._options = options
+        self._lessons = [Lesson(workload, task, decoder.table) for task in workload.tasks]
+        self._requests = [Request(list(t.prompt_ids), workload.tools, options) for t in workload.tasks]
+        self._bytes_each = bytes_each
+
+    @property
+    def device(self) -> torch.device:
+        """See Method."""
+        return torch.device(self._decoder.model.device)
+
+    def cache_estimate(self) -> int:
+        """See Method."""
+        calls = sum(len(t.call_ids) for t in self._workload.tasks)
+        return self._bytes_each * (
+            sum(len(t.prompt_ids) for t in self._workload.tasks) + self._options.order_limit * calls
+        )
+
+    def run(self, every_pass: bool) -> Run:
+        """See Method.
+
+        Raises
+        ------
+        EvalError
+            If another call was written than the wanted one.
+        """
+        decoder = self._decoder
+        clock = PassClock(decoder.model.device, every_pass)
+        self._engines.clock = clock
+        decoder.new_engine = lambda: TaughtEngine(self._engines(), self._lessons, decoder.table, clock)
+        results = decoder.run(self._requests)
+        clock.stop()
+        for task, result in zip(self._workload.tasks, results, strict=True):
+            self._check(task, result)
+        counters = [r.counters for r in results]
+        positions = sum(c.positions for c in counters)
+        return Run(
+            decode=clock.decode,
+            total=clock.total,
+            outside=clock.outside,
+            constraint=clock.outside,
+            teacher=clock.teacher_seconds,
+            passes=max(c.forward_passes for c in counters),
+            model_calls=clock.passes,
+            positions=positions,
+            padding=clock.computed - positions,
+            written=sum(c.forced_tokens + c.constrained_tokens + c.free_tokens for c in counters),
+            cache_bytes=sum(c.cache_bytes for c in counters),
+        )
+
+    def _check(self, task: Task, result: DecodeResult) -> None:
+        demand_same(self.name, task.call, result.text)
+        form, name = self._workload.form, self._workload.tools.tools[0].name
+        for candidate in result.calls[0].candidates:
+            pairs = form.separator.join(
+                form.key(key) + render_value(task.values[key], form.notation) for key in candidate.order
+            )
+            demand_same(self.name, f"{name}{form.bracket}{pairs}{form.end}", candidate.text)

@@ -1,0 +1,140 @@
+"""``tooldecoding bench`` as a user types it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from conftest import Ran
+from eval.bench.tool_decoding_method import ToolDecodingMethod
+
+Cli = Callable[..., Ran]
+QUICK = ("--prompt-tokens", 250, "--value-tokens", 3, "--repeat", 2, "--required", 3)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> tuple[Any, ...]:
+    return ("bench", "--shape", "tiny", *QUICK, "--out", tmp_path)
+
+
+def found(folder: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((folder / "bench.json").read_text())["benches"][-1]
+    return read
+
+
+def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.bench.peers.installed", lambda _: None)
+    ran = cli(*command, "--order-limit", "1,6", "--batch", "1,2", "--draft-tokens", 0)
+    assert ran.code == 0, ran.err
+    for text in ("tiny, float32, 1 prompt, 2 rounds", "12 orders", "2 of 3 values stand in the prompt; no drafts"):
+        assert (text in ran.out) == (text != "12 orders")
+    for peer in ("xgrammar", "llguidance", "outlines", "lm-format-enforcer"):
+        assert f"Not measured: {peer}: not installed" in " ".join(ran.out.split())
+    bench = found(tmp_path)
+    assert bench["state"] == "finished" and bench["settings"]["shapes"] == ["tiny"]
+    assert {"cpu", "cores", "threads", "device", "versions"} <= bench["machine"].keys()
+    assert [cell["batch"] for cell in bench["cells"]] == [1, 2]
+    for cell in bench["cells"]:
+        assert cell["rounds"] == 2
+        methods = {m["name"]: m for m in cell["methods"]}
+        assert list(methods) == ["1 order", "6 orders", "greedy", "beam6"]
+        assert methods["1 order"]["passes"] == methods["1 order"]["formula_passes"] == 12
+        assert methods["6 orders"]["passes"] == methods["6 orders"]["formula_passes"] == 13
+        for method in methods.values():
+            assert len(method["runs"]) == 2
+            ratios = [r["decode"] / g["decode"] for r, g in zip(method["runs"], methods["greedy"]["runs"], strict=True)]
+            assert min(ratios) <= method["decode_to_greedy"]["median"] <= max(ratios)
+    assert (tmp_path / "bench.png").stat().st_size > 10_000
+
+
+def test_json_and_a_second_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+    command = (*command, "--against", "greedy", "--order-limit", 2, "--repeat", 1, "--json")
+    ran = cli(*command)
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out) == found(tmp_path)
+    assert cli(*command, "--against", "").code == 0
+    benches = json.loads((tmp_path / "bench.json").read_text())["benches"]
+    assert [[m["name"] for m in b["cells"][0]["methods"]] for b in benches] == [["2 orders", "greedy"], ["2 orders"]]
+
+
+def test_a_model(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
+    options = ("--value-tokens", 12, "--required", 2, "--prompt-tokens", 1000, "--repeat", 1, "--against", "greedy")
+    ran = cli("bench", "--model", tiny_model_path, *options, "--out", tmp_path)
+    assert ran.code == 0, ran.err
+    [cell] = found(tmp_path)["cells"]
+    assert (cell["model"], cell["prompt_tokens"]) == (tiny_model_path, [1000])
+
+
+def test_an_interrupt_leaves_the_finished_rounds(
+    cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, left = ToolDecodingMethod.run, [3]
+
+    def run(method: ToolDecodingMethod, every_pass: bool) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return real(method, every_pass)
+
+    monkeypatch.setattr(ToolDecodingMethod, "run", run)
+    ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 5)
+    assert ran.code == 130
+    assert "interrupted: only these rounds were finished" in ran.err
+    bench = found(tmp_path)
+    assert bench["state"] == "interrupted"
+    [cell] = bench["cells"]
+    assert cell["rounds"] == 2 and [len(m["runs"]) for m in cell["methods"]] == [2, 2]
+    assert (tmp_path / "bench.png").is_file()
+
+
+def test_time_that_is_up_is_said(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+    ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--batch", "1,2", "--minutes", 0.00001)
+    assert ran.code == 0, ran.err
+    assert "not measured: tiny, batch 1: no time was left" in ran.err and "batch 2: no time was left" in ran.err
+    assert not (tmp_path / "bench.json").exists()
+
+
+def test_every_cell_that_is_begun_has_a_round(
+    cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = iter(range(100))  # every look at the clock is a second later
+    monkeypatch.setattr("eval.bench.session.time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
+    ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 9, "--minutes", 0.05)
+    assert ran.code == 0, ran.err
+    bench = found(tmp_path)
+    assert bench["cells"][0]["rounds"] == 3
+    assert bench["skipped"] == ["tiny, batch 1: no time was left for 6 of 9 rounds"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "bench needs --model or --shape, not both; shapes: tiny, llama-134m"),
+        (("--shape", "tiny", "--model", "reference"), "bench needs --model or --shape, not both"),
+        (("--shape", "llama-2t"), "--shape: unknown shape 'llama-2t'; known: tiny, llama-134m, llama-1b"),
+        (("--shape", "tiny", "--against", "greedy,luck"), "--against: unknown method 'luck'; known: greedy, beamN"),
+        (("--shape", "tiny", "--against", "beam1"), "--against: unknown method 'beam1'"),
+        (("--shape", "tiny", "--order-limit", "1,x"), "--order-limit: expected whole numbers separated by commas"),
+        (("--shape", "tiny", "--batch", "0"), "--batch: numbers must be 1 or more, got '0'"),
+        (("--shape", "tiny", "--prompt-tokens", 60), "so that a prompt of 60 is too short"),
+        (("--shape", "tiny", "--required", 65), "--required: must be 64 or less, got 65"),
+        (("--shape", "tiny", "--copied", 1.5), "--copied: must be a share from 0 to 1, got 1.5"),
+        (("--shape", "tiny", "--repeat", 0), "--repeat: must be 1 or more, got 0"),
+        (("--shape", "tiny", "--draft-tokens", -1), "--draft-tokens: must be 0 or more, got -1"),
+        (("--shape", "tiny", "--minutes", 0), "--minutes: must be above 0, got 0"),
+        (("--shape", "tiny", "--format", "json"), "--format: unknown format 'json'; known: api-bank, pythonic"),
+        (("--shape", "tiny", "--device", "cuda:99"), "device 'cuda:99' is unknown or not there"),
+        (("--shape", "tiny", "--dtype", "int4"), "unknown dtype 'int4' for a shape; known: fp32, bf16, fp16"),
+        (("--model", "./nowhere"), "no model folder at './nowhere'"),
+        (("--shape", "tiny", "lookup"), "--shape belongs to bench alone, not to bench lookup"),
+    ],
+)
+def test_one_line_for_what_is_wrong(cli: Cli, tmp_path: Path, options: tuple[Any, ...], message: str) -> None:
+    out = () if "lookup" in options else ("--out", tmp_path)
+    ran = cli("bench", *out, *options)
+    assert ran.code == 2
+    assert message in ran.err and ran.err.count("error: ") == 1
+    assert "Traceback" not in ran.err

@@ -1,0 +1,79 @@
+"""Every method writes the wanted call with random weights, and passes are those of the formula."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from tiny_bench import generate, tool_decoding, workload
+
+from eval.bench.lesson import Lesson
+from eval.bench.method import Run, demand_same
+from eval.errors import EvalError
+from tooldecoding.call_format import CALL_FORMATS
+
+FORMATS = list(CALL_FORMATS)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("limit", [1, 2, 4, 12, 24])
+def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(form: str, batch: int, limit: int) -> None:
+    method = tool_decoding(workload(batch, form), limit, draft_tokens=0)
+    run = method.run(every_pass=True)  # it checks what was written
+    # 4 values of 5 tokens and the one that ends each; one more where the prompt is computed before orders part
+    assert run.passes == method.formula == 24 + (limit > 1)
+    assert run.model_calls >= run.passes and (batch > 1 or run.padding == 0)
+
+
+@pytest.mark.parametrize("limit", [1, 4, 12])
+def test_drafts_save_passes_and_change_nothing(limit: int) -> None:
+    method = tool_decoding(workload(2, copied=1), limit)
+    assert method.run(every_pass=True).passes < (method.formula or 0)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("beams", [1, 2, 6])
+def test_generate_writes_the_call(form: str, batch: int, beams: int) -> None:
+    work = workload(batch, form)
+    run = generate(work, beams).run(every_pass=True)
+    calls = [len(t.call_ids) for t in work.tasks]
+    prompts = [len(t.prompt_ids) for t in work.tasks]
+    assert (run.passes, run.written) == (max(calls), sum(calls))
+    assert run.positions == beams * (sum(prompts) + sum(calls) - batch)
+    cached = beams * batch * (max(prompts) + max(calls) - 1)
+    assert run.positions + run.padding == cached
+    assert run.cache_bytes == cached * 2 * 2 * 2 * 16 * 4  # keys and values, 2 layers, 2 heads of 16, fp32
+
+
+def test_times_add_up() -> None:
+    for method in (tool_decoding(workload(), 4), generate(workload())):
+        run = method.run(every_pass=True)
+        assert run.outside is not None and run.constraint is not None
+        assert 0 <= run.constraint <= run.outside < run.decode < run.total
+        assert run.teacher > 0
+        assert set(run.to_json()) == set(Run.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("limit", [1, 12])
+def test_tokens_are_chosen_by_the_real_selection_among_real_logits(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    method = tool_decoding(workload(), limit, max_value_tokens=6)
+    method.run(every_pass=True)
+    monkeypatch.setattr(Lesson, "wanted", lambda *_: None)
+    with pytest.raises(EvalError, match=r"^\d+ orders? has not written the wanted call: expected .\[Make"):
+        method.run(every_pass=True)
+
+
+def test_generate_without_the_teacher_writes_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    def untaught(_: object, ids: Sequence[int], scores: torch.Tensor) -> torch.Tensor:
+        return scores
+
+    monkeypatch.setattr("eval.bench.teacher.TaughtProcessor.__call__", untaught)
+    with pytest.raises(EvalError, match="greedy has not written the wanted call"):
+        generate(workload()).run(every_pass=True)
+
+
+def test_a_difference_names_the_method() -> None:
+    demand_same("greedy", [1, 2], [1, 2])
+    with pytest.raises(EvalError, match=r"greedy has not written the wanted call: expected \[1, 2\], got \[1, 3\]"):
+        demand_same("greedy", [1, 2], [1, 3])

@@ -1,0 +1,85 @@
+"""Ratios, spreads, and the file that benches are added to."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.bench.method import Run
+from eval.bench.record import Cell, Entry, Record, Spread
+from eval.bench.store import Store
+from eval.errors import EvalError
+
+
+def run(decode: float, total: float, **changes: Any) -> Run:
+    fields = {"outside": 0.5, "constraint": 0.1, "teacher": 0.0, "passes": 11, "model_calls": 11, "positions": 5}
+    return Run(decode, total, **(fields | {"padding": 0, "written": 20, "cache_bytes": 7} | changes))
+
+
+def made() -> Record:
+    rounds = [
+        {"greedy": run(2, 4), "1 order": run(1, 3)},
+        {"greedy": run(10, 20), "1 order": run(4, 5)},
+        {"greedy": run(1, 2), "1 order": run(3, 3)},
+    ]
+    cell = Cell({"model": "m"}, [Entry("1 order", 9, {}), Entry("greedy", None, {})], {"xgrammar": "gone"}, rounds)
+    return Record({"repeat": 3}, {"cpu": "x"}, "now", [cell])
+
+
+def test_ratios_are_to_greedy_of_the_same_round() -> None:
+    [cell] = made().cells
+    assert cell.ratios("1 order", "decode") == [0.5, 0.4, 3.0]
+    assert cell.ratios("1 order", "total") == [0.75, 0.25, 1.5]
+    assert cell.ratios("greedy", "decode") == [1, 1, 1]
+
+
+def test_without_greedy_there_are_no_ratios() -> None:
+    cell = Cell({}, [Entry("1 order", 9, {})], {}, [{"1 order": run(1, 2)}])
+    assert cell.ratios("1 order", "decode") == []
+    assert cell.to_json()["methods"][0]["decode_to_greedy"] is None
+
+
+def test_spread() -> None:
+    assert Spread.of([]) is None
+    assert Spread.of([3.0]) == (3, 3, 3)
+    assert Spread.of([float(n) for n in range(11)]) == (5, 1, 9)
+
+
+def test_costs_of_the_constraint() -> None:
+    [cell] = made().cells
+    one, _ = cell.entries
+    assert cell.constraint(one) == pytest.approx(1e6 * 0.1 / 20)
+    assert cell.outside(one) == pytest.approx(1e6 * 0.5 / 10)
+    untimed = run(1, 2, outside=None, constraint=None)
+    profiled = Cell({}, [one], {}, [{"1 order": untimed}])
+    assert profiled.constraint(one) is None
+    one.profile(run(1, 2))  # on a GPU passes are timed in a run of their own
+    assert profiled.constraint(one) == pytest.approx(5000)
+
+
+def test_the_file_holds_every_bench(tmp_path: Path) -> None:
+    first, second = made(), made()
+    Store(tmp_path).save(first)
+    store = Store(tmp_path)
+    with store.locked():
+        second.state = "finished"
+        store.save(second)
+        with pytest.raises(EvalError, match="another bench is writing here"), Store(tmp_path).locked():
+            pass
+    benches = json.loads((tmp_path / "bench.json").read_text())["benches"]
+    assert [b["state"] for b in benches] == ["running", "finished"]
+    [cell] = benches[1]["cells"]
+    assert cell["missing"] == [{"method": "xgrammar", "reason": "gone"}]
+    assert [m["name"] for m in cell["methods"]] == ["1 order", "greedy"]
+    assert [r["decode"] for r in cell["methods"][0]["runs"]] == [1, 4, 3]
+    assert cell["methods"][0]["decode_to_greedy"]["median"] == 0.5
+    assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"benches": 1}', "\x00"])
+def test_another_file_is_left_as_it_is(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bench.json").write_text(text)
+    with pytest.raises(EvalError, match=r"bench\.json: .* choose another --out"):
+        Store(tmp_path)
+    assert (tmp_path / "bench.json").read_text() == text

@@ -1,0 +1,1 @@
+"""The reference model: generator of tools and dialogues, SGD, tokenizer, network, training, held-out measurement."""

@@ -1,0 +1,75 @@
+"""Examples as token ids, each with what it is: context, the form of a call, its name or a value."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from transformers import PreTrainedTokenizerFast
+
+from lookup.value_text import render_value
+from tooldecoding.call_format import CallFormat
+from tooldecoding.reference.example import Answer, Segment
+
+CONTEXT, FORM, NAME, VALUE = range(4)
+"""What a token is. ``FORM`` also holds refusals; a value's closing quote belongs to it, its opening one does not."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Token ids of one sequence and, per token, what it is."""
+
+    ids: list[int]
+    kinds: list[int]
+
+
+def pieces(answer: Answer, form: CallFormat) -> Iterator[tuple[str, int]]:
+    """The text of an answer in pieces, each with what its tokens are."""
+    if not answer.calls:
+        yield answer.refusal, FORM
+        return
+    for number, call in enumerate(answer.calls):
+        yield form.separator if number else form.opener, FORM
+        yield call.name, NAME
+        yield form.bracket, FORM
+        for index, (key, value) in enumerate(call.arguments.items()):
+            yield (form.separator if index else "") + form.key(key), FORM
+            literal = render_value(value, form.notation)
+            if literal[0] in "'\"":
+                yield literal[0], FORM
+                literal = literal[1:]
+            yield literal, VALUE
+        yield form.end, FORM
+    yield form.closer, FORM
+
+
+def encode_answer(text: str, answer: Answer, form: CallFormat, tokenizer: PreTrainedTokenizerFast) -> Encoded:
+    """An answer's text (with its newline): a token that holds some of a value is one of the value, then of the name."""
+    marks = bytearray(len(text))
+    at = 0
+    for piece, kind in pieces(answer, form):
+        marks[at : at + len(piece)] = bytes([kind]) * len(piece)
+        at += len(piece)
+    marks[at:] = bytes([FORM]) * (len(text) - at)
+    encoding = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False)
+    return Encoded(encoding.ids, [max(marks[a : max(b, a + 1)]) for a, b in encoding.offsets])
+
+
+def encode(
+    parts: Sequence[Segment], form: CallFormat, tokenizer: PreTrainedTokenizerFast, max_tokens: int
+) -> Encoded | None:
+    """Encode segment by segment, up to the last answer that fits; ``None`` if not even the first does."""
+    ids: list[int] = []
+    kinds: list[int] = []
+    kept = 0
+    for part in parts:
+        if part.answer is None:
+            new = tokenizer.backend_tokenizer.encode(part.text, add_special_tokens=False).ids
+            encoded = Encoded(new, [CONTEXT] * len(new))
+        else:
+            encoded = encode_answer(part.text, part.answer, form, tokenizer)
+        ids += encoded.ids
+        kinds += encoded.kinds
+        if len(ids) > max_tokens:
+            break
+        if part.answer is not None:
+            kept = len(ids)
+    return Encoded(ids[:kept], kinds[:kept]) if kept else None

@@ -1,1 +1,0 @@
-"""Training of the reference model: synthetic dialogues, SGD, tokenizer, loop and held-out measurement."""
