@@ -87,7 +87,7 @@ def test_empty_file_changes_nothing(config: Path) -> None:
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
         load_settings({"prompt": "x"}, str(tmp_path / "none.yaml"))
-    known = ", ".join(sorted(path.stem for path in CONFIG_FOLDER.glob("*.yaml")))
+    known = ", ".join(sorted(path.stem for path in decoding_configs(CONFIG_FOLDER)))
     with pytest.raises(ConfigError, match=f"known: {known}$"):
         load_settings({"prompt": "x"}, "none")
 

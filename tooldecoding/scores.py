@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.functional import cross_entropy
 
 Tokens = Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]
 
@@ -25,25 +26,23 @@ class LogitRows:
     @cached_property
     def best(self) -> list[int]:
         """The likeliest token of each row (the lowest id among equals)."""
-        best: list[int] = self.logits.argmax(-1).tolist()
+        # on the CPU numpy's argmax takes a tenth of the time of torch's
+        on_cpu = self.logits.device.type == "cpu"
+        best: list[int] = (self.logits.numpy() if on_cpu else self.logits).argmax(-1).tolist()
         return best
 
     @cached_property
     def best_logprobs(self) -> list[float]:
         """Log-probability of ``best``."""
-        highest = self.logits.gather(-1, torch.tensor(self.best, device=self.logits.device)[:, None])[:, 0]
-        rows: list[float] = (highest - self._normalisers).tolist()
+        best = torch.tensor(self.best, device=self.logits.device)
+        rows: list[float] = (-cross_entropy(self.logits, best, reduction="none")).tolist()
         return rows
-
-    @cached_property
-    def _normalisers(self) -> torch.Tensor:
-        return torch.logsumexp(self.logits, -1)
 
     def logprob(self, row: int, token: int) -> float:
         """Natural log-probability of a token."""
         if token == self.best[row]:
             return self.best_logprobs[row]
-        return float(self.logits[row, token] - self._normalisers[row])
+        return float(torch.log_softmax(self.logits[row], -1)[token])
 
 
 class Scores:
