@@ -75,7 +75,7 @@ class PackedEngine:
             self._prompts.append(_Prompt())
             roots.append(self._add(_Branch(len(self._prompts) - 1)))
         self._rows = list(range(len(self._prompts)))
-        self._cache = SlotCache(len(self._rows))
+        self._cache = SlotCache(len(self._rows), self._device)
         return roots
 
     def _add(self, branch: _Branch) -> int:

@@ -11,6 +11,9 @@ from torch.nn.functional import cross_entropy
 Tokens = Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]
 
 
+_AT_ONCE = 1 << 17
+
+
 class LogitRows:
     """Logits of one forward pass; what every row needs is computed for all rows at once, when first asked for.
 
@@ -35,7 +38,11 @@ class LogitRows:
     def best_logprobs(self) -> list[float]:
         """Log-probability of ``best``."""
         best = torch.tensor(self.best, device=self.logits.device)
-        rows: list[float] = (-cross_entropy(self.logits, best, reduction="none")).tolist()
+        # a few rows at a time: their intermediate results stay in the cache and in memory that is there already
+        few = max(1, _AT_ONCE // self.logits.shape[1]) if self.logits.device.type == "cpu" else len(best)
+        parts = zip(self.logits.split(few), best.split(few), strict=True)
+        losses = torch.cat([cross_entropy(logits, tokens, reduction="none") for logits, tokens in parts])
+        rows: list[float] = (-losses).tolist()
         return rows
 
     def logprob(self, row: int, token: int) -> float:

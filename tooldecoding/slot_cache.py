@@ -8,7 +8,7 @@ from transformers import Cache
 from transformers.cache_utils import DynamicLayer
 
 CHUNK = 64
-"""The cache grows to multiples of so many slots."""
+"""Slots are taken into use so many at once."""
 
 
 class Placement(NamedTuple):
@@ -75,38 +75,56 @@ class SlotCache(Cache):
     ----------
     placement : Placement
         Set before each pass.
-    rows, capacity : int
+    rows : int
+    slots : int
+        Of each row, that are in use so far. On the CPU memory is reserved for more, which the system gives only when
+        it is touched; elsewhere for no more.
     """
 
     placement: Placement
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, device: torch.device) -> None:
         super().__init__(layer_class_to_replicate=partial(_Layer, self))
         self.rows = rows
-        self.capacity = 0
+        self.slots = 0
+        self._reserved = 2 if device.type == "cpu" else 1
+        self._capacity = 0
 
     def room_for(self, states: torch.Tensor) -> torch.Tensor:
         """An empty buffer for states of shape (rows of the pass, heads, tokens, width)."""
         _, heads, _, width = states.shape
-        return states.new_zeros((self.rows, heads, self.capacity, width))
+        buffer = states.new_empty((self.rows, heads, self._capacity, width))
+        self._clear(buffer, 0)
+        return buffer
+
+    def _clear(self, buffer: torch.Tensor, start: int) -> None:
+        """Several rows are not filled evenly, and what is masked may be no NaN; one row is, up to its last slot."""
+        if self.rows > 1:
+            buffer[:, :, start : self.slots] = 0
 
     def reserve(self, slots: int) -> None:
         """Make room for at least ``slots`` slots in each row."""
-        if slots <= self.capacity:
+        if slots <= self.slots:
             return
-        self.capacity = -(-slots // CHUNK) * CHUNK
-        for layer in self._filled():
-            for name in ("keys", "values"):
-                old = getattr(layer, name)
-                new = self.room_for(old)
-                new[:, :, : old.shape[2]] = old
+        before, self.slots = self.slots, -(-slots // CHUNK) * CHUNK
+        tensors = self._tensors()
+        if self.slots > self._capacity:
+            self._capacity = self.slots * self._reserved
+            for layer, name, old in tensors:
+                _, heads, _, width = old.shape
+                new = old.new_empty((self.rows, heads, self._capacity, width))
+                new[:, :, :before] = old[:, :, :before]
                 setattr(layer, name, new)
+        for _, _, tensor in self._tensors():
+            self._clear(tensor, before)
 
     def keep_rows(self, rows: torch.Tensor) -> None:
         """Keep these rows alone, in this sequence."""
         self.rows = len(rows)
-        for layer in self._filled():
-            layer.keys, layer.values = layer.keys[rows], layer.values[rows]
+        for layer, name, old in self._tensors():
+            new = self.room_for(old)
+            new[:, :, : self.slots] = old[rows, :, : self.slots]
+            setattr(layer, name, new)
 
     def read(self, row: int, slots: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Copies of keys and values of some slots, each of shape (heads, slots, width), layer by layer."""
@@ -125,10 +143,11 @@ class SlotCache(Cache):
 
     @property
     def bytes_per_row(self) -> int:
-        """Allocated bytes of one row."""
-        return sum(t.numel() * t.element_size() for m in self._filled() for t in (m.keys, m.values)) // max(
-            1, self.rows
-        )
+        """Bytes of one row's slots."""
+        return sum(t[0, :, : self.slots].numel() * t.element_size() for _, _, t in self._tensors())
+
+    def _tensors(self) -> list[tuple[_Layer, str, torch.Tensor]]:
+        return [(layer, name, getattr(layer, name)) for layer in self._filled() for name in ("keys", "values")]
 
     def _filled(self) -> list[_Layer]:
         return [layer for layer in self.layers if layer.is_initialized]

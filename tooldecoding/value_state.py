@@ -43,9 +43,11 @@ class ValueState:
         self.text = grammar.opener
         self.tail = b""
         self._finishing = False
+        self._last: tuple[bytes, Step | None] | None = None
 
     def finish_character(self) -> bool:
         """Admit from now on only what completes the character under way; False if there is none."""
+        self._last = None
         self._finishing = bool(self.tail)
         return self._finishing
 
@@ -62,6 +64,11 @@ class ValueState:
 
     def step(self, piece: bytes) -> Step | None:
         """The effect of a piece of text, or None if the value would become impossible."""
+        if self._last is None or self._last[0] != piece:
+            self._last = piece, self._step(piece)
+        return self._last[1]
+
+    def _step(self, piece: bytes) -> Step | None:
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             new = decoder.decode(self.tail + piece)
@@ -102,6 +109,7 @@ class ValueState:
 
     def apply(self, step: Step) -> None:
         """Take a step returned by ``step``."""
+        self._last = None
         self.text += step.value
         self.tail = step.tail
 
