@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
+from tooldecoding.attention_masks import AttentionMasks
 from tooldecoding.engine import Feed, Usage
 from tooldecoding.head import Head, Wanted
 from tooldecoding.prompt_cache import Prefix, PromptCache
@@ -37,11 +38,7 @@ class BatchedEngine:
         self._head = head
         self._stored = prompts
         self._device = head.model.device
-        config = head.model.config.get_text_config()
-        self._layer_types = set(getattr(config, "layer_types", None) or ())
-        self._window: int | None = getattr(config, "sliding_window", None)
-        if self._layer_types and "sliding_attention" not in self._layer_types:
-            self._window = None
+        self._masks = AttentionMasks(head.model)
         self._branches: dict[int, _Branch] = {}
         self._usages: list[Usage] = []
         self._unstored: dict[int, tuple[int, ...]] = {}
@@ -172,7 +169,7 @@ class BatchedEngine:
         self._prefixes = {}
 
     def _mask(self, feeds: Sequence[Feed], before: int, width: int) -> Any:
-        if before == 0 or self._window is None:
+        if before == 0 or self._masks.window is None:
             return self._padding_mask(feeds, before, width)
         seen = torch.zeros((len(self._rows), width, before + width), dtype=torch.bool, device=self._device)
         seen[:, range(width), range(before, before + width)] = True  # padding sees itself, so that no row is empty
@@ -182,17 +179,7 @@ class BatchedEngine:
                 seen[row, :size, low:high] = True
             causal = torch.ones((size, size), dtype=torch.bool, device=self._device).tril()
             seen[row, :size, before : before + size] = causal
-        distance = self._slot_positions[:, before:, None] - self._slot_positions[:, None, :]
-        windowed = self._additive(seen & (distance < self._window))
-        if not self._layer_types:
-            return windowed
-        return {"full_attention": self._additive(seen), "sliding_attention": windowed}
-
-    def _additive(self, seen: torch.Tensor) -> torch.Tensor:
-        """0 where attention is allowed, the lowest number elsewhere; shape (rows, 1, queries, slots)."""
-        dtype = self._head.model.dtype
-        mask = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
-        return mask.masked_fill_(~seen, torch.finfo(dtype).min)[:, None]
+        return self._masks(seen, lambda: self._slot_positions[:, before:, None] - self._slot_positions[:, None, :])
 
     def _padding_mask(self, feeds: Sequence[Feed], before: int, width: int) -> torch.Tensor:
         """Shape (rows, slots): 1 for the tokens of the row's branch, 0 for padding and dropped tokens."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from tooldecoding.attention_masks import AttentionMasks
 from tooldecoding.engine import Feed, Usage
 from tooldecoding.head import Head, Wanted
 from tooldecoding.prompt_cache import PromptCache
@@ -19,6 +20,8 @@ from tooldecoding.slot_cache import Placement, SlotCache
 PADDING_WORTH_A_PASS = {"cpu": 32}
 """By type of device: positions of padding that cost as much as a forward pass."""
 _ON_OTHER_DEVICES = 512
+
+Slots = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass
@@ -57,11 +60,7 @@ class PackedEngine:
         self._head = head
         self._stored = prompts
         self._device = head.model.device
-        config = head.model.config.get_text_config()
-        self._layer_types = set(getattr(config, "layer_types", None) or ())
-        self._window: int | None = getattr(config, "sliding_window", None)
-        if self._layer_types and "sliding_attention" not in self._layer_types:
-            self._window = None
+        self._masks = AttentionMasks(head.model)
         self._branches: dict[int, _Branch] = {}
         self._prompts: list[_Prompt] = []
         self._rows: list[int] = []
@@ -96,9 +95,9 @@ class PackedEngine:
         prefix = self._stored.find(tokens, len(tokens) - 1)
         if prefix is None:
             return 0
-        self._reserve(prefix.count)
+        self._cache.reserve(prefix.count)
         self._cache.write(self._rows.index(root.prompt), prefix.count, prefix.states)
-        self._record(root, range(prefix.count))
+        self._record(root, np.arange(prefix.count))
         prompt.usage.reused_positions = prefix.count
         return prefix.count
 
@@ -135,9 +134,7 @@ class PackedEngine:
 
     def _groups(self, feeds: Sequence[Feed]) -> list[list[int]]:
         """Numbers of the feeds that share a pass: all, unless padding their rows costs more than another pass."""
-        of_prompt: dict[int, list[int]] = {}
-        for number, feed in enumerate(feeds):
-            of_prompt.setdefault(self._branches[feed.branch].prompt, []).append(number)
+        of_prompt = self._by_prompt(feeds)
         size = {p: sum(len(feeds[i].tokens) for i in numbers) for p, numbers in of_prompt.items()}
         most = PADDING_WORTH_A_PASS.get(self._device.type, _ON_OTHER_DEVICES)
         groups: list[list[int]] = []
@@ -156,47 +153,43 @@ class PackedEngine:
 
     @torch.inference_mode()
     def _pass(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
+        """One forward pass of a row for each prompt."""
         assert self._cache is not None
-        by_prompt: dict[int, list[int]] = {}
-        for number, feed in enumerate(feeds):
-            by_prompt.setdefault(self._branches[feed.branch].prompt, []).append(number)
+        by_prompt = self._by_prompt(feeds)
         prompts = sorted(by_prompt, key=self._rows.index)
         sizes = [sum(len(feeds[i].tokens) for i in by_prompt[p]) for p in prompts]
         width = max(sizes)
         fresh = all(len(by_prompt[p]) == 1 and not self._prompts[p].seen_by.any() for p in prompts)
-        ids, positions, slots = (np.zeros((len(prompts), width), np.int64) for _ in range(3))
-        for row, prompt in enumerate(prompts):
-            slots[row] = self._free_slots(prompt, width)
-        size = 1 + int(slots.max())
-        self._reserve(size)
-        size = max(size, *(len(self._prompts[p].seen_by) for p in prompts))
-        seen = None if fresh else np.zeros((len(prompts), width, size), bool)
+        slots = np.stack([self._free_slots(prompt, width) for prompt in prompts])
+        self._cache.reserve(1 + int(slots.max()))
+        seen_slots = max(1 + int(slots.max()), *(len(self._prompts[p].seen_by) for p in prompts))
+        ids, positions = np.zeros_like(slots), np.zeros_like(slots)
+        seen = np.zeros((0 if fresh else len(prompts), width, seen_slots), bool)
         wanted: dict[int, list[Wanted]] = {}
         for row, prompt in enumerate(prompts):
             start = 0
             for number in by_prompt[prompt]:
                 feed, branch = feeds[number], self._branches[feeds[number].branch]
-                end = start + len(feed.tokens)
+                end, length = start + len(feed.tokens), len(branch.slots)
                 ids[row, start:end] = feed.tokens
-                positions[row, start:end] = np.arange(len(branch.slots), len(branch.slots) + end - start)
-                taken = slots[row, start:end]
-                if seen is not None:
+                positions[row, start:end] = np.arange(length, length + end - start)
+                if not fresh:
                     seen[row, start:end, branch.slots] = True
-                    seen[row, start:end][:, taken] = np.tri(end - start, dtype=bool)
-                self._record(branch, taken.tolist())
+                    seen[row, start:end][:, slots[row, start:end]] = np.tri(end - start, dtype=bool)
+                self._record(branch, slots[row, start:end])
                 wanted[number] = [Wanted(row, i, feed.among) for i in range(end - 1 - feed.ahead, end)]
                 start = end
-            if seen is not None:
+            if not fresh:
                 seen[row, start:, slots[row, start:]] = True  # padding sees itself, so that no query sees nothing
         arguments: dict[str, Any] = {
             "input_ids": self._tensor(ids),
             "position_ids": self._tensor(positions),
-            "attention_mask": None if seen is None else self._mask(seen, positions, prompts),
+            "attention_mask": None if fresh else self._mask(seen, positions, prompts),
             "past_key_values": self._cache,
             "use_cache": True,
         }
         rows = torch.tensor([self._rows.index(p) for p in prompts], device=self._device)
-        self._cache.placement = Placement(rows, self._tensor(slots), size, fresh)
+        self._cache.placement = Placement(rows, self._tensor(slots), seen_slots, fresh)
         flat, _ = self._head.run(arguments, [w for number in range(len(feeds)) for w in wanted[number]])
         for prompt, computed in zip(prompts, sizes, strict=True):
             self._count(prompt, computed, width)
@@ -204,6 +197,13 @@ class PackedEngine:
             self._store(self._branches[feed.branch])
         scores = iter(flat)
         return [[next(scores) for _ in wanted[number]] for number in range(len(feeds))]
+
+    def _by_prompt(self, feeds: Sequence[Feed]) -> dict[int, list[int]]:
+        """Prompt -> numbers of its feeds."""
+        numbers: dict[int, list[int]] = {}
+        for number, feed in enumerate(feeds):
+            numbers.setdefault(self._branches[feed.branch].prompt, []).append(number)
+        return numbers
 
     def _store(self, branch: _Branch) -> None:
         """Keep a prompt for later requests once it is computed."""
@@ -213,26 +213,22 @@ class PackedEngine:
             slots = torch.tensor(branch.slots[: len(tokens)], device=self._device)
             self._stored.store(tokens, self._cache.read(self._rows.index(branch.prompt), slots))
 
-    def _free_slots(self, prompt: int, count: int) -> "np.ndarray[Any, Any]":
+    def _free_slots(self, prompt: int, count: int) -> Slots:
         """The first slots of a row that no branch sees; beyond its end where they do not suffice."""
         seen_by = self._prompts[prompt].seen_by
         free = np.flatnonzero(seen_by == 0)[:count]
         return np.concatenate([free, np.arange(len(seen_by), len(seen_by) + count - len(free))])
 
-    def _reserve(self, size: int) -> None:
-        assert self._cache is not None
-        self._cache.reserve(size)
-
-    def _record(self, branch: _Branch, slots: Sequence[int] | range) -> None:
+    def _record(self, branch: _Branch, slots: Slots) -> None:
         """Note that a branch's next tokens stand in these slots."""
         prompt = self._prompts[branch.prompt]
-        missing = max(slots) + 1 - len(prompt.seen_by)
+        missing = int(slots.max()) + 1 - len(prompt.seen_by)
         if missing > 0:
             prompt.seen_by = np.pad(prompt.seen_by, (0, missing))
             prompt.positions = np.pad(prompt.positions, (0, missing))
-        prompt.positions[list(slots)] = np.arange(len(branch.slots), len(branch.slots) + len(slots))
-        prompt.seen_by[list(slots)] += 1
-        branch.slots.extend(slots)
+        prompt.positions[slots] = np.arange(len(branch.slots), len(branch.slots) + len(slots))
+        prompt.seen_by[slots] += 1
+        branch.slots.extend(slots.tolist())
 
     def _count(self, prompt: int, computed: int, width: int) -> None:
         assert self._cache is not None
@@ -242,25 +238,17 @@ class PackedEngine:
         usage.padding += width - computed
         usage.cache_bytes = max(usage.cache_bytes, self._cache.bytes_per_row)
 
-    def _mask(self, seen: "np.ndarray[Any, Any]", positions: "np.ndarray[Any, Any]", prompts: Sequence[int]) -> Any:
-        """Additive masks of shape (rows, 1, queries, slots), by type of layer where the model has several."""
-        full = self._additive(seen)
-        if self._window is None:
-            return full
-        slot_positions = np.zeros((len(prompts), seen.shape[2]), np.int64)
-        for row, prompt in enumerate(prompts):
-            known = self._prompts[prompt].positions
-            slot_positions[row, : len(known)] = known
-        distance = positions[:, :, None] - slot_positions[:, None, :]
-        near = seen & (distance < self._window)
-        near[:, :, 0] |= ~near.any(-1)  # only padding sees nothing
-        windowed = self._additive(near)
-        return {"full_attention": full, "sliding_attention": windowed} if self._layer_types else windowed
+    def _mask(self, seen: "np.ndarray[Any, Any]", positions: Slots, prompts: Sequence[int]) -> Any:
+        """Masks of the pass; ``seen`` has shape (rows, queries, slots)."""
 
-    def _additive(self, seen: "np.ndarray[Any, Any]") -> torch.Tensor:
-        dtype = self._head.model.dtype
-        mask = torch.zeros(seen.shape, dtype=dtype, device=self._device)
-        return mask.masked_fill_(~self._tensor(seen), torch.finfo(dtype).min)[:, None]
+        def distance() -> torch.Tensor:
+            slot_positions = np.zeros((len(prompts), seen.shape[2]), np.int64)
+            for row, prompt in enumerate(prompts):
+                known = self._prompts[prompt].positions
+                slot_positions[row, : len(known)] = known
+            return self._tensor(positions[:, :, None] - slot_positions[:, None, :])
+
+        return self._masks(self._tensor(seen), distance)
 
     def _tensor(self, array: "np.ndarray[Any, Any]") -> torch.Tensor:
         return torch.from_numpy(array).to(self._device)
