@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lookup.schema import LookupDictionary, ToolSpec
 from lookup.value_grammar import value_grammar
-from tiny_models import SHAPES, byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
+from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
@@ -110,7 +110,7 @@ QUOTING = tool("Say", *(parameter(k, "str") for k in ("to", "subject", "body")),
 PROMPT = "User: say 'see you in New York on 2023-01-02' to Bob\nAPI-Request: [Say(to='Eve', subject='x')]\n"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     number=st.integers(0, 1),
     seed=st.integers(0, 10**6),
@@ -140,18 +140,18 @@ def test_drafts_change_nothing_but_the_cost(
 
 
 @pytest.mark.parametrize("strategy", ["packed", "batched"])
-@pytest.mark.parametrize("shape", [*SHAPES, "mistral_windowed", "gemma2", "gpt2"])
+@pytest.mark.parametrize("shape", ["llama", "mistral_windowed", "gemma2"])
 def test_drafts_change_nothing_with_real_caches(shape: str, strategy: Any) -> None:
-    decoder = ToolDecoder(tiny_model(shape, len(TOKENIZERS[0])), TOKENIZERS[0], strategy, max_value_tokens=12)
-    for spec in (WEATHER, QUOTING):
-        for format in ("api-bank", "pythonic"):
-            fields: dict[str, Any] = {"tools": lookup(spec), "format": format, "max_calls": 2}
-            plain: Any = decoder.decode([PROMPT, *PROMPTS], **fields, draft_tokens=0)
-            drafted: Any = decoder.decode([PROMPT, *PROMPTS], **fields, draft_tokens=16)
-            for one, other in zip(plain, drafted, strict=True):
-                assert [[c.token_ids for c in call.candidates] for call in one.calls] == [
-                    [c.token_ids for c in call.candidates] for call in other.calls
-                ]
+    tokenizer = TOKENIZERS[0]
+    decoder = ToolDecoder(tiny_model(shape, len(tokenizer)), tokenizer, strategy, max_value_tokens=8, order_limit=6)
+    for spec, format in ((WEATHER, "pythonic"), (QUOTING, "api-bank")):
+        fields: dict[str, Any] = {"tools": lookup(spec), "format": format, "max_calls": 2}
+        plain: Any = decoder.decode([PROMPT, PROMPTS[2]], **fields, draft_tokens=0)
+        drafted: Any = decoder.decode([PROMPT, PROMPTS[2]], **fields, draft_tokens=16)
+        for one, other in zip(plain, drafted, strict=True):
+            assert [[c.token_ids for c in call.candidates] for call in one.calls] == [
+                [c.token_ids for c in call.candidates] for call in other.calls
+            ]
 
 
 def test_no_token_is_tried_beyond_the_context() -> None:
