@@ -46,6 +46,8 @@ class _Anything:
 
 Label = Literal["forced", "constrained", "free"]
 _CONTEXT_BYTES = 128
+_FIRST_TRIED = 8
+"""Tokens that are tried before it is asked what can be accepted at all."""
 _MANY = 4096
 """So many tokens are rather searched for the likeliest first than sorted."""
 WORTH_A_PASS = 32
@@ -63,12 +65,16 @@ class _Sieve:
         self._accept = accept
         self._first: frozenset[int] | None = None
         self._refused: set[bytes] = set()
+        self._refusals = 0
 
     def __call__(self, piece: bytes) -> bool:
         if self._first is not None and (piece[0] not in self._first or piece[:2] in self._refused):
             return False
         if self._accept(piece) is not None:
             return True
+        self._refusals += 1
+        if self._refusals < _FIRST_TRIED:
+            return False
         if self._first is None:
             self._first = self._accept.first_bytes()
         elif self._accept(piece[:2]) is None:
@@ -222,6 +228,7 @@ class Branch:
     def _likeliest_first(self, scores: Scores, accept: Accept) -> Iterator[int]:
         """All tokens that can be accepted, maybe others and some twice, without sorting the vocabulary."""
         yield scores.best
+        yield from scores.top()[1:_FIRST_TRIED]
         first = accept.first_bytes()
         possible = self._table.with_prefix(self.pending) if self.pending else self._table.beginning_with(first)
         if len(possible) > _MANY:

@@ -106,6 +106,7 @@ class CallDecoder:
         self._room = room
         self._clock = clock
         self._drafts = Drafts(prompt, options)
+        self._longest: dict[str, int] = {}
 
     def decode(self, branch: Branch) -> Steps[tuple[list[DecodedCall], str]]:
         """Decode calls behind the opener, which ``branch`` has just written; returns them and their text."""
@@ -260,7 +261,7 @@ class CallDecoder:
         else:
             branch.write(grammar.opener)
             state = ValueState(grammar, self._format)
-            branch.draft = lambda: self._drafts.expected(spec, state.text, coming())
+            branch.draft = lambda: "" if state.tail else self._drafts.expected(spec, grammar, state.text, coming())
             text, logprobs, truncated = yield from self._free_value(branch, grammar, state, self._value_limit(tool))
             branch.draft = None
         self._drafts.note(spec.name, text)
@@ -270,7 +271,9 @@ class CallDecoder:
     def _value_limit(self, tool: ToolSpec) -> int:
         if self._room is None:
             return self._options.max_value_tokens
-        free = self._room - longest_call([tool], self._options)
+        if tool.name not in self._longest:
+            self._longest[tool.name] = longest_call([tool], self._options)
+        free = self._room - self._longest[tool.name]
         return max(1, min(self._options.max_value_tokens, free // max(1, len(tool.parameters))))
 
     def _free_value(

@@ -231,6 +231,7 @@ class ToolDecoder:
         else:
             branch.write(opener)
         if not calling:
+            branch.release()
             return text, []
         decoder = CallDecoder(callable_tools(request), options, self._prompt_text(request), self.room(branch), clock)
         calls, written = yield from decoder.decode(branch)

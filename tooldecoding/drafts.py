@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from lookup.schema import ParameterSpec
-from lookup.value_grammar import value_grammar
+from lookup.value_grammar import ValueGrammar, value_grammar
 from tooldecoding.options import DecodeOptions
 
 SHORTEST = 2
@@ -18,6 +18,8 @@ FROM_PROMPT = 40
 """Most characters that are expected because they stand in the prompt."""
 _CHARACTERS_PER_TOKEN = 8
 """No tokenizer writes more in the mean, so that longer drafts would be cut anyway."""
+_LOOKED_UP = 64
+"""Most characters of a value's end that are looked up in the prompt."""
 _STARTS = re.compile(r".*['\"\[({:,]\s*", re.DOTALL)
 _ENDS = re.compile(r"[\n\"']")
 
@@ -43,7 +45,9 @@ class Drafts:
         """An order has finished a value of a key."""
         self._finished.setdefault(key, Counter())[literal] += 1
 
-    def expected(self, spec: ParameterSpec, written: str, coming: Iterable[ParameterSpec]) -> str:
+    def expected(
+        self, spec: ParameterSpec, grammar: ValueGrammar, written: str, coming: Iterable[ParameterSpec]
+    ) -> str:
         """What is expected behind the literal ``written`` so far: its rest, and the keys that follow it.
 
         Parameters
@@ -52,7 +56,6 @@ class Drafts:
             Keys that are going to be injected behind the value.
         """
         literal = self._known(spec.name, written)
-        grammar = value_grammar(spec, self._form.notation, self._constraint)
         if literal is None:
             return self._given_for(spec.name) if written == grammar.opener else self._in_prompt(written)
         text = literal[len(written) :]
@@ -61,9 +64,10 @@ class Drafts:
             if not agreed or len(text) > self._longest:
                 return text
             value = self._known(following.name, "")
-            opener = value_grammar(following, self._form.notation, self._constraint).opener
-            text += self._form.separator + self._form.key(following.name) + (value or opener)
-            agreed = value is not None and len(self._finished[following.name]) == 1
+            if value is None:
+                value = value_grammar(following, self._form.notation, self._constraint).opener
+            text += self._form.separator + self._form.key(following.name) + value
+            agreed = len(self._finished.get(following.name, ())) == 1
         return text
 
     def _known(self, key: str, written: str) -> str | None:
@@ -80,7 +84,7 @@ class Drafts:
 
     def _in_prompt(self, written: str) -> str:
         """What follows the last place in the prompt where the end of ``written`` stands."""
-        begun = _STARTS.sub("", written, count=1)
+        begun = _STARTS.sub("", written, count=1)[-_LOOKED_UP:]
         if len(begun) < SHORTEST:
             return ""
         place = self._prompt.rfind(begun)

@@ -39,7 +39,7 @@ class LogitRows:
         """Log-probability of ``best``."""
         best = torch.tensor(self.best, device=self.logits.device)
         # a few rows at a time: their intermediate results stay in the cache and in memory that is there already
-        few = max(1, _AT_ONCE // self.logits.shape[1]) if self.logits.device.type == "cpu" else len(best)
+        few = max(1, (_AT_ONCE if self.logits.device.type == "cpu" else 64 * _AT_ONCE) // self.logits.shape[1])
         parts = zip(self.logits.split(few), best.split(few), strict=True)
         losses = torch.cat([cross_entropy(logits, tokens, reduction="none") for logits, tokens in parts])
         rows: list[float] = (-losses).tolist()

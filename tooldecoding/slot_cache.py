@@ -1,7 +1,8 @@
 """A KV cache of numbered slots that is written in place: nothing is copied when a token is added."""
 
+import weakref
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from transformers import Cache
@@ -38,7 +39,7 @@ class _Layer(DynamicLayer):
     def __init__(self, owner: "SlotCache") -> None:
         super().__init__()
         self.is_initialized: bool = False
-        self._owner = owner
+        self._owner = owner  # a proxy: a cycle would keep the memory until Python looks for cycles
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
@@ -84,7 +85,7 @@ class SlotCache(Cache):
     placement: Placement
 
     def __init__(self, rows: int, device: torch.device) -> None:
-        super().__init__(layer_class_to_replicate=partial(_Layer, self))
+        super().__init__(layer_class_to_replicate=partial(_Layer, cast(SlotCache, weakref.proxy(self))))
         self.rows = rows
         self.slots = 0
         self._reserved = 2 if device.type == "cpu" else 1
@@ -107,21 +108,24 @@ class SlotCache(Cache):
         if slots <= self.slots:
             return
         before, self.slots = self.slots, -(-slots // CHUNK) * CHUNK
-        tensors = self._tensors()
-        if self.slots > self._capacity:
+        grows = self.slots > self._capacity
+        if grows:
             self._capacity = self.slots * self._reserved
-            for layer, name, old in tensors:
-                _, heads, _, width = old.shape
-                new = old.new_empty((self.rows, heads, self._capacity, width))
-                new[:, :, :before] = old[:, :, :before]
+        for layer, name in self._places():
+            tensor = getattr(layer, name)
+            if grows:
+                _, heads, _, width = tensor.shape
+                new = tensor.new_empty((self.rows, heads, self._capacity, width))
+                new[:, :, :before] = tensor[:, :, :before]
                 setattr(layer, name, new)
-        for _, _, tensor in self._tensors():
+                tensor = new
             self._clear(tensor, before)
 
     def keep_rows(self, rows: torch.Tensor) -> None:
         """Keep these rows alone, in this sequence."""
         self.rows = len(rows)
-        for layer, name, old in self._tensors():
+        for layer, name in self._places():
+            old = getattr(layer, name)
             new = self.room_for(old)
             new[:, :, : self.slots] = old[rows, :, : self.slots]
             setattr(layer, name, new)
@@ -134,7 +138,7 @@ class SlotCache(Cache):
         """Fill the first ``count`` slots of a row with what ``read`` gave."""
         for number, (keys, values) in enumerate(states):
             while len(self.layers) <= number:
-                self.layers.append(_Layer(self))
+                self.layers.append(_Layer(cast(SlotCache, weakref.proxy(self))))
             layer = self.layers[number]
             if not layer.is_initialized:
                 layer.keys, layer.values = (self.room_for(s[None]) for s in (keys, values))
@@ -144,10 +148,12 @@ class SlotCache(Cache):
     @property
     def bytes_per_row(self) -> int:
         """Bytes of one row's slots."""
-        return sum(t[0, :, : self.slots].numel() * t.element_size() for _, _, t in self._tensors())
+        tensors = (getattr(layer, name) for layer, name in self._places())
+        return sum(t[0, :, : self.slots].numel() * t.element_size() for t in tensors)
 
-    def _tensors(self) -> list[tuple[_Layer, str, torch.Tensor]]:
-        return [(layer, name, getattr(layer, name)) for layer in self._filled() for name in ("keys", "values")]
+    def _places(self) -> list[tuple[_Layer, str]]:
+        """Where the tensors are; one at a time is replaced, so that no two whole caches are held."""
+        return [(layer, name) for layer in self._filled() for name in ("keys", "values")]
 
     def _filled(self) -> list[_Layer]:
         return [layer for layer in self.layers if layer.is_initialized]

@@ -20,6 +20,8 @@ _TRIAL = ([5, 9, 7], [4, 6], [8, 3])
 _LARGEST_DIFFERENCE = 0.2
 """In standard deviations of the logits; a wrong mask differs by about one, rounding in fp16 by far less."""
 _LAYERS = {"full_attention", "sliding_attention"}
+_MASKS_BY_PLACE = {"gpt_neo"}
+"""Models with a mask of their own that counts places in the cache, not positions."""
 _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, AttributeError)
 
 
@@ -36,7 +38,7 @@ def supports_packed(head: Head) -> bool:
     config = model.config.get_text_config()
     if is_recurrent(model) or not head.takes_positions:
         return False
-    if not set(getattr(config, "layer_types", None) or ()) <= _LAYERS:
+    if not set(getattr(config, "layer_types", None) or ()) <= _LAYERS or config.model_type in _MASKS_BY_PLACE:
         return False
     prompt, first, second = _TRIAL
     engine = PackedEngine(head)
@@ -55,6 +57,13 @@ def supports_packed(head: Head) -> bool:
         float((a.logits - b.logits).abs().max()) <= _LARGEST_DIFFERENCE * float(b.logits.std())
         for [a], [b] in zip(packed, alone, strict=True)
     )
+
+
+def _rotates_by_length(model: PreTrainedModel) -> bool:
+    """Whether the keys of a prompt's beginning depend on how long the prompt is (rotary embeddings of Phi-3 long)."""
+    rope = getattr(model.config.get_text_config(), "rope_parameters", None) or {}
+    kinds = [rope.get("rope_type"), *(r.get("rope_type") for r in rope.values() if isinstance(r, dict))]
+    return any(kind == "longrope" or "dynamic" in (kind or "") for kind in kinds)
 
 
 class EngineFactory:
@@ -81,7 +90,7 @@ class EngineFactory:
                 "or no position ids); use batched or auto"
             )
         self.strategy: Layout = "packed" if packed else "batched"
-        self.prompts = PromptCache(0 if self.recurrent else prompt_cache_bytes)
+        self.prompts = PromptCache(0 if self.recurrent or _rotates_by_length(model) else prompt_cache_bytes)
 
     def __call__(self) -> Engine:
         """A new engine without branches."""

@@ -50,6 +50,7 @@ class TokenTable:
             )
         if vocabulary is not None:
             self.texts[vocabulary:] = [None] * len(self.texts[vocabulary:])
+            self.texts += [None] * (vocabulary - len(self.texts))  # models pad their vocabulary
         order = sorted((t, i) for i, t in enumerate(self.texts) if t)
         self._sorted_texts = [t for t, _ in order]
         self._sorted_ids = np.array([i for _, i in order], dtype=np.int64)

@@ -70,6 +70,14 @@ def test_tokens_beyond_the_models_vocabulary_are_never_chosen() -> None:
     assert max(table.with_prefix(b"").tolist()) < 300
 
 
+def test_a_padded_vocabulary() -> None:
+    tokenizer = byte_level_tokenizer()
+    model = tiny_model("llama", len(tokenizer) + 400)  # random scores mostly prefer ids that the tokenizer lacks
+    decoder = ToolDecoder(model, tokenizer, max_value_tokens=5)
+    assert decoder.table.is_special(len(tokenizer) + 399) and decoder.table.join([len(tokenizer) + 399]) == b""
+    assert all(r.valid for r in decoder.decode(PROMPTS, tools=lookup(WEATHER)))  # type: ignore[union-attr]
+
+
 def crossing_tokens(table: TokenTable, candidate: CandidateCall) -> Iterator[tuple[bytes, int, bytes]]:
     """Tokens that cross the beginning or end of a value: the text before them, id, and text."""
     text = table.join(candidate.token_ids)

@@ -179,6 +179,17 @@ def test_none_never_calls() -> None:
     assert result.text == "[" * 9 and not result.calls
 
 
+def test_branches_are_released_also_without_a_call() -> None:
+    for choice in ("none", "auto", "required"):
+        engine = ScriptedEngine(DECODER.table.texts, lambda _: "no")
+        released: list[int] = []
+        engine.release = released.append  # type: ignore[method-assign]
+        DECODER.new_engine = lambda engine=engine: engine  # type: ignore[misc]
+        options = DecodeOptions(tool_choice=choice, max_text_tokens=3, order_limit=1, max_value_tokens=3)
+        DECODER.run([Request(PROMPT, lookup(FOUR), options)])
+        assert released == [0]
+
+
 def test_a_named_tool() -> None:
     tools = lookup(FOUR, tool("Stop"))
     assert decode(tools, script("Send", VALUES), tool_choice="Stop").text == "[Stop()]"

@@ -76,6 +76,13 @@ def test_a_growing_dialogue_is_kept_once() -> None:
     assert caching.prompt_cache.statistics.prompts == 1
 
 
+def test_keys_that_depend_on_the_length_of_the_prompt_are_not_kept() -> None:
+    model = tiny_model("llama", len(TOKENIZER))
+    assert ToolDecoder(model, TOKENIZER).prompt_cache.max_bytes > 0
+    model.config.rope_parameters = {"rope_type": "longrope", "rope_theta": 10000.0}
+    assert ToolDecoder(model, TOKENIZER).prompt_cache.max_bytes == 0
+
+
 def states(tokens: int) -> States:
     return [(torch.zeros(1, tokens, 8), torch.zeros(1, tokens, 8))]
 

@@ -1,12 +1,15 @@
 """Memory and padding: the prompt's cache exists once, slots are used again, rows of other lengths cost little."""
 
+import gc
+import weakref
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engine import Feed
 from tooldecoding.head import Head
 from tooldecoding.packed_engine import PADDING_WORTH_A_PASS, PackedEngine
@@ -56,6 +59,19 @@ def test_a_branch_outlives_the_one_that_it_forked_from() -> None:
         check(engine, other, [5, 6, 7, 10, *range(20, 20 + token)], [20 + token])
 
 
+def test_memory_is_given_back_at_once() -> None:
+    gc.disable()
+    try:
+        engine = PackedEngine(HEAD)
+        [root] = engine.open(1)
+        check(engine, root, [], [5, 6, 7])
+        cache = weakref.ref(engine._cache)
+        del engine
+        assert cache() is None
+    finally:
+        gc.enable()
+
+
 def memory(required: int, order_limit: int, prompt_tokens: int = 1000) -> int:
     spec = tool("F", *(parameter(f"k{i}", "str") for i in range(required)))
     decoder = ToolDecoder(MODEL, TOKENIZER, prompt_cache_mb=0, max_value_tokens=8, draft_tokens=0)
@@ -66,10 +82,6 @@ def memory(required: int, order_limit: int, prompt_tokens: int = 1000) -> int:
 
 
 def decoder_request(decoder: ToolDecoder, ids: list[int], spec: Any, order_limit: int) -> Any:
-    from dataclasses import replace
-
-    from tooldecoding.decoder import Request
-
     return Request(ids, lookup(spec), replace(decoder.options, order_limit=order_limit))
 
 
