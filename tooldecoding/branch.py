@@ -183,7 +183,7 @@ class Branch:
                 self._take(token, self._pending_label)
         self.pending, self._pending_token = b"", None
 
-    def drop_tried(self) -> None:
+    def _drop_tried(self) -> None:
         """Forget the tokens that were tried and not taken."""
         if self._ahead:
             self._engine.drop(self.handle, len(self._ahead))
@@ -228,11 +228,14 @@ class Branch:
     def _likeliest_first(self, scores: Scores, accept: Accept) -> Iterator[int]:
         """All tokens that can be accepted, maybe others and some twice, without sorting the vocabulary."""
         yield scores.best
-        yield from scores.top()[1:_FIRST_TRIED]
-        first = accept.first_bytes()
-        possible = self._table.with_prefix(self.pending) if self.pending else self._table.beginning_with(first)
+        top = scores.top()
+        yield from top[1:_FIRST_TRIED]
+        if self.pending:
+            possible = self._table.with_prefix(self.pending)
+        else:
+            possible = self._table.beginning_with(accept.first_bytes())
         if len(possible) > _MANY:
-            yield from scores.top()
+            yield from top[_FIRST_TRIED:]
         yield from scores.ranked(possible)
 
     def _is_tokenizers_own(self, token: int, text: bytes) -> bool:
@@ -350,7 +353,7 @@ class Branch:
         if self._ahead and self._ahead[0][0] == token:
             _, self._scores = self._ahead.pop(0)
         else:
-            self.drop_tried()
+            self._drop_tried()
             self._unfed.append(token)
             self._scores = None
         self._tally[label] += 1

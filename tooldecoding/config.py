@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from lookup.duplicates import ON_DUPLICATE, OnDuplicate
 from lookup.text_file import read_text
 from tooldecoding.errors import ConfigError
-from tooldecoding.options import CALIBRATION, DecodeOptions, Strategy
+from tooldecoding.options import CALIBRATION, PROMPT_CACHE_MB, DecodeOptions, Strategy
 
 Dtype = Literal["fp32", "bf16", "fp16", "auto"]
 Template = Literal["raw", "api-bank", "bfcl", "chat"]
@@ -81,7 +81,7 @@ class Settings(ModelSettings):
     dialogue: str | None = None
     batch: str | None = None
     out: str | None = None
-    prompt_cache_mb: int = 1024
+    prompt_cache_mb: int = PROMPT_CACHE_MB
     json: bool = False
     show_orders: bool = False
 

@@ -15,13 +15,10 @@ from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
 from tooldecoding.free_text import free_text
 from tooldecoding.loading import load_model
-from tooldecoding.options import TOOL_CHOICES, DecodeOptions, Strategy
+from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy
 from tooldecoding.result import Counters, DecodeResult
 from tooldecoding.strategy import EngineFactory
 from tooldecoding.token_table import TokenTable
-
-PROMPT_CACHE_MB = 1024
-"""Memory for the prompts of former requests, by default."""
 
 Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
 

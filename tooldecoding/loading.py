@@ -30,7 +30,7 @@ def load_model(
     ModelError
         If the path, hub id, device or dtype is wrong, or the files cannot be read.
     """
-    place = _device(device)
+    place = find_device(device)
     if dtype is None:
         dtype = "fp32" if place.type == "cpu" else "auto"
     if dtype not in DTYPES:
@@ -60,12 +60,13 @@ def load_quietly(
     return load_model(path, device, dtype)
 
 
-def _device(name: str | None) -> torch.device:
+def find_device(name: str | None) -> torch.device:
+    """The device of that name, a GPU if there is one where no name is given; ModelError if it is not there."""
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ModelError(f"device {name!r} is unknown or not there: {str(error).splitlines()[0]}") from error
+        raise ModelError(f"device {name!r} is unknown or not there: {str(error).splitlines()[0]}") from None
     return device

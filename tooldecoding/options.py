@@ -131,3 +131,6 @@ TOOL_CHOICES = ("auto", "required", "none")
 
 Strategy = Literal["auto", "packed", "batched"]
 """How branches share a forward pass; ``auto`` takes packed where the model supports it."""
+
+PROMPT_CACHE_MB = 1024
+"""MiB for the KV caches of former prompts, where nothing else is said."""

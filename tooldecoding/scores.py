@@ -10,8 +10,8 @@ from torch.nn.functional import cross_entropy
 
 Tokens = Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]
 
-
 _AT_ONCE = 1 << 17
+"""Logits of which probabilities are computed in one go on the CPU; elsewhere 64 times as many."""
 
 
 class LogitRows:

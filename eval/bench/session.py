@@ -18,9 +18,10 @@ from eval.bench.peers import FAILURES, PEERS, failure
 from eval.bench.plan import Plan
 from eval.bench.record import Cell, Record, Round
 from eval.bench.store import Store
-from eval.bench.subject import Subject, find_device, load_subject
+from eval.bench.subject import Subject, load_subject
 from eval.bench.workload import Ask, Workload, make_workload
 from lookup.errors import ToolDecodingError
+from tooldecoding.loading import find_device
 
 ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
 """Opens a bar for a word and a total; what it gives is told of progress."""

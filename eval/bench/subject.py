@@ -77,21 +77,3 @@ def load_subject(plan: Plan, label: str, device: torch.device) -> Subject:
     if engines.recurrent:
         raise ModelError(f"{label} keeps a recurrent state; bench measures models with attention alone")
     return Subject(label, decoder, engines, tokenizer, words)
-
-
-def find_device(name: str | None) -> torch.device:
-    """The device of that name; a GPU if there is one, where no name is given.
-
-    Raises
-    ------
-    ModelError
-        If it is unknown or not there.
-    """
-    if name is None:
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ModelError(f"device {name!r} is unknown or not there: {str(error).splitlines()[0]}") from None
-    return device
