@@ -10,6 +10,7 @@ from tooldecoding.reference.copying import wire
 from tooldecoding.reference.encoding import CONTEXT, FORM, NAME, VALUE, Encoded
 from tooldecoding.reference.evaluate import Score, count
 from tooldecoding.reference.network import Network, Shape, rotate
+from tooldecoding.reference.packing import MEMBERS
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +42,25 @@ def test_equals_transformers_llama(network: Network) -> None:
 
 def test_packed_sequences_do_not_see_each_other(network: Network) -> None:
     ids = torch.randint(3, 640, (1, 150), generator=torch.Generator().manual_seed(2))
-    row_of = (torch.arange(150) // 60)[None]
+    row_of = MEMBERS * (torch.arange(150) // 60)[None]
     packed = logits(network, ids, row_of)
     for start in (0, 60, 120):
         part = ids[:, start : start + 60]
         alone = logits(network, part, torch.zeros_like(part))
         assert torch.allclose(packed[:, start : start + 60], alone, atol=2e-4)
+
+
+def test_members_see_the_beginning_and_themselves(network: Network) -> None:
+    ids = torch.randint(3, 640, (1, 90), generator=torch.Generator().manual_seed(4))
+    row_of = MEMBERS + torch.tensor([[0] * 40 + [1] * 30 + [2] * 20])
+    packed = logits(network, ids, row_of)
+    first = logits(network, ids[:, :70], torch.zeros_like(ids[:, :70]))
+    assert torch.allclose(packed[:, :70], first, atol=2e-4)
+    changed = ids.clone()
+    changed[:, 40:70] = 5
+    assert torch.allclose(logits(network, changed, row_of)[:, 70:], packed[:, 70:], atol=2e-4)
+    changed[:, 0] = 5
+    assert not torch.allclose(logits(network, changed, row_of)[:, 70:], packed[:, 70:], atol=2e-2)
 
 
 def test_losses_are_those_of_the_logits(network: Network) -> None:

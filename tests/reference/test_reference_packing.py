@@ -8,7 +8,7 @@ from reference_runs import SGD, tiny_settings, tiny_tokenizer
 
 from data import needs_data
 from tooldecoding.documentation import Documentation
-from tooldecoding.reference.encoding import CONTEXT, VALUE, Encoded, encode
+from tooldecoding.reference.encoding import CONTEXT, VALUE, Encoded, encode, encode_together
 from tooldecoding.reference.example import Answer, segments
 from tooldecoding.reference.lexicon import Draw
 from tooldecoding.reference.material import Material, encode_held_out, held_out_examples
@@ -36,7 +36,7 @@ def test_answers_are_learnt_first() -> None:
     rows = [[sequence(20, 5), sequence(12, 3)], [sequence(32, 2)]]
     batch = collate(rows, 0.5, Draw("x"))
     assert batch.ids.shape == batch.row_of.shape == (2, 32)
-    assert batch.row_of.tolist() == [[0] * 20 + [1] * 12, [0] * 32]
+    assert batch.row_of.tolist() == [[0] * 20 + [64] * 12, [0] * 32]
     assert len(batch.places) == 32 and int(batch.is_answer.sum()) == 10
     assert len(set(batch.places.tolist())) == 32
     assert not {0, 20, 32} & set(batch.places.tolist())
@@ -81,12 +81,34 @@ def test_encoding_ends_behind_the_last_answer_that_fits(material: Material) -> N
 
 
 @needs_data
+def test_dialogues_about_the_same_tools_share_their_documentation(material: Material) -> None:
+    dialogues, d, tokenizer = SgdDialogues(SGD, "train"), Draw("group"), material.tokenizer
+    for _ in range(10):
+        examples = dialogues.draw(d, "api-bank", count=4, whole=False)
+        parts = [segments(example, d) for example in examples]
+        form = examples[0].form.call_format
+        packed = encode_together(parts, form, tokenizer, 100_000)
+        assert packed is not None and max(packed.members) == len(parts) > 1
+        pairs = list(zip(packed.ids, packed.members, strict=True))
+        for number, part in enumerate(parts, 1):
+            alone = encode(part, form, tokenizer, 100_000)
+            assert alone is not None and [i for i, m in pairs if m in (0, number)] == alone.ids
+        batch = collate([[packed]], 1.0, d)
+        starts = [n for n in range(1, len(pairs)) if pairs[n][1] > max(1, pairs[n - 1][1])]
+        assert len(starts) == len(parts) - 1
+        assert not set(starts) & set(batch.places.tolist())
+        for most in (len(packed.ids) - 1, len(packed.ids) // 2):
+            cut = encode_together(parts, form, tokenizer, most)
+            assert cut is None or (len(cut.ids) <= most and cut.kinds[-1] != CONTEXT)
+
+
+@needs_data
 def test_sgd_is_printed_as_the_evaluation_prints_it() -> None:
     dialogues = SgdDialogues(SGD, "train")
     d = Draw("sgd")
     answers = 0
     for number in range(60):
-        plain = dialogues.draw(d, "bfcl", renamed=number % 2 == 1)
+        plain = dialogues.draw(d, "bfcl", renamed=number % 2 == 1)[0]
         lookup = Documentation.read(list(plain.tools), "sgd").lookup
         for part in segments(plain, d):
             if part.answer is not None:
@@ -101,7 +123,7 @@ def test_sgd_is_printed_as_the_evaluation_prints_it() -> None:
         {k: v for k, v in t.items() if k != "service"} for t in dialogues.variants[0] if t["service"] in row["services"]
     ]
     dialogues.rows = [row]
-    shown = dialogues.draw(d, "api-bank", renamed=False)
+    shown = dialogues.draw(d, "api-bank", renamed=False)[0]
     assert shown.form.prompt(shown.tools, []).count(Documentation.read(tools, "sgd").as_api_bank()) == 1
 
 
@@ -110,7 +132,7 @@ def test_names_of_sgd_change_from_one_example_to_the_next() -> None:
     dialogues = SgdDialogues(SGD, "train")
     dialogues.rows = dialogues.rows[:1]
     d = Draw("names")
-    drawn = [dialogues.draw(d, "api-bank") for _ in range(40)]
+    drawn = [dialogues.draw(d, "api-bank")[0] for _ in range(40)]
     assert len({tuple(sorted(tool["name"] for tool in e.tools)) for e in drawn}) > 15
     keys = {key for e in drawn for tool in e.tools for key in tool["input_parameters"]}
     assert len(keys) > 40

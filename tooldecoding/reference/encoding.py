@@ -15,10 +15,15 @@ CONTEXT, FORM, NAME, VALUE = range(4)
 
 @dataclass(frozen=True)
 class Encoded:
-    """Token ids of one sequence and, per token, what it is."""
+    """Token ids of one sequence and, per token, what it is.
+
+    ``members`` is empty for a sequence that stands alone. Where several share a beginning, it tells their tokens apart:
+    0 for the beginning, 1 for what the first one goes on with, 2 for what the second one does, and so on.
+    """
 
     ids: list[int]
     kinds: list[int]
+    members: Sequence[int] = ()
 
 
 def pieces(answer: Answer, form: CallFormat) -> Iterator[tuple[str, int]]:
@@ -73,3 +78,28 @@ def encode(
         if part.answer is not None:
             kept = len(ids)
     return Encoded(ids[:kept], kinds[:kept]) if kept else None
+
+
+def encode_together(
+    dialogues: Sequence[Sequence[Segment]], form: CallFormat, tokenizer: PreTrainedTokenizerFast, max_tokens: int
+) -> Encoded | None:
+    """Dialogues about the same documentation, which is there once; those that do not fit are left out or cut."""
+    encoded = [encode(parts, form, tokenizer, max_tokens) for parts in dialogues]
+    fitting = [(parts, e) for parts, e in zip(dialogues, encoded, strict=True) if e is not None]
+    if len(fitting) < 2:
+        return fitting[0][1] if fitting else None
+    ids, kinds = fitting[0][1].ids, fitting[0][1].kinds
+    shared = min(_common(ids, kinds, other.ids) for _, other in fitting[1:])
+    members = [0] * shared + [1] * (len(ids) - shared)
+    for parts, _ in fitting[1:]:
+        other = encode(parts, form, tokenizer, max_tokens - len(ids) + shared)
+        if other is not None and len(other.ids) > shared:
+            ids, kinds = ids + other.ids[shared:], kinds + other.kinds[shared:]
+            members += [members[-1] + 1] * (len(ids) - len(members))
+    return Encoded(ids, kinds, members)
+
+
+def _common(ids: Sequence[int], kinds: Sequence[int], other: Sequence[int]) -> int:
+    """How many tokens of context both begin with."""
+    pairs = zip(ids, kinds, other, strict=False)
+    return next((n for n, (a, kind, b) in enumerate(pairs) if a != b or kind != CONTEXT), min(len(ids), len(other)))

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.reference.dialogues import make_dialogue, make_search
 from tooldecoding.reference.drills import recall, repeated_ids
-from tooldecoding.reference.encoding import Encoded, encode
+from tooldecoding.reference.encoding import Encoded, encode, encode_together
 from tooldecoding.reference.example import FORMS, Example, segments
 from tooldecoding.reference.lexicon import Draw
 from tooldecoding.reference.packing import Batch, collate, fill_row
@@ -20,6 +20,10 @@ from tooldecoding.reference.tokenizer import SPECIAL
 
 SHORT_ROW = 512
 """Rows of up to that many tokens hold few results and few tools, for SGD's prompts are longer when whole."""
+SGD_BFCL = 0.5
+"""How much rarer BFCL's form is for SGD, for it is evaluated in API-Bank's, in which documentation is shorter."""
+DIALOGUES = 4
+"""Most dialogues of SGD about the same documentation, for each ``SHORT_ROW`` of a row."""
 
 
 def draw_synthetic(d: Draw, size: Size, template: str) -> Example:
@@ -31,16 +35,20 @@ def draw_synthetic(d: Draw, size: Size, template: str) -> Example:
     return make_questions(d, size, template)
 
 
-def draw_example(d: Draw, stage: Stage, length: int, sgd: SgdDialogues | None) -> Example:
-    """One example of a stage's mixture for a row of ``length`` tokens; without SGD all are synthetic."""
-    template = "bfcl" if d.chance(stage.bfcl) else "api-bank"
+def draw_examples(d: Draw, stage: Stage, length: int, sgd: SgdDialogues | None) -> list[Example]:
+    """One example, or several of SGD about the same tools, of a stage's mixture for a row of ``length`` tokens.
+
+    Without SGD all are synthetic.
+    """
+    of_sgd = sgd is not None and d.chance(stage.sgd)
+    template = "bfcl" if d.chance(stage.bfcl * (SGD_BFCL if of_sgd else 1)) else "api-bank"
     long = max(1, length // SHORT_ROW)
-    if sgd is not None and d.chance(stage.sgd):
-        whole = long > 1 and d.chance(0.75)
-        return sgd.draw(d, template, most_calls=5 if long < 4 else 9, whole=whole)
+    if sgd is not None and of_sgd:
+        whole = d.chance({1: 0.0, 2: 0.4}.get(long, 0.75))
+        return sgd.draw(d, template, d.randint(1, DIALOGUES * long), most_calls=5 if long < 4 else 9, whole=whole)
     tools = min(10, stage.tools * long) if d.chance(0.6) else stage.tools
     size = Size(tools, stage.parameters, stage.calls * (2 if long > 1 else 1), nested=stage.parameters > 2)
-    return draw_synthetic(d, size, template)
+    return [draw_synthetic(d, size, template)]
 
 
 class Material:
@@ -73,8 +81,9 @@ class Material:
                 return self._fill(d, most_tokens)
             template = "bfcl" if d.chance(stage.bfcl) else "api-bank"
             return encode(recall(d, template), FORMS[template].call_format, self.tokenizer, most_tokens)
-        example = draw_example(d, stage, length, self.sgd)
-        return encode(segments(example, d), example.form.call_format, self.tokenizer, most_tokens)
+        examples = draw_examples(d, stage, length, self.sgd)
+        dialogues = [segments(example, d) for example in examples]
+        return encode_together(dialogues, examples[0].form.call_format, self.tokenizer, most_tokens)
 
     def _fill(self, d: Draw, most_tokens: int) -> Encoded:
         return repeated_ids(d, len(SPECIAL), len(self.tokenizer), most_tokens)
@@ -83,7 +92,7 @@ class Material:
 def sample_texts(settings: TrainingSettings, sgd: SgdDialogues | None, count: int) -> list[str]:
     """Texts of the last stage's mixture, for the tokenizer to be trained on."""
     d = Draw(f"tokenizer/{settings.seed}")
-    examples = (draw_example(d, settings.stages[-1], SHORT_ROW, sgd) for _ in range(count))
+    examples = (draw_examples(d, settings.stages[-1], SHORT_ROW, sgd)[0] for _ in range(count))
     return ["".join(part.text for part in segments(example, d)) for example in examples]
 
 
@@ -103,7 +112,7 @@ def held_out_examples(sgd_folder: Path | None, count: int, seed: int = 1_000_003
         for name, services in (("sgd unseen", dev - seen), ("sgd seen", dev & seen)):
             dialogues = SgdDialogues(sgd_folder, "dev", services)
             d = Draw(f"held-out/{seed}/{name}")
-            out[name] = [dialogues.draw(d, "api-bank", renamed=False) for _ in range(count)]
+            out[name] = [dialogues.draw(d, "api-bank", renamed=False)[0] for _ in range(count)]
     return out
 
 

@@ -14,6 +14,7 @@ from torch.nn import functional
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from tooldecoding.reference.embedding import TokenEmbedding
+from tooldecoding.reference.packing import MEMBERS
 from tooldecoding.reference.tokenizer import SPECIAL
 
 EPSILON = 1e-6
@@ -67,21 +68,29 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, row_of: Tensor, chunk: int) -> Tensor:
-    """Causal attention within sequences: q, k, v (B, H, T, D); ``row_of`` (B, T) tells sequences apart."""
+    """Causal attention within sequences, of members to their own tokens and the beginning that they share.
+
+    q, k, v (B, H, T, D); ``row_of`` (B, T) as in ``Batch``.
+    """
     length = q.shape[2]
+    beginning = row_of - row_of % MEMBERS
     if q.is_cuda:
         causal = torch.ones(length, length, dtype=torch.bool, device=q.device).tril()
-        allowed = causal & (row_of[:, :, None] == row_of[:, None, :])
+        allowed = causal & _related(row_of, beginning, row_of)
         return functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed[:, None])
     out = []
     for start in range(0, length, chunk):
         end = min(length, start + chunk)
         scores = (q[:, :, start:end] * q.shape[3] ** -0.5) @ k[:, :, :end].transpose(-1, -2)
         behind = torch.arange(start, end)[:, None] >= torch.arange(end)[None]
-        allowed = behind & (row_of[:, start:end, None] == row_of[:, None, :end])
+        allowed = behind & _related(row_of[:, start:end], beginning[:, start:end], row_of[:, :end])
         shares = scores.float().masked_fill(~allowed[:, None], -1e9).softmax(-1).to(q.dtype)
         out.append(shares @ v[:, :, :end])
     return torch.cat(out, 2)
+
+
+def _related(asking: Tensor, beginning: Tensor, asked: Tensor) -> Tensor:
+    return (asking[:, :, None] == asked[:, None, :]) | (beginning[:, :, None] == asked[:, None, :])
 
 
 class Block(nn.Module):
@@ -136,7 +145,7 @@ class Network(nn.Module):
         return turned.cos().to(dtype), turned.sin().to(dtype)
 
     def hidden(self, ids: Tensor, row_of: Tensor, dtype: torch.dtype = torch.bfloat16) -> tuple[Tensor, Tensor]:
-        """Ids (B, T) and the sequence that each belongs to -> last hidden states (B, T, width), table (V, width)."""
+        """Ids (B, T) and what each belongs to, as in ``Batch`` -> last hidden states (B, T, width), table (V, width)."""
         length = ids.shape[1]
         cos, sin = self.angles(length, ids.device, dtype)
         table = self.embedding.table()
@@ -154,6 +163,7 @@ class Network(nn.Module):
         Parameters
         ----------
         ids, row_of : Tensor (B, T), int64
+            As in ``Batch``.
         places : Tensor (K,), int64
             Where the tokens to predict stand in the flattened ids; none is the first of a row.
 

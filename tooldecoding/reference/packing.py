@@ -7,10 +7,14 @@ from random import Random
 import torch
 from torch import Tensor
 
-from tooldecoding.reference.encoding import CONTEXT, Encoded
+from tooldecoding.reference.encoding import CONTEXT, FORM, Encoded
 
 CONTEXT_WEIGHT = 0.1
-"""Loss weight of a token that is no answer's; those of answers weigh 1."""
+"""Loss weight of a token that is no answer's; names and values weigh 1."""
+FORM_WEIGHT = 0.5
+"""Loss weight of what stands around names and values, for the next key cannot be known where keys are shuffled."""
+MEMBERS = 64
+"""Most members of a sequence and its beginning."""
 
 Drawer = Callable[[int], Encoded | None]
 """A maximum of tokens -> a sequence of at most that many, or ``None`` if what was drawn does not fit."""
@@ -23,7 +27,7 @@ class Batch:
     Attributes
     ----------
     ids, row_of : Tensor (B, T), int64
-        Tokens, and the number of the sequence in its row.
+        Tokens, and what each belongs to: ``MEMBERS`` times the number of the sequence in its row, plus the member.
     places : Tensor (K,), int64
         Where in the flattened ids the tokens to be predicted stand.
     weight : Tensor (K,), float32
@@ -68,15 +72,19 @@ def collate(rows: Sequence[Sequence[Encoded]], learnt_share: float, rng: Random)
     room for, whose weight is raised to make up for the rest. Where there are more tokens of answers, some are left out.
     """
     ids = torch.tensor([[i for s in row for i in s.ids] for row in rows])
-    row_of = torch.tensor([[n for n, s in enumerate(row) for _ in s.ids] for row in rows])
+    row_of = torch.tensor([[MEMBERS * n + m for n, s in enumerate(row) for m in s.members or [0] * len(s.ids)]
+                           for row in rows])  # fmt: skip
     answers: list[int] = []
+    weights: dict[int, float] = {}
     others: list[int] = []
     at = 0
     for row in rows:
         for sequence in row:
+            beginnings = {0} | {n for n, m in enumerate(sequence.members) if m > 1 and m != sequence.members[n - 1]}
             for offset, kind in enumerate(sequence.kinds):
-                if offset:
+                if offset not in beginnings:
                     (others if kind == CONTEXT else answers).append(at + offset)
+                    weights[at + offset] = FORM_WEIGHT if kind == FORM else 1.0
             at += len(sequence.ids)
     count = int(ids.numel() * learnt_share)
     chosen = answers if len(answers) <= count else rng.sample(answers, count)
@@ -84,7 +92,7 @@ def collate(rows: Sequence[Sequence[Encoded]], learnt_share: float, rng: Random)
     lacking = count - len(chosen) - len(drawn)
     places = [*chosen, *drawn, *answers[:1] * lacking]
     weight = torch.zeros(count)
-    weight[: len(chosen)] = 1.0
+    weight[: len(chosen)] = torch.tensor([weights[place] for place in chosen])
     if drawn:
         weight[len(chosen) : len(chosen) + len(drawn)] = CONTEXT_WEIGHT * len(others) / len(drawn)
     is_answer = torch.zeros(count, dtype=torch.bool)

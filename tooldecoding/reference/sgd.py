@@ -111,12 +111,25 @@ class SgdDialogues:
             json.loads((folder / f"{split}_tools{v}.json").read_text(encoding="utf-8")) for v in VARIANTS
         ]
         self.index = {(t["service"], t["name"]): i for i, t in enumerate(self.variants[0])}
+        self.alike: dict[frozenset[str], list[Any]] = {}
+        for row in self.rows:
+            self.alike.setdefault(frozenset(row["services"]), []).append(row)
 
-    def draw(self, d: Draw, template: str, most_calls: int = 5, whole: bool = True, renamed: bool = True) -> Example:
-        """A random dialogue.
+    def draw(
+        self,
+        d: Draw,
+        template: str,
+        count: int = 1,
+        most_calls: int = 5,
+        whole: bool = True,
+        renamed: bool = True,
+    ) -> list[Example]:
+        """Random dialogues about the same tools, documented alike.
 
         Parameters
         ----------
+        count : int
+            How many there are, where the data has as many with the same services.
         most_calls : int
             The dialogue ends behind that many calls.
         whole : bool
@@ -124,23 +137,28 @@ class SgdDialogues:
         renamed : bool
             Paraphrased and renamed; otherwise as the data has them.
         """
-        row = d.choice(self.rows)
-        calls = row["calls"][:most_calls]
+        alike = self.alike[frozenset(d.choice(self.rows)["services"])]
+        rows = d.sample(alike, min(count, len(alike)))
         variant = d.randrange(len(VARIANTS)) if renamed else 0
-        used = {self.index[call["service"], call["name"]] for call in calls}
-        offered = [i for (service, _), i in self.index.items() if service in row["services"]]
+        used = {self.index[c["service"], c["name"]] for row in rows for c in row["calls"][:most_calls]}
+        offered = [i for (service, _), i in self.index.items() if service in rows[0]["services"]]
         shown = offered if whole else sorted(used | set(d.sample(offered, min(len(offered), d.randint(0, 2)))))
         tools: dict[int, SgdTool] = {}
         for i in shown:
             tool = SgdTool(d, self.variants[variant][i], self.variants[0][i], renamed)
             if tool.name not in [t.name for t in tools.values()]:
                 tools[i] = tool
-        turns = self._turns(d, row, {c["turn"]: c for c in calls}, tools, template, whole)
         order = list(tools.values())
         if renamed:
             d.shuffle(order)
         required = {tool.name: tool.required for tool in order}
-        return Example(tuple(t.print(d, template) for t in order), required, tuple(turns), FORMS[template])
+        printed = tuple(tool.print(d, template) for tool in order)
+        examples = []
+        for row in rows:
+            calls = {call["turn"]: call for call in row["calls"][:most_calls]}
+            turns = self._turns(d, row, calls, tools, template, whole)
+            examples.append(Example(printed, required, tuple(turns), FORMS[template]))
+        return examples
 
     def _turns(
         self, d: Draw, row: Mapping[str, Any], at: Mapping[int, Any], tools: Mapping[int, SgdTool], template: str,
