@@ -25,7 +25,7 @@ def test_the_answers_are_right(folder: Path, benchmark: Benchmark, part: str, co
     for sample in samples:
         form = CALL_FORMATS[benchmark.call_format]
         text = form.render(sample.calls) if sample.calls else "None."
-        wanted = "live_relevance" != sample.category
+        wanted = sample.category != "live_relevance"
         assert benchmark.judge(sample, text).correct is wanted, (sample.id, text)
 
 

@@ -1,7 +1,7 @@
 """Synthetic requests and dialogues in words that training never uses, in files that ``eval`` reads.
 
-``python -m tooldecoding.reference.held_out --out DIR`` writes ``DIR/questions`` in BFCL's layout, for ``eval bfcl-live``,
-and ``DIR/dialogues`` in SGD's, for ``eval sgd``, so that the same scorers judge them.
+``python -m tooldecoding.reference.held_out --out DIR`` writes ``DIR/questions`` in BFCL's layout, for
+``eval bfcl-live``, and ``DIR/dialogues`` in SGD's, for ``eval sgd``, so that the same scorers judge them.
 """
 
 import gzip

@@ -145,7 +145,7 @@ class Network(nn.Module):
         return turned.cos().to(dtype), turned.sin().to(dtype)
 
     def hidden(self, ids: Tensor, row_of: Tensor, dtype: torch.dtype = torch.bfloat16) -> tuple[Tensor, Tensor]:
-        """Ids (B, T) and what each belongs to, as in ``Batch`` -> last hidden states (B, T, width), table (V, width)."""
+        """Ids and ``row_of`` (B, T) as in ``Batch`` -> last hidden states (B, T, width), table (V, width)."""
         length = ids.shape[1]
         cos, sin = self.angles(length, ids.device, dtype)
         table = self.embedding.table()
