@@ -8,11 +8,11 @@ from reference_runs import SGD, tiny_settings, tiny_tokenizer
 
 from data import needs_data
 from tooldecoding.documentation import Documentation
-from tooldecoding.reference.encoding import CONTEXT, VALUE, Encoded, encode, encode_together
+from tooldecoding.reference.encoding import CONTEXT, FORM, KEY, NAME, VALUE, Encoded, encode, encode_together
 from tooldecoding.reference.example import Answer, segments
 from tooldecoding.reference.lexicon import Draw
 from tooldecoding.reference.material import Material, encode_held_out, held_out_examples
-from tooldecoding.reference.packing import CONTEXT_WEIGHT, collate, fill_row
+from tooldecoding.reference.packing import CONTEXT_WEIGHT, DECISION_WEIGHT, KEY_WEIGHT, collate, fill_row
 from tooldecoding.reference.prefetch import batches_from
 from tooldecoding.reference.sgd import SgdDialogues
 
@@ -42,14 +42,23 @@ def test_answers_are_learnt_first() -> None:
     assert not {0, 20, 32} & set(batch.places.tolist())
     context = float(batch.weight[~batch.is_answer].sum())
     assert context == pytest.approx(CONTEXT_WEIGHT * (64 - 10 - 3))
-    assert batch.weight[batch.is_answer].eq(1).all()
+    by_place = dict(zip(batch.places.tolist(), batch.weight.tolist(), strict=True))
+    assert [by_place[place] for place in (15, 16, 29, 31, 62, 63)] == [DECISION_WEIGHT, 1.0] * 3
+
+
+def test_weights_of_answers() -> None:
+    kinds = [CONTEXT, NAME, NAME, FORM, KEY, KEY, VALUE, VALUE, FORM, FORM]
+    batch = collate([[Encoded(list(range(100, 110)), kinds)]], 0.9, Draw("x"))
+    weights = dict(zip(batch.places.tolist(), batch.weight.tolist(), strict=True))
+    expected = [DECISION_WEIGHT, 1, 1, KEY_WEIGHT, KEY_WEIGHT, DECISION_WEIGHT, 1, 1, 1]
+    assert [weights[place] for place in range(1, 10)] == pytest.approx(expected)
 
 
 def test_too_many_and_too_few_tokens_to_learn() -> None:
     many = collate([[sequence(32, 30)]], 0.25, Draw("x"))
     assert len(many.places) == 8 and many.is_answer.all()
     few = collate([[sequence(1, 0) for _ in range(31)] + [sequence(2, 1)]], 0.5, Draw("x"))
-    assert len(few.places) == 16 and float(few.weight.sum()) == 1.0
+    assert len(few.places) == 16 and float(few.weight.sum()) == DECISION_WEIGHT
 
 
 def test_batches_depend_on_their_number_alone(material: Material) -> None:

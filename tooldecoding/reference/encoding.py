@@ -9,8 +9,12 @@ from lookup.value_text import render_value
 from tooldecoding.call_format import CallFormat
 from tooldecoding.reference.example import Answer, Segment
 
-CONTEXT, FORM, NAME, VALUE = range(4)
-"""What a token is. ``FORM`` also holds refusals; a value's closing quote belongs to it, its opening one does not."""
+CONTEXT, KEY, FORM, NAME, VALUE = range(5)
+"""What a token is.
+
+``FORM`` is what stands around names, keys and values; it also holds refusals. A value's closing quote belongs to the
+value, its opening one does not.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,9 @@ def pieces(answer: Answer, form: CallFormat) -> Iterator[tuple[str, int]]:
         yield call.name, NAME
         yield form.bracket, FORM
         for index, (key, value) in enumerate(call.arguments.items()):
-            yield (form.separator if index else "") + form.key(key), FORM
+            if index:
+                yield form.separator, FORM
+            yield form.key(key), KEY
             literal = render_value(value, form.notation)
             if literal[0] in "'\"":
                 yield literal[0], FORM
@@ -47,7 +53,7 @@ def pieces(answer: Answer, form: CallFormat) -> Iterator[tuple[str, int]]:
 
 
 def encode_answer(text: str, answer: Answer, form: CallFormat, tokenizer: PreTrainedTokenizerFast) -> Encoded:
-    """An answer's text (with its newline): a token that holds some of a value is one of the value, then of the name."""
+    """An answer's text (with its newline): a token that holds several things is of the last kind among them."""
     marks = bytearray(len(text))
     at = 0
     for piece, kind in pieces(answer, form):

@@ -7,12 +7,14 @@ from random import Random
 import torch
 from torch import Tensor
 
-from tooldecoding.reference.encoding import CONTEXT, FORM, Encoded
+from tooldecoding.reference.encoding import CONTEXT, KEY, NAME, VALUE, Encoded
 
 CONTEXT_WEIGHT = 0.1
-"""Loss weight of a token that is no answer's; names and values weigh 1."""
-FORM_WEIGHT = 0.5
-"""Loss weight of what stands around names and values, for the next key cannot be known where keys are shuffled."""
+"""Loss weight of a token that is no answer's; one of an answer weighs 1, with two exceptions."""
+KEY_WEIGHT = 0.4
+"""Loss weight of a key's tokens, since the next key cannot be known where keys are shuffled."""
+DECISION_WEIGHT = 2.0
+"""Loss weight of the first token of a name or a value, which decides on the others."""
 MEMBERS = 64
 """Most members of a sequence and its beginning."""
 
@@ -84,7 +86,7 @@ def collate(rows: Sequence[Sequence[Encoded]], learnt_share: float, rng: Random)
             for offset, kind in enumerate(sequence.kinds):
                 if offset not in beginnings:
                     (others if kind == CONTEXT else answers).append(at + offset)
-                    weights[at + offset] = FORM_WEIGHT if kind == FORM else 1.0
+                    weights[at + offset] = _weight(kind, sequence.kinds[offset - 1])
             at += len(sequence.ids)
     count = int(ids.numel() * learnt_share)
     chosen = answers if len(answers) <= count else rng.sample(answers, count)
@@ -98,3 +100,9 @@ def collate(rows: Sequence[Sequence[Encoded]], learnt_share: float, rng: Random)
     is_answer = torch.zeros(count, dtype=torch.bool)
     is_answer[: len(chosen)] = True
     return Batch(ids, row_of, torch.tensor(places), weight, is_answer)
+
+
+def _weight(kind: int, before: int) -> float:
+    if kind == KEY:
+        return KEY_WEIGHT
+    return DECISION_WEIGHT if kind in (NAME, VALUE) and before != kind else 1.0
