@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.call_format import Call
 from tooldecoding.reference.embedding import TokenEmbedding, traits
-from tooldecoding.reference.encoding import FORM, NAME, VALUE, encode_answer
+from tooldecoding.reference.encoding import FORM, KEY, NAME, VALUE, encode_answer
 from tooldecoding.reference.example import FORMS, Answer
 
 
@@ -63,7 +63,7 @@ def test_kinds_of_an_answers_tokens(tokenizer: PreTrainedTokenizerFast) -> None:
 
     assert of(NAME).split() == ["Find", "Go"]
     assert of(VALUE).startswith("New York'") and "12" in of(VALUE)
-    assert "city" in of(FORM)
+    assert "city" in of(KEY) and "n=" in of(KEY)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from lookup.value_text import render_value
 from tooldecoding.call_format import CallFormat
 from tooldecoding.reference.example import Answer, Segment
 
-CONTEXT, KEY, FORM, NAME, VALUE = range(5)
+CONTEXT, FORM, KEY, NAME, VALUE = range(5)
 """What a token is.
 
 ``FORM`` is what stands around names, keys and values; it also holds refusals. A value's closing quote belongs to the
