@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.call_format import Call
 from tooldecoding.reference.embedding import TokenEmbedding, traits
-from tooldecoding.reference.encoding import FORM, KEY, NAME, VALUE, encode_answer
+from tooldecoding.reference.encoding import KEY, NAME, VALUE, encode_answer
 from tooldecoding.reference.example import FORMS, Answer
 
 
