@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -21,7 +22,7 @@ from tooldecoding.reference.material import draw_synthetic
 from tooldecoding.reference.parameters import draw_parameters
 from tooldecoding.reference.printing import BFCL_TYPES, print_tools
 from tooldecoding.reference.questions import Size, make_questions
-from tooldecoding.reference.tools import make_tools
+from tooldecoding.reference.tools import make_tool, make_tools
 
 SIZE = Size(tools=4, parameters=6, calls=4)
 
@@ -204,3 +205,12 @@ def test_drills_are_mostly_copies() -> None:
             if part.answer is not None:
                 [call] = part.answer.calls
                 assert call.name in said and part.text == form.call_format.render([call]) + "\n"
+
+
+def test_a_thing_named_like_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooldecoding.reference.tools.VERB_GROUPS", (("review",),))
+    monkeypatch.setattr("tooldecoding.reference.tools.NOUN_SYNONYMS", {})
+    d = Draw("review")
+    like = make_tool(d, 2, 0.5, nested=False)
+    drawn = [make_tool(d, 2, 0.5, nested=False, like=replace(like, thing="review")) for _ in range(300)]
+    assert all(tool.name for tool in drawn)

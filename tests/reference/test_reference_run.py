@@ -16,6 +16,8 @@ from typer.testing import CliRunner
 from data import needs_data
 from tooldecoding.errors import ConfigError
 from tooldecoding.reference.evaluate import main as evaluate
+from tooldecoding.reference.material import Material
+from tooldecoding.reference.packing import Batch
 from tooldecoding.reference.settings import TrainingSettings, read_settings
 from tooldecoding.reference.train import Training, run_training
 
@@ -110,6 +112,21 @@ def test_a_signal_saves_and_ends(number: int, tmp_path: Path, monkeypatch: pytes
     training = run_training(settings, quiet(), CPU)
     assert training.step == 2 and signal.getsignal(number) is kept
     monkeypatch.undo()
+    assert Training(settings, quiet(), CPU).step == 2
+
+
+def test_what_was_learnt_is_kept_where_the_material_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Material.batches
+
+    def fail(material: Material, step: int, progress: float) -> list[Batch]:
+        if step == 2:
+            raise IndexError("no such word")
+        return made(material, step, progress)
+
+    settings = read_settings(write_settings(tmp_path))
+    monkeypatch.setattr(Material, "batches", fail)
+    with pytest.raises(IndexError):
+        run_training(settings, quiet(), CPU)
     assert Training(settings, quiet(), CPU).step == 2
 
 

@@ -84,7 +84,7 @@ def make_tool(d: Draw, most_parameters: int, optional_share: float, nested: bool
     if d.chance(0.12):
         parts.append(d.choice(SUFFIXES).lower())
     if d.chance(0.06):
-        parts = [p for p in parts if p not in named.split("_")]
+        parts = [p for p in parts if p not in named.split("_")] or parts
     count = min(most_parameters, d.choices(range(8), [0.04, 0.2, 0.24, 0.22, 0.14, 0.08, 0.05, 0.03])[0])
     parameters = draw_parameters(d, count, thing, optional_share, nested)
     return Tool(styled(d, parts), verbs, thing, _describe(d, verbs, thing, parameters), parameters)

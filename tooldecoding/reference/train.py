@@ -7,7 +7,7 @@ SIGTERM) saves its state and goes on from there when the command is given again,
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,6 +26,7 @@ from tooldecoding.reference.evaluate import count
 from tooldecoding.reference.learner import Learner
 from tooldecoding.reference.material import Material, encode_held_out, held_out_examples, sample_texts
 from tooldecoding.reference.network import Network
+from tooldecoding.reference.packing import Batch
 from tooldecoding.reference.prefetch import batches_from
 from tooldecoding.reference.run_files import RunFiles
 from tooldecoding.reference.settings import TrainingSettings, read_settings
@@ -125,7 +126,7 @@ class Training:
         made = batches_from(self.material, self.step, settings.workers)
         while self.progress < 1 and not self.stopped:
             drawing = time.monotonic()
-            batches = next(made)
+            batches = self._next(made)
             drawn += time.monotonic() - drawing
             losses.append(self.learner.step(batches, settings.rate_at(self.progress)))
             self.step += 1
@@ -144,6 +145,13 @@ class Training:
         self.save()
         if not self.stopped:
             self.report()
+
+    def _next(self, made: Iterator[list[Batch]]) -> list[Batch]:
+        try:
+            return next(made)
+        except Exception:
+            self.save()  # what was learnt is kept, whatever is wrong with the material
+            raise
 
     def _log(self, losses: list[tuple[float, float]], seconds: float, drawn: float) -> None:
         loss, right = (sum(column) / len(losses) for column in zip(*losses, strict=True))
