@@ -4,8 +4,11 @@ STAMP := .venv/installed
 DEMO := tooldecoding/demo
 DATA ?= ../shared/data
 BENCH ?= runs/bench
+RESULTS ?= runs/results
+LIMIT ?= 300
+MODEL ?= reference
 
-.PHONY: demo test check parity bench bench-gpu
+.PHONY: demo test check parity bench bench-gpu results
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -24,6 +27,29 @@ bench: $(STAMP)
 bench-gpu: $(STAMP)
 	.venv/bin/tooldecoding bench --device cuda --dtype bf16 --shape llama-1b,llama-7b --batch 1,8,32 \
 		--order-limit 1,2,4,6,12 --against greedy,beam6 --repeat 5 --minutes 8 --out $(BENCH)-gpu
+
+# Every method on every benchmark, LIMIT samples of each (all of API-Bank); begun runs go on. With -j2, two at a time.
+results: results-api-bank results-sgd results-bfcl-live results-questions results-dialogues
+
+results-api-bank: FROM = api-bank --data $(DATA)/api-bank
+results-sgd: FROM = sgd --data $(DATA)/sgd --limit $(LIMIT)
+results-bfcl-live: FROM = bfcl-live --data $(DATA)/bfcl --limit $(LIMIT)
+results-questions: FROM = bfcl-live --data $(RESULTS)/held-out/questions --limit $(LIMIT)
+results-dialogues: FROM = sgd --data $(RESULTS)/held-out/dialogues --limit $(LIMIT)
+
+results-%: $(RESULTS)/held-out/questions
+	for method in greedy beam tooldec; do \
+		.venv/bin/tooldecoding eval $(FROM) --model $(MODEL) --method $$method --batch-size 1 \
+			--out $(RESULTS)/$*/$$method || exit 1; \
+	done
+	for limit in 1 4 9 12; do \
+		.venv/bin/tooldecoding eval $(FROM) --model $(MODEL) --order-limit $$limit --batch-size 1 \
+			--out $(RESULTS)/$*/orders-$$limit || exit 1; \
+	done
+	.venv/bin/tooldecoding report $(RESULTS)/$*/* --out $(RESULTS)/report-$*
+
+$(RESULTS)/held-out/questions: $(STAMP)
+	.venv/bin/python -m tooldecoding.reference.held_out --out $(RESULTS)/held-out
 
 check: $(STAMP)
 	.venv/bin/ruff check .
