@@ -16,6 +16,7 @@ from tooldecoding.call_format import Call
 from tooldecoding.dialogue import Speaker, ToolResponse, Utterance
 from tooldecoding.reference.example import FORMS, Answer, Example, ExampleTurn
 from tooldecoding.reference.lexicon import Draw
+from tooldecoding.reference.other_values import with_other_values
 from tooldecoding.reference.printing import BFCL_TYPES, retyped
 
 VARIANTS = ("", "_x1", "_x2", "_x3", "_x4", "_x5")
@@ -139,6 +140,8 @@ class SgdDialogues:
         """
         alike = self.alike[frozenset(d.choice(self.rows)["services"])]
         rows = d.sample(alike, min(count, len(alike)))
+        if renamed:
+            rows = [with_other_values(d, row, self._free_values(row)) if d.chance(0.5) else row for row in rows]
         variant = d.randrange(len(VARIANTS)) if renamed else 0
         used = {self.index[c["service"], c["name"]] for row in rows for c in row["calls"][:most_calls]}
         offered = [i for (service, _), i in self.index.items() if service in rows[0]["services"]]
@@ -159,6 +162,17 @@ class SgdDialogues:
             turns = self._turns(d, row, calls, tools, template, whole)
             examples.append(Example(printed, required, tuple(turns), FORMS[template]))
         return examples
+
+    def _free_values(self, row: Mapping[str, Any]) -> set[str]:
+        """Values of texts without an enum that stand in the dialogue before the call as they are written."""
+        free, members = set(), set()
+        for call in row["calls"]:
+            before = str(row["turns"][: call["turn"]])
+            properties = self.variants[0][self.index[call["service"], call["name"]]]["parameters"]["properties"]
+            for key, value in call["arguments"].items():
+                is_free = properties[key]["type"] == "string" and "enum" not in properties[key] and value in before
+                (free if is_free else members).add(str(value))
+        return free - members
 
     def _turns(
         self, d: Draw, row: Mapping[str, Any], at: Mapping[int, Any], tools: Mapping[int, SgdTool], template: str,
