@@ -7,79 +7,29 @@ come back before and after each tried token, and those that the branch does not 
 """
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
+from tooldecoding.accept import Accept, Anything, Sieve, likeliest_first
 from tooldecoding.engine import Engine, Feed
 from tooldecoding.errors import TokenizerError
 from tooldecoding.scores import Scores
+from tooldecoding.steps import Steps
 from tooldecoding.token_table import TokenTable, is_characters
 from tooldecoding.token_trie import TokenTrie
-
-T = TypeVar("T")
-Requests = list[Feed]
-Answers = list[list[Scores]]
-Steps = Generator[Requests, Answers, T]
-"""A piece of decoding: yields the feeds of its next forward pass and is sent their scores."""
 
 Draft = Callable[[], str]
 """The text that is expected behind what is written, empty if none is."""
 
 
-class Accept(Protocol):
-    """Which text may be written next."""
-
-    def __call__(self, piece: bytes) -> object | None:
-        """Anything but None if ``piece``, which is not empty, may be written; its beginnings may be, too, then."""
-
-    def first_bytes(self) -> frozenset[int]:
-        """Bytes that such a piece can begin with; maybe others beside."""
-
-
-class _Anything:
-    def __call__(self, piece: bytes) -> bytes:
-        return piece
-
-    def first_bytes(self) -> frozenset[int]:
-        return frozenset(range(256))
-
-
 Label = Literal["forced", "constrained", "free"]
 _CONTEXT_BYTES = 128
-_FIRST_TRIED = 8
-"""Tokens that are tried before it is asked what can be accepted at all."""
-_MANY = 4096
-"""So many tokens are rather searched for the likeliest first than sorted."""
 WORTH_A_PASS = 32
 """Token positions that are rather saved than a forward pass."""
 
 
 Tally = Counter[Label]
 """How the tokens of a prompt's calls came about."""
-
-
-class _Sieve:
-    """Asks whether pieces are accepted; what is refused tells of others that begin the same."""
-
-    def __init__(self, accept: Accept) -> None:
-        self._accept = accept
-        self._first: frozenset[int] | None = None
-        self._refused: set[bytes] = set()
-        self._refusals = 0
-
-    def __call__(self, piece: bytes) -> bool:
-        if self._first is not None and (piece[0] not in self._first or piece[:2] in self._refused):
-            return False
-        if self._accept(piece) is not None:
-            return True
-        self._refusals += 1
-        if self._refusals < _FIRST_TRIED:
-            return False
-        if self._first is None:
-            self._first = self._accept.first_bytes()
-        elif self._accept(piece[:2]) is None:
-            self._refused.add(piece[:2])
-        return False
 
 
 class Pick(NamedTuple):
@@ -213,8 +163,8 @@ class Branch:
         return pick
 
     def _best(self, scores: Scores, accept: Accept) -> Pick:
-        sieve, skip = _Sieve(accept), len(self.pending)
-        for token in self._likeliest_first(scores, accept):
+        sieve, skip = Sieve(accept), len(self.pending)
+        for token in likeliest_first(scores, accept, self._table, self.pending):
             text = self._table.join([token])
             piece = text[skip:]
             if (
@@ -224,19 +174,6 @@ class Branch:
             ):
                 return Pick(token, scores.logprob(token), piece)
         raise TokenizerError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
-
-    def _likeliest_first(self, scores: Scores, accept: Accept) -> Iterator[int]:
-        """All tokens that can be accepted, maybe others and some twice, without sorting the vocabulary."""
-        yield scores.best
-        top = scores.top()
-        yield from top[1:_FIRST_TRIED]
-        if self.pending:
-            possible = self._table.with_prefix(self.pending)
-        else:
-            possible = self._table.beginning_with(accept.first_bytes())
-        if len(possible) > _MANY:
-            yield from top[_FIRST_TRIED:]
-        yield from scores.ranked(possible)
 
     def _is_tokenizers_own(self, token: int, text: bytes) -> bool:
         """Whether a token that may cross a boundary is one that the tokenizer makes of its text here."""
@@ -250,7 +187,7 @@ class Branch:
         White space at the end of the prompt is written anew, merged with what follows it.
         """
         if self.pending and not self.pending.strip() and not self.ids:
-            pick = yield from self._continue_pending(_Anything(), "free")
+            pick = yield from self._continue_pending(Anything(), "free")
             if pick.piece:
                 return pick.piece
         self.settle()
@@ -277,7 +214,7 @@ class Branch:
             if len(node.children) == 1:
                 [edge] = node.children
             else:
-                edge_of = self._edges(node)
+                edge_of = self._edges(node, [sequences[number][depth:] for number in node.alternatives])
                 # a token that ends its alternative stays held: what else may stand there is read from all scores
                 ends = any(child.is_leaf for child in node.children.values())
                 scores = yield from self._known_scores(among=None if ends else list(edge_of))
@@ -298,13 +235,11 @@ class Branch:
         self._hold(last, label)
         return chosen, logprobs
 
-    def _edges(self, node: TokenTrie) -> dict[int, int]:
-        """Token -> child. A child that ends its alternative may be written by any longer token."""
+    def _edges(self, node: TokenTrie, rests: Sequence[Sequence[int]]) -> dict[int, int]:
+        """Token -> child. A token that writes the whole rest of an alternative, or more, stands for it, too."""
         edge_of: dict[int, int] = {}
-        for edge, child in node.children.items():
-            text = self._table.texts[edge]
-            if child.is_leaf and text:
-                edge_of.update(dict.fromkeys(self._table.with_prefix(text).tolist(), edge))
+        for rest in rests:
+            edge_of.update(dict.fromkeys(self._table.with_prefix(self._table.join(rest)).tolist(), rest[0]))
         edge_of.update({edge: edge for edge in node.children})
         return edge_of
 
@@ -357,26 +292,3 @@ class Branch:
             self._unfed.append(token)
             self._scores = None
         self._tally[label] += 1
-
-
-def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:
-    """Run several pieces of decoding side by side: their feeds share each forward pass."""
-    results: dict[int, T] = {}
-    waiting: dict[int, Requests] = {}
-
-    def resume(number: int, answers: Answers | None) -> None:
-        try:
-            waiting[number] = parts[number].send(answers)  # type: ignore[arg-type]
-        except StopIteration as stop:
-            results[number] = stop.value
-
-    for number in range(len(parts)):
-        resume(number, None)
-    while waiting:
-        requests, waiting = waiting, {}
-        answers = yield [feed for feeds in requests.values() for feed in feeds]
-        taken = 0
-        for number, feeds in requests.items():
-            resume(number, answers[taken : taken + len(feeds)])
-            taken += len(feeds)
-    return [results[number] for number in range(len(parts))]

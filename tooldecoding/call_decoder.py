@@ -12,10 +12,11 @@ from lookup.errors import DocumentationError
 from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.value_grammar import ValueGrammar, value_grammar
 from lookup.value_text import close_literal, read_value
-from tooldecoding.branch import Branch, Steps, gather
+from tooldecoding.branch import Branch
 from tooldecoding.call_format import Call
 from tooldecoding.drafts import Drafts
 from tooldecoding.options import DecodeOptions
+from tooldecoding.steps import Steps, gather
 from tooldecoding.value_state import ValueState
 from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, merge, orders_needed
 
@@ -136,13 +137,14 @@ class CallDecoder:
         """Commit the voted call, of which ``branch`` has the name, and let the model choose to add another."""
         form = self._format
         before = branch.length
-        branch.write(form.render_call(tool.name, voted.arguments)[len(tool.name + form.bracket) :])
+        branch.write(form.render_call(tool.name, voted.arguments)[len(tool.name + form.bracket) : -len(form.end)])
         if self._room is not None:
             self._room -= branch.length - before + len((form.opener + tool.name + form.bracket).encode())
         goes_on = False
         if self._room is None or self._room >= longest_call(self._tools, self._options):
             with self._clock.phase("next"):
-                number, _ = yield from branch.choose([form.separator, form.closer])
+                # the call's end and what follows it may be one token
+                number, _ = yield from branch.choose([form.end + form.separator, form.end + form.closer])
             goes_on = number == 0
         if not goes_on:
             branch.release()

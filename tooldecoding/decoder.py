@@ -9,7 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.schema import LookupDictionary
-from tooldecoding.branch import Branch, Steps, Tally, gather
+from tooldecoding.branch import Branch, Tally
 from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock, longest_call
 from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
@@ -17,6 +17,7 @@ from tooldecoding.free_text import free_text
 from tooldecoding.loading import load_model
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy
 from tooldecoding.result import Counters, DecodeResult
+from tooldecoding.steps import Steps, gather
 from tooldecoding.strategy import EngineFactory
 from tooldecoding.token_table import TokenTable
 

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from tooldecoding.branch import Branch, Steps
+from tooldecoding.branch import Branch
+from tooldecoding.steps import Steps
 
 
 class FreeText(NamedTuple):

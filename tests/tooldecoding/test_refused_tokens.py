@@ -11,7 +11,8 @@ from transformers import PreTrainedTokenizerFast
 
 from lookup.value_grammar import value_grammar
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.branch import Accept, Branch, Tally
+from tooldecoding.accept import Accept
+from tooldecoding.branch import Branch, Tally
 from tooldecoding.call_format import CALL_FORMATS
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import TokenizerError

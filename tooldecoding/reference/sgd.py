@@ -165,7 +165,8 @@ class SgdDialogues:
 
     def _free_values(self, row: Mapping[str, Any]) -> set[str]:
         """Values of texts without an enum that stand in the dialogue before the call as they are written."""
-        free, members = set(), set()
+        free: set[str] = set()
+        members: set[str] = set()
         for call in row["calls"]:
             before = str(row["turns"][: call["turn"]])
             properties = self.variants[0][self.index[call["service"], call["name"]]]["parameters"]["properties"]

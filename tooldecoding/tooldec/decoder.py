@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from tooldecoding.branch import Branch, Label, Steps, Tally, gather
+from tooldecoding.branch import Branch, Label, Tally
 from tooldecoding.call_format import Call
 from tooldecoding.decoder import Request, ToolDecoder, callable_tools, drive
 from tooldecoding.engine import Engine
 from tooldecoding.errors import ConfigError
 from tooldecoding.free_text import free_text
 from tooldecoding.result import Counters
+from tooldecoding.steps import Steps, gather
 from tooldecoding.tooldec.machine import Admission, CallMachine, Finished, Position, Value
 from tooldecoding.tooldec.syntax import REACT, CallSyntax
 

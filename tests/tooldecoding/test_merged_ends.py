@@ -1,0 +1,79 @@
+"""What a model wants to write is what is decoded, however the tokenizer joins the end of a value, a call and a list."""
+
+import itertools
+from collections.abc import Sequence
+
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from tiny_models import tiny_model
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.options import DecodeOptions
+from tooldecoding.scores import Scores
+from tooldecoding.testing import SyntheticEngine
+from tools import lookup, parameter, tool
+
+PROMPT = "API-Request: "
+MERGES = [("'", ")"), (")", "]"), ("'", ")]"), ("'", ","), (")", ","), ("'", "),"), ("=", "'"), (",", "Ġ")]
+"""What tokenizers join, in this sequence; some have ``')]`` without ``')``.
+
+Where ``')`` is a token and yet ``')]`` begins with the token ``'``, the first token does not tell an end from a key:
+no known tokenizer joins so late.
+"""
+SUBSETS = [subset for size in (0, 1, 2, 3, 8) for subset in itertools.combinations(MERGES, size)]
+TOOLS = lookup(
+    tool("f", parameter("a", "str"), parameter("b", "str", required=False), parameter("c", "str", required=False))
+)
+WANTED = {
+    "api-bank": ["[f(a='x')]", "[f(a='x', b='y')]", "[f(a='x', b='y', c='z')]"],
+    "pythonic": ["[f(a='x')]", "[f(a='x', c='z')]", "[f(a='x'), f(a='y', b='x')]", "[f(a='x'), f(a='y'), f(a='z')]"],
+}
+
+
+def tokenizer(merges: tuple[tuple[str, str], ...]) -> PreTrainedTokenizerFast:
+    """Byte-level BPE with these merges, as far as their parts are there."""
+    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet())
+    kept = []
+    for left, right in merges:
+        if left in words and right in words:
+            words[left + right] = None
+            kept.append((left, right))
+    made = Tokenizer(models.BPE(vocab={word: i for i, word in enumerate(words)}, merges=kept))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    made.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=made)
+
+
+class Writer(SyntheticEngine):
+    """A model that wants to write a text in the tokenizer's own tokens; elsewhere, it takes what is longest."""
+
+    def __init__(self, texts: Sequence[bytes | None], ids: Sequence[int]) -> None:
+        super().__init__()
+        self._lengths = torch.tensor([float(len(text or b"")) for text in texts])
+        self._ids = tuple(ids)
+
+    def scores(self, tokens: tuple[int, ...]) -> Scores:
+        """See SyntheticEngine."""
+        logits = self._lengths.clone()
+        if tokens == self._ids[: len(tokens)] and len(tokens) < len(self._ids):
+            logits[self._ids[len(tokens)]] = 99.0
+        return Scores(logits)
+
+
+@pytest.mark.parametrize("format", WANTED)
+def test_the_model_gets_its_call(format: str) -> None:
+    crossings = 0
+    for merges in SUBSETS:
+        own = tokenizer(merges)
+        decoder = ToolDecoder(tiny_model("llama", len(own)), own, format=format)
+        crossings += any("')]" in text for text in own.get_vocab()) and "')" not in own.get_vocab()
+        for wanted in WANTED[format]:
+            text = PROMPT + wanted + "\n"
+            engine = Writer(decoder.table.texts, own.encode(text))
+            decoder.new_engine = lambda engine=engine: engine  # type: ignore[assignment,misc]
+            options = DecodeOptions(format=format, tool_choice="required", order_limit=1)
+            [result] = decoder.run([Request(PROMPT, TOOLS, options)])
+            assert result.text == wanted, (merges, result.text)
+    assert crossings > 3
