@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+import typer
 
 from eval.bfcl.benchmark import BFCL_LIVE
 from eval.samples import Benchmark
 from eval.sgd import SGD
 from tooldecoding.call_format import CALL_FORMATS
-from tooldecoding.reference.held_out import CATEGORIES, write
+from tooldecoding.reference.held_out import CATEGORIES, main, write
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,13 @@ def test_every_category_is_there(folder: Path) -> None:
     several = [s for s in samples if "parallel" in s.category]
     assert sum(len(s.calls) > 1 for s in several) > 0.8 * len(several)
     assert all(len(s.documentation.lookup.tools) > 1 for s in samples if "multiple" in s.category)
+
+
+def test_a_file_in_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(typer.Exit) as ended:
+        main(tmp_path / "file", 1)
+    assert ended.value.exit_code == 2 and "file: cannot be written: " in capsys.readouterr().err
 
 
 def test_the_same_at_every_call(folder: Path, tmp_path: Path) -> None:

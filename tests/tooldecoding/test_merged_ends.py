@@ -19,8 +19,8 @@ PROMPT = "API-Request: "
 MERGES = [("'", ")"), (")", "]"), ("'", ")]"), ("'", ","), (")", ","), ("'", "),"), ("=", "'"), (",", "Ġ")]
 """What tokenizers join, in this sequence; some have ``')]`` without ``')``.
 
-Where ``')`` is a token and yet ``')]`` begins with the token ``'``, the first token does not tell an end from a key:
-no known tokenizer joins so late.
+Where ``')`` is a token and yet ``')]`` begins with the token ``'``, the first token does not tell an end from a key;
+such tokenizers are not covered.
 """
 SUBSETS = [subset for size in (0, 1, 2, 3, 8) for subset in itertools.combinations(MERGES, size)]
 TOOLS = lookup(

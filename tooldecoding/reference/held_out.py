@@ -6,6 +6,7 @@
 
 import gzip
 import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from keyword import iskeyword
 from pathlib import Path
@@ -121,7 +122,11 @@ def main(
     count: Annotated[int, typer.Option(min=1, help="Requests of each category, and dialogues.")] = 100,
 ) -> None:
     """Write held-out synthetic requests and dialogues."""
-    write(out, count)
+    try:
+        write(out, count)
+    except OSError as cause:
+        print(f"error: {out}: cannot be written: {cause.strerror}", file=sys.stderr)
+        raise typer.Exit(2) from None
     typer.echo(f"{out}/questions for eval bfcl-live, {out}/dialogues for eval sgd")
 
 

@@ -12,7 +12,7 @@ from tooldecoding.reference.drills import recall, repeated_ids
 from tooldecoding.reference.encoding import Encoded, encode, encode_together
 from tooldecoding.reference.example import FORMS, Example, segments
 from tooldecoding.reference.lexicon import Draw
-from tooldecoding.reference.packing import Batch, collate, fill_row
+from tooldecoding.reference.packing import MEMBERS, Batch, collate, fill_row
 from tooldecoding.reference.questions import Size, make_questions
 from tooldecoding.reference.settings import Stage, TrainingSettings
 from tooldecoding.reference.sgd import SgdDialogues
@@ -45,7 +45,8 @@ def draw_examples(d: Draw, stage: Stage, length: int, sgd: SgdDialogues | None) 
     long = max(1, length // SHORT_ROW)
     if sgd is not None and of_sgd:
         whole = d.chance({1: 0.0, 2: 0.4}.get(long, 0.75))
-        return sgd.draw(d, template, d.randint(1, DIALOGUES * long), most_calls=5 if long < 4 else 9, whole=whole)
+        count = d.randint(1, min(DIALOGUES * long, MEMBERS - 1))
+        return sgd.draw(d, template, count, most_calls=5 if long < 4 else 9, whole=whole)
     tools = min(10, stage.tools * long) if d.chance(0.6) else stage.tools
     size = Size(tools, stage.parameters, stage.calls * (2 if long > 1 else 1), nested=stage.parameters > 2)
     return [draw_synthetic(d, size, template)]
