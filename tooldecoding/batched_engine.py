@@ -116,7 +116,7 @@ class BatchedEngine:
             branch, row, size = self._branches[feed.branch], self._row_of[feed.branch], len(feed.tokens)
             input_ids[row, :size] = torch.tensor(feed.tokens)
             position_ids[row, :size] = torch.arange(branch.length, branch.length + size)
-            wanted += [Wanted(row, i, feed.among) for i in range(size - 1 - feed.ahead, size)]
+            wanted += [Wanted(row, size - 1 - feed.ahead + i, among) for i, among in enumerate(feed.offers())]
         self._slot_positions = torch.cat([self._slot_positions, position_ids], dim=1)
         arguments = {
             "input_ids": input_ids,

@@ -1,31 +1,31 @@
-"""One growing token sequence: injected text, tokens that the model chooses, and the boundary between them.
+"""One growing token sequence: injected text, and tokens that the model chooses (see ``pending`` for their boundary).
 
-Text whose last token could still merge with what follows is held back (``pending``): the next token must
-begin with it. So every token is one that the tokenizer would make, and what is determined costs no pass of
-its own: it is fed together with the held token. That one, and what a draft expects behind it, is only tried: scores
-come back before and after each tried token, and those that the branch does not take after all are dropped.
+What is determined, and what a draft expects behind it, is *tried*: fed together with the settled tokens, so that
+scores come back behind each tried token, too. Those that the model does not take are dropped.
 """
 
+import copy
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from tooldecoding.accept import Accept, Anything, Sieve, likeliest_first
+from tooldecoding.choices import Choices, Place
 from tooldecoding.engine import Engine, Feed
 from tooldecoding.errors import TokenizerError
-from tooldecoding.scores import Scores
+from tooldecoding.likeliest import Accept, likeliest
+from tooldecoding.pending import Pending
+from tooldecoding.scores import Scores, Tokens
 from tooldecoding.steps import Steps
 from tooldecoding.token_table import TokenTable, is_characters
-from tooldecoding.token_trie import TokenTrie
 
 Draft = Callable[[], str]
 """The text that is expected behind what is written, empty if none is."""
 
-
 Label = Literal["forced", "constrained", "free"]
-_CONTEXT_BYTES = 128
 WORTH_A_PASS = 32
 """Token positions that are rather saved than a forward pass."""
+_CONTEXT_TOKENS = 64
+"""Of the prompt, by which the text behind it is tokenised."""
 
 
 Tally = Counter[Label]
@@ -33,11 +33,16 @@ Tally = Counter[Label]
 
 
 class Pick(NamedTuple):
-    """A chosen token: its id, its log-probability, and the text it adds behind the held text."""
+    """A token that the model wants: its id, the text it adds behind the pending text, and the scores it is of."""
 
     token: int
-    logprob: float
     piece: bytes
+    scores: Scores
+
+    @property
+    def logprob(self) -> float:
+        """Its natural log-probability in the whole vocabulary."""
+        return self.scores.logprob(self.token)
 
 
 class Branch:
@@ -52,12 +57,12 @@ class Branch:
     ----------
     ids : list of int
         Tokens since the prompt that are settled.
-    pending : bytes
-        Text behind them whose tokens are not settled.
+    pending : Pending
+        Text behind them that is determined.
     draft : Draft or None
         Says what is to be tried; the tokens that are chosen do not depend on it.
     draft_tokens : int
-        Most tokens that are tried behind the held one.
+        Most tokens that are tried behind the pending text.
     """
 
     def __init__(
@@ -74,19 +79,17 @@ class Branch:
         self._table = table
         self._tally = tally
         self.handle = handle
-        sure, last = list(prompt_ids[:-1]), prompt_ids[-1]
-        held = bool(sure) and not table.is_special(last)
-        if not held:
-            sure.append(last)
+        settled, last = list(prompt_ids[:-1]), table.join(prompt_ids[-1:])
+        if not settled or not last or not is_characters(last):
+            settled, last = list(prompt_ids), b""
         self.ids: list[int] = []
-        self.length = len(sure)
-        self.pending = table.join([last]) if held else b""
-        self._pending_token: int | None = last if held else None
-        self._pending_label: Label = "forced"
-        self._context = table.join(sure[-_CONTEXT_BYTES:])[-_CONTEXT_BYTES:]
+        self.length = len(settled)
+        self.pending = Pending(b"").behind(table.join(settled[-_CONTEXT_TOKENS:])).plus(last)
         self.draft: Draft | None = None
         self.draft_tokens = 0
-        self._unfed = sure[engine.reuse(handle, sure) :]
+        self._asked: Label = "forced"
+        """What was decided at the place where the pending text begins."""
+        self._unfed = settled[engine.reuse(handle, settled) :]
         self._scores: Scores | None = None
         self._ahead: list[tuple[int, Scores]] = []
         """Tried tokens behind the settled ones, which all are fed then, and the scores behind each."""
@@ -97,198 +100,168 @@ class Branch:
         A long stretch that is not computed yet, such as the prompt, is computed once before they part; a
         short one costs less in each of them than a forward pass of its own.
         """
+        self._settle_sure()
         if ((ways or count) - 1) * len(self._unfed) > WORTH_A_PASS:
-            yield from self._known_scores()
+            yield from self._compute()
         return [self, *(self._fork() for _ in range(count - 1))]
 
     def _fork(self) -> "Branch":
-        child = object.__new__(Branch)
-        child.__dict__.update(self.__dict__)
+        child = copy.copy(self)
         child.ids, child._unfed, child._ahead = list(self.ids), list(self._unfed), list(self._ahead)
         child.handle = self._engine.fork(self.handle)
+        child._asked = "forced"  # what is shared counts once
         return child
 
+    @property
+    def all_ids(self) -> tuple[int, ...]:
+        """Tokens since the prompt, those of the pending text as the tokenizer writes it among them."""
+        return (*self.ids, *self.pending.tokens(self._table))
+
     def release(self) -> None:
-        """Declare that this branch is finished."""
+        """Declare that this branch goes on no more."""
         self._engine.release(self.handle)
 
-    def write(self, text: str) -> None:
-        """Inject text; its last token stays pending."""
-        if not text:
-            return
-        self._settle_part_of_character()
-        label = self._pending_label if self.pending else "forced"
-        *sure, last = self._table.encode_after(self._context, self.pending + text.encode())
-        for token in sure:
-            self._take(token, label)
-            label = "forced"
-        self._hold(last, label)
+    def end(self) -> None:
+        """Settle what is pending, and release the branch."""
+        self.settle()
+        self.release()
+
+    def write(self, text: str | bytes) -> None:
+        """Inject text: it is determined from now on."""
+        self.pending = self.pending.plus(text.encode() if isinstance(text, str) else text)
 
     def settle(self) -> None:
-        """Make the pending text final as it stands."""
-        if self._pending_token is not None:
-            self._take(self._pending_token, self._pending_label)
-        elif self.pending:
-            for token in self._table.encode_after(self._context, self.pending):
-                self._take(token, self._pending_label)
-        self.pending, self._pending_token = b"", None
+        """Settle the pending text as it stands, in the tokenizer's own tokens."""
+        for token in self.pending.tokens(self._table):
+            self._take(token)
 
-    def _drop_tried(self) -> None:
-        """Forget the tokens that were tried and not taken."""
-        if self._ahead:
-            self._engine.drop(self.handle, len(self._ahead))
-            self._ahead = []
+    def take(self, pick: Pick, label: Label) -> None:
+        """Settle a token that the model has picked."""
+        self._ask(label)
+        self._take(pick.token)
 
-    def trim(self, size: int) -> None:
-        """Take back the last ``size`` bytes of the pending text."""
-        if size:
-            self.pending, self._pending_token = self.pending[:-size], None
+    def keep(self, piece: bytes, label: Label) -> None:
+        """Determine a part of what a pick adds; which token writes it is open still."""
+        self._ask(label)
+        self.write(piece)
 
-    def next_token(self, accept: Accept, label: Label) -> Steps[Pick]:
-        """Let the model choose the likeliest token whose text behind the held one is accepted; it becomes pending."""
+    def next_token(self, accept: Accept) -> Steps[Pick]:
+        """The likeliest token whose text behind the pending text is accepted.
+
+        The tokens in which the model writes the pending text are settled; ``take`` or ``keep`` what goes beyond.
+
+        Raises
+        ------
+        TokenizerError
+            If the vocabulary has no such token.
+        """
+        self._settle_sure()
         while True:
-            pick = yield from self._continue_pending(accept, label)
-            if pick.piece:
-                return pick
+            own = self.pending.tokens(self._table)
+            scores = yield from self._compute(self._expected(own) if self._scores is None else ())
+            token = likeliest(scores, accept, self._table, self.pending.text)
+            if token is None:
+                known = f"{self.pending.context!r} + {self.pending.text!r}"
+                raise TokenizerError(f"no token of {self._table.name} can follow {known}")
+            piece = self._piece(token)
+            if piece:
+                return Pick(token, piece, scores)
+            if token != own[0]:
+                self._ask("constrained")
+            self._take(token)
 
-    def _continue_pending(self, accept: Accept, label: Label) -> Steps[Pick]:
-        """As ``next_token``; with an empty piece where the model keeps the held text as it is, now settled."""
-        scores = yield from self._known_scores(try_held=True)
-        pick = self._best(scores, accept)
-        if pick.piece:
-            self.pending += pick.piece
-            self._pending_token, self._pending_label = pick.token, label
-        else:
-            self.settle()
-        return pick
-
-    def _best(self, scores: Scores, accept: Accept) -> Pick:
-        sieve, skip = Sieve(accept), len(self.pending)
-        for token in likeliest_first(scores, accept, self._table, self.pending):
-            text = self._table.join([token])
-            piece = text[skip:]
-            if (
-                text.startswith(self.pending)
-                and (sieve(piece) if piece else skip)
-                and (not skip or self._is_tokenizers_own(token, text))
-            ):
-                return Pick(token, scores.logprob(token), piece)
-        raise TokenizerError(f"no token of {self._table.name} can follow {self._context!r} + {self.pending!r}")
-
-    def _is_tokenizers_own(self, token: int, text: bytes) -> bool:
-        """Whether a token that may cross a boundary is one that the tokenizer makes of its text here."""
-        if token == self._pending_token:
-            return True
-        return is_characters(text) and self._table.encode_after(self._context, text) == (token,)
-
-    def free_token(self) -> Steps[bytes]:
-        """Let the model write any token, which becomes pending; returns its text, empty for a special token.
-
-        White space at the end of the prompt is written anew, merged with what follows it.
-        """
-        if self.pending and not self.pending.strip() and not self.ids:
-            pick = yield from self._continue_pending(Anything(), "free")
-            if pick.piece:
-                return pick.piece
+    def free_token(self) -> Steps[Pick]:
+        """The model's likeliest token, whatever it is: special tokens too, with an empty piece."""
         self.settle()
-        scores = yield from self._known_scores()
-        token = scores.best
-        if not self._table.is_special(token):
-            self._hold(token, "free")
-        return self.pending
+        scores = yield from self._compute()
+        return Pick(scores.best, self._table.texts[scores.best] or b"", scores)
 
-    def choose(self, alternatives: Sequence[str]) -> Steps[tuple[int, list[float]]]:
-        """Let the model choose among texts, none of which is the beginning of another.
+    def choose(self, choices: Choices) -> Steps[tuple[int, list[float]]]:
+        """Let the model choose among texts, one of which is determined then.
 
-        Returns the number of the chosen one, and the log-probabilities of the tokens chosen for it. Where
-        the tokens so far leave only one alternative, its rest is injected.
+        Returns its number, and the log-probabilities, among the tokens on offer, of those that decided.
         """
-        self._settle_part_of_character()
-        sequences = [self._table.encode_after(self._context, self.pending + a.encode()) for a in alternatives]
-        node = TokenTrie.of(sequences)
-        label = self._pending_label if self.pending else "forced"
-        self.pending, self._pending_token = b"", None
+        place = choices.all
         logprobs: list[float] = []
-        depth = 0
-        while len(node.alternatives) > 1:
-            if len(node.children) == 1:
-                [edge] = node.children
-            else:
-                edge_of = self._edges(node, [sequences[number][depth:] for number in node.alternatives])
-                # a token that ends its alternative stays held: what else may stand there is read from all scores
-                ends = any(child.is_leaf for child in node.children.values())
-                scores = yield from self._known_scores(among=None if ends else list(edge_of))
-                token, logprob = scores.best_among(list(edge_of))
-                edge = edge_of[token]
+        while place.left > 1:
+            for token in self.pending.sure(self._table, choices.shared(place)):
+                place = choices.narrowed(place, self._piece(token))
+                self._take(token)
+            own = self.pending.tokens(self._table, choices.shared(place))
+            scores = yield from self._compute(own, self._on_offer(choices, place, own))
+            token, logprob = scores.best_among(choices.tokens(self.pending.text, place))
+            narrowed = choices.narrowed(place, self._piece(token))
+            if narrowed.left < place.left:
                 logprobs.append(logprob)
-                label = "constrained"
-            node = node.children[edge]
-            if len(node.alternatives) > 1:
-                self._take(edge, label)
-                label = "forced"
-                depth += 1
-        [chosen] = node.alternatives
-        *sure, last = sequences[chosen][depth:]
-        for token in sure:
-            self._take(token, label)
-            label = "forced"
-        self._hold(last, label)
-        return chosen, logprobs
+                self._ask("constrained")
+            elif token != own[0]:
+                self._ask("constrained")
+            if narrowed.left == 1:
+                place = narrowed._replace(written=place.written)
+            else:
+                self._take(token)
+                place = narrowed
+        self.write(choices.rest(place))
+        return choices.number(place), logprobs
 
-    def _edges(self, node: TokenTrie, rests: Sequence[Sequence[int]]) -> dict[int, int]:
-        """Token -> child. A token that writes the whole rest of an alternative, or more, stands for it, too."""
-        edge_of: dict[int, int] = {}
-        for rest in rests:
-            edge_of.update(dict.fromkeys(self._table.with_prefix(self._table.join(rest)).tolist(), rest[0]))
-        edge_of.update({edge: edge for edge in node.children})
-        return edge_of
+    def _on_offer(self, choices: Choices, place: Place, tried: Sequence[int]) -> list[Tokens]:
+        """The tokens that may be chosen here, and behind each of the tried ones."""
+        text = self.pending.text
+        offers = [choices.tokens(text, place)]
+        for token in tried:
+            written = self._table.join([token])
+            place, text = choices.narrowed(place, written[len(text) :]), text[len(written) :]
+            offers.append(choices.tokens(text, place))
+        return offers
 
-    def _known_scores(self, try_held: bool = False, among: Sequence[int] | None = None) -> Steps[Scores]:
-        """Scores behind the settled tokens; feeds those that are not fed yet, and with them what is to be tried."""
+    def _piece(self, token: int) -> bytes:
+        """What a token adds behind the pending text."""
+        return self._table.join([token])[len(self.pending.text) :]
+
+    def _ask(self, label: Label) -> None:
+        """Note that the model decides at this place; whatever is decided here costs one forward pass."""
+        if self._asked == "forced":
+            self._asked = label
+
+    def _settle_sure(self) -> None:
+        for token in self.pending.sure(self._table):
+            self._take(token)
+
+    def _expected(self, own: tuple[int, ...]) -> tuple[int, ...]:
+        """What is tried: the pending text's own tokens, and those of the draft behind it."""
+        if self.draft is None or not self.draft_tokens or not (expected := self.draft().encode()):
+            return own
+        try:
+            tokens = self.pending.tokens(self._table, expected)
+        except TokenizerError:  # the prompt may hold what the tokenizer cannot write
+            return own
+        most = len(own) + self.draft_tokens
+        if self._most is not None:
+            most = max(len(own), min(most, self._most - self.length))
+        return tokens[:most]
+
+    def _compute(self, tried: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> Steps[Scores]:
+        """Scores behind the settled tokens, which are fed as far as they are not yet; what may come next is tried."""
         if self._scores is None:
-            tried = self._tried() if try_held and self._engine.can_drop else []
-            feed = Feed(self.handle, [*self._unfed, *tried], len(tried), None if tried else among)
-            [[scores, *behind]] = yield [feed]
+            tried = tried if self._engine.can_drop else ()
+            feed = Feed(self.handle, [*self._unfed, *tried], len(tried), among and among[: len(tried) + 1])
+            [[self._scores, *behind]] = yield [feed]
             self._ahead = list(zip(tried, behind, strict=True))
             self._unfed = []
-            if feed.among is not None:
-                return scores
-            self._scores = scores
         return self._scores
 
-    def _tried(self) -> list[int]:
-        """The held token and those of the draft behind it."""
-        held = [] if self._pending_token is None else [self._pending_token]
-        if self.draft is None or not self.draft_tokens or (self.pending and not held):
-            return held
-        expected = self.draft().encode()
-        if not expected:
-            return held
-        try:
-            tokens = list(self._table.encode_after(self._context, self.pending + expected))
-        except TokenizerError:  # the prompt may hold what the tokenizer cannot write
-            return held
-        most = len(held) + self.draft_tokens
-        if self._most is not None:
-            most = max(len(held), min(most, self._most - self.length))
-        return tokens[:most] if tokens[: len(held)] == held else held
-
-    def _settle_part_of_character(self) -> None:
-        if not is_characters(self.pending):
-            self.settle()
-
-    def _hold(self, token: int, label: Label) -> None:
-        self.pending = self._table.join([token])
-        self._pending_token, self._pending_label = token, label
-
-    def _take(self, token: int, label: Label) -> None:
+    def _take(self, token: int) -> None:
+        """Settle a token."""
         self.ids.append(token)
         self.length += 1
-        self._context = (self._context + self._table.join([token]))[-_CONTEXT_BYTES:]
+        self.pending = self.pending.behind(self._table.join([token]))
         if self._ahead and self._ahead[0][0] == token:
             _, self._scores = self._ahead.pop(0)
         else:
-            self._drop_tried()
+            if self._ahead:
+                self._engine.drop(self.handle, len(self._ahead))
+                self._ahead = []
             self._unfed.append(token)
             self._scores = None
-        self._tally[label] += 1
+        self._tally[self._asked] += 1
+        self._asked = "forced"

@@ -10,12 +10,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from lookup import extract
 from lookup.schema import LookupDictionary
 from tooldecoding.branch import Branch, Tally
-from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock, longest_call
+from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock
 from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
 from tooldecoding.free_text import free_text
 from tooldecoding.loading import load_model
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy
+from tooldecoding.prepared_tools import Preparations, PreparedTools, demand_unicode
 from tooldecoding.result import Counters, DecodeResult
 from tooldecoding.steps import Steps, gather
 from tooldecoding.strategy import EngineFactory
@@ -79,6 +80,7 @@ class ToolDecoder:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.table = TokenTable(tokenizer, model.config.get_text_config().vocab_size)
+        self._preparations = Preparations(self.table)
         factory = EngineFactory(self.model, strategy, prompt_cache_mb << 20)
         self.new_engine: Callable[[], Engine] = factory
         self.strategy = factory.strategy
@@ -153,7 +155,6 @@ class ToolDecoder:
         """
         if not requests:
             return []
-        requests = [replace(r, tools=r.tools.decided(r.options.unknown_keys)) for r in requests]
         prompts = [self.prompt_ids(r) for r in requests]
         start = time.perf_counter()
         engine = self.new_engine()
@@ -181,8 +182,8 @@ class ToolDecoder:
         PromptError
             If the prompt is empty, no Unicode text, or leaves no room for a call.
         """
-        _demand_unicode(request)
         if isinstance(request.prompt, str):
+            demand_unicode([request.prompt])
             if not request.prompt:
                 raise PromptError("the prompt is empty")
             encoded = self.tokenizer.encode(request.prompt, add_special_tokens=request.special_tokens)
@@ -194,7 +195,7 @@ class ToolDecoder:
         self._check_choice(request)
         needed = 1
         if request.options.tool_choice != "none":
-            needed = longest_call(callable_tools(request).tools, request.options)
+            needed = self._longest_call(request)
         excess = len(ids) + needed - (self._context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
@@ -211,6 +212,14 @@ class ToolDecoder:
             known = ", ".join([*TOOL_CHOICES, *request.tools])
             raise PromptError(f"unknown tool_choice {choice!r}; known: {known}")
 
+    def _prepared(self, request: Request) -> PreparedTools:
+        return self._preparations.of(request.tools, request.options)
+
+    def _longest_call(self, request: Request) -> int:
+        """Tokens that must be free behind the prompt for a call."""
+        prepared, choice = self._prepared(request), request.options.tool_choice
+        return prepared.longest if choice in TOOL_CHOICES else prepared[choice].longest
+
     def room(self, branch: Branch) -> int | None:
         """Tokens that the context still holds behind a branch; None without a limit."""
         return None if self._context is None else self._context - branch.length
@@ -218,20 +227,21 @@ class ToolDecoder:
     def _decode(self, request: Request, branch: Branch, clock: PhaseClock) -> Steps[tuple[str, list[DecodedCall]]]:
         options = request.options
         opener = options.call_format.opener
-        text, calling = "", options.tool_choice not in ("auto", "none")
-        if not calling:
+        text = ""
+        if options.tool_choice in ("auto", "none"):
             with clock.phase("text"):
                 wanted = opener if options.tool_choice == "auto" else None
                 limit = self.text_limit(request, branch)
-                text, behind = yield from free_text(branch, wanted, request.stop, limit)
-                calling = behind is not None
-                branch.trim(len(behind or b""))
+                text, opening = yield from free_text(branch, wanted, request.stop, limit)
+            if opening is None:
+                branch.release()
+                return text, []
+            branch.write(opening.pick.piece[: len(opening.pick.piece) - len(opening.behind)])
         else:
             branch.write(opener)
-        if not calling:
-            branch.release()
-            return text, []
-        decoder = CallDecoder(callable_tools(request), options, self._prompt_text(request), self.room(branch), clock)
+        only = None if options.tool_choice in TOOL_CHOICES else options.tool_choice
+        prompt = self._prompt_text(request)
+        decoder = CallDecoder(self._prepared(request), only, options, prompt, self._context, clock)
         calls, written = yield from decoder.decode(branch)
         return text + written, calls
 
@@ -245,26 +255,13 @@ class ToolDecoder:
         if room is None:
             return request.options.max_text_tokens
         if request.options.tool_choice == "auto":
-            room -= longest_call(request.tools.tools, request.options)
+            room -= self._longest_call(request)
         return min(request.options.max_text_tokens, room)
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:
     """The lookup dictionary of documentation in any accepted form."""
     return tools if isinstance(tools, LookupDictionary) else extract(tools)
-
-
-def _demand_unicode(request: Request) -> None:
-    """PromptError for halves of surrogate pairs, which JSON can spell and no tokenizer can read."""
-    names = [name for tool in request.tools.tools for name in (tool.name, *(p.name for p in tool.parameters))]
-    for text in (request.prompt if isinstance(request.prompt, str) else "", *names):
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            found = f"{ord(text[error.start]):04X}"
-            raise PromptError(
-                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found} in {text[:40]!r}"
-            ) from None
 
 
 def callable_tools(request: Request) -> LookupDictionary:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from tooldecoding.scores import Scores
+from tooldecoding.scores import Scores, Tokens
 
 
 class Feed(NamedTuple):
@@ -21,14 +21,18 @@ class Feed(NamedTuple):
     ahead : int
         The last so many tokens are only tried: scores are wanted before and after each of them, and the branch may
         ``drop`` them.
-    among : sequence of int, optional
-        The only tokens whose scores matter; with ``ahead`` 0.
+    among : sequence of ndarrays of int64, optional
+        For each of the ``ahead + 1`` scores the ids, ascending, of the tokens that matter; others may be left out.
     """
 
     branch: int
     tokens: Sequence[int]
     ahead: int = 0
-    among: Sequence[int] | None = None
+    among: Sequence[Tokens] | None = None
+
+    def offers(self) -> Sequence[Tokens | None]:
+        """For each of the ``ahead + 1`` scores the tokens that matter, None for all."""
+        return self.among or [None] * (self.ahead + 1)
 
 
 @dataclass

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
-from tooldecoding.scores import LogitRows, Scores
+from tooldecoding.scores import LogitRows, Scores, Tokens
 
 _SAME = 1e-3
 """Largest difference between our logits and the model's, in standard deviations of them."""
@@ -21,7 +21,7 @@ class Wanted(NamedTuple):
 
     row: int
     column: int
-    among: Sequence[int] | None
+    among: Tokens | None
 
 
 class Head:
@@ -53,17 +53,20 @@ class Head:
         scores, taken = [], 0
         for place, narrow in zip(wanted, few, strict=True):
             if narrow:
-                scores.append(self._among(hidden[place.row, place.column], place.among or ()))
+                assert place.among is not None
+                scores.append(self._among(hidden[place.row, place.column], place.among))
             elif rows is not None:
                 scores.append(Scores(rows, taken))
                 taken += 1
         return scores, output
 
-    def _among(self, hidden: torch.Tensor, tokens: Sequence[int]) -> Scores:
-        assert self._weight is not None
-        ids = torch.as_tensor(sorted(set(tokens)), device=hidden.device)
-        bias = None if self._bias is None else self._bias[ids]
-        return Scores(LogitRows(linear(hidden[None], self._weight[ids], bias)), 0, ids)
+    def _among(self, hidden: torch.Tensor, tokens: Tokens) -> Scores:
+        weight, bias = self._weight, self._bias
+        assert weight is not None
+        ids = torch.from_numpy(tokens).to(hidden.device)
+        logits = linear(hidden[None], weight[ids], None if bias is None else bias[ids])
+        state = hidden.clone()  # not the whole pass's
+        return Scores(LogitRows(logits), 0, tokens, lambda: linear(state, weight, bias))
 
     def _whole(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[Scores], Any]:
         columns = sorted({w.column for w in wanted})

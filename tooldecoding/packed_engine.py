@@ -177,7 +177,7 @@ class PackedEngine:
                     seen[row, start:end, branch.slots] = True
                     seen[row, start:end][:, slots[row, start:end]] = np.tri(end - start, dtype=bool)
                 self._record(branch, slots[row, start:end])
-                wanted[number] = [Wanted(row, i, feed.among) for i in range(end - 1 - feed.ahead, end)]
+                wanted[number] = [Wanted(row, end - 1 - feed.ahead + i, among) for i, among in enumerate(feed.offers())]
                 start = end
             if not fresh:
                 seen[row, start:, slots[row, start:]] = True  # padding sees itself, so that no query sees nothing

@@ -1,21 +1,25 @@
 """Scores of the next token: what the decoder reads from logits, without work on the whole vocabulary in Python."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
-from torch.nn.functional import cross_entropy
 
-Tokens = Sequence[int] | np.ndarray[Any, np.dtype[np.int64]]
+Tokens = np.ndarray[Any, np.dtype[np.int64]]
+"""Ids of tokens, ascending."""
 
-_AT_ONCE = 1 << 17
-"""Logits of which probabilities are computed in one go on the CPU; elsewhere 64 times as many."""
+_PART = 4096
+"""Logits of which the highest is looked up at once: the vocabulary is skimmed in such parts."""
+_NEGLIGIBLE = 30.0
+"""Natural logarithm of how much less likely than the likeliest a token must be to count for nothing in a sum: even
+a million of them are less than what float32 rounds away."""
 
 
 class LogitRows:
-    """Logits of one forward pass; what every row needs is computed for all rows at once, when first asked for.
+    """Logits of one forward pass; on a GPU, what every row needs is computed for all rows at once.
 
     Parameters
     ----------
@@ -25,31 +29,19 @@ class LogitRows:
 
     def __init__(self, logits: torch.Tensor) -> None:
         self.logits = logits.float()
+        self.on_cpu = logits.device.type == "cpu"
 
     @cached_property
     def best(self) -> list[int]:
         """The likeliest token of each row (the lowest id among equals)."""
-        # on the CPU numpy's argmax takes a tenth of the time of torch's
-        on_cpu = self.logits.device.type == "cpu"
-        best: list[int] = (self.logits.numpy() if on_cpu else self.logits).argmax(-1).tolist()
+        best: list[int] = self.logits.argmax(-1).tolist()
         return best
 
     @cached_property
-    def best_logprobs(self) -> list[float]:
-        """Log-probability of ``best``."""
-        best = torch.tensor(self.best, device=self.logits.device)
-        # a few rows at a time: their intermediate results stay in the cache and in memory that is there already
-        few = max(1, (_AT_ONCE if self.logits.device.type == "cpu" else 64 * _AT_ONCE) // self.logits.shape[1])
-        parts = zip(self.logits.split(few), best.split(few), strict=True)
-        losses = torch.cat([cross_entropy(logits, tokens, reduction="none") for logits, tokens in parts])
-        rows: list[float] = (-losses).tolist()
-        return rows
-
-    def logprob(self, row: int, token: int) -> float:
-        """Natural log-probability of a token."""
-        if token == self.best[row]:
-            return self.best_logprobs[row]
-        return float(torch.log_softmax(self.logits[row], -1)[token])
+    def log_sums(self) -> list[float]:
+        """Natural logarithm of the sum of each row's exponentials."""
+        sums: list[float] = torch.logsumexp(self.logits, -1).tolist()
+        return sums
 
 
 class Scores:
@@ -61,61 +53,77 @@ class Scores:
         Shape (vocabulary,), or the rows of a pass.
     row : int
         Which of the rows.
-    among : torch.Tensor, optional
+    among : ndarray of int64, optional
         Ids of the tokens that the columns stand for, ascending; by default all, in sequence.
+    whole : callable, optional
+        With ``among``: computes the logits of all tokens, shape (vocabulary,), should they be asked for after all.
     """
 
-    FIRST = 64
-
-    def __init__(self, logits: torch.Tensor | LogitRows, row: int = 0, among: torch.Tensor | None = None) -> None:
-        self._rows = logits if isinstance(logits, LogitRows) else LogitRows(logits[None])
+    def __init__(
+        self,
+        logits: torch.Tensor | LogitRows,
+        row: int = 0,
+        among: Tokens | None = None,
+        whole: Callable[[], torch.Tensor] | None = None,
+    ) -> None:
+        self._given = logits if isinstance(logits, LogitRows) else LogitRows(logits[None])
         self._row = row
         self._among = among
+        self._whole = whole
 
     @property
     def logits(self) -> torch.Tensor:
-        """Shape (vocabulary,), or (tokens asked for,); float32."""
+        """Shape (vocabulary,); float32."""
         return self._rows.logits[self._row]
 
-    def logprob(self, token: int) -> float:
-        """Natural log-probability of a token in the whole vocabulary."""
-        self._demand_all()
-        return self._rows.logprob(self._row, token)
+    @cached_property
+    def _rows(self) -> LogitRows:
+        """The logits of all tokens, computed now where only some were."""
+        return self._given if self._whole is None else LogitRows(self._whole()[None])
+
+    @cached_property
+    def values(self) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        """The logits of all tokens on the CPU, shape (vocabulary,)."""
+        values: np.ndarray[Any, np.dtype[np.float32]] = self.logits.cpu().numpy()
+        return values
 
     @property
     def best(self) -> int:
         """The likeliest token (the lowest id among equals)."""
-        self._demand_all()
-        return self._rows.best[self._row]
+        return self._peak[0] if self._rows.on_cpu else self._rows.best[self._row]
 
-    def ranked(self, tokens: Tokens) -> list[int]:
-        """The given tokens, the likeliest first (the lower id first among equals)."""
-        ids = self._ids(tokens)
-        order = torch.sort(self._of(ids), descending=True, stable=True).indices
-        ranked: list[int] = ids[order].tolist()
-        return ranked
+    def logprob(self, token: int) -> float:
+        """Natural log-probability of a token in the whole vocabulary."""
+        if self._rows.on_cpu:
+            return float(self.values[token]) - self._log_sum
+        return float(self.logits[token]) - self._rows.log_sums[self._row]
 
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
-        """The likeliest of the tokens, and its log-probability among them."""
-        ids = self._ids(tokens)
-        logits = self._of(ids)
+        """The likeliest of the tokens (ids ascending), and its log-probability among them."""
+        if tokens is self._among:
+            logits = self._given.logits[0]
+        else:
+            logits = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
         place = int(logits.argmax())
-        return int(ids[place]), float(logits[place] - torch.logsumexp(logits, 0))
+        return int(tokens[place]), float(logits[place] - torch.logsumexp(logits, 0))
 
-    def _ids(self, tokens: Tokens) -> torch.Tensor:
-        return torch.from_numpy(np.sort(np.asarray(tokens, dtype=np.int64))).to(self.logits.device)
+    @cached_property
+    def _peak(self) -> tuple[int, "np.ndarray[Any, Any]"]:
+        """The likeliest token, and the highest logit of each part of the vocabulary."""
+        whole = len(self.values) // _PART * _PART
+        parts = self.values[:whole].reshape(-1, _PART).max(-1) if whole else self.values[:0]
+        if whole < len(self.values):
+            parts = np.append(parts, self.values[whole:].max())
+        start = int(parts.argmax()) * _PART
+        return start + int(self.values[start : start + _PART].argmax()), parts
 
-    def _of(self, ids: torch.Tensor) -> torch.Tensor:
-        return self.logits[ids if self._among is None else torch.searchsorted(self._among, ids)]
-
-    def top(self) -> list[int]:
-        """At most ``FIRST`` of the likeliest tokens, the likeliest first (the lower id first among equals)."""
-        self._demand_all()
-        values, ids = torch.topk(self.logits, min(self.FIRST, self.logits.numel()))
-        # topk leaves equal scores in no fixed sequence: only what beats the last value is safe
-        safe = int((values > values[-1]).sum())
-        return self.ranked(ids[:safe].tolist())
-
-    def _demand_all(self) -> None:
-        if self._among is not None:
-            raise ValueError("only the scores of some tokens were asked for")
+    @cached_property
+    def _log_sum(self) -> float:
+        """Natural logarithm of the sum of exponentials; parts without a likely token are not computed."""
+        best, parts = self._peak
+        highest = float(self.values[best])
+        likely = np.flatnonzero(parts > highest - _NEGLIGIBLE)
+        if not len(likely) or 2 * len(likely) > len(parts):
+            return float(torch.logsumexp(self.logits, 0))
+        total = sum(float(np.exp(self.values[p * _PART : (p + 1) * _PART] - highest).sum()) for p in likely)
+        return highest + math.log(total)

@@ -1,21 +1,20 @@
 """The text of every token, and tokenising text as it continues other text."""
 
 import bisect
-import json
-import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from operator import itemgetter
 
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.errors import TokenizerError
+from tooldecoding.scores import Tokens
+from tooldecoding.token_texts import token_texts
 
 _CONTEXT_CHARACTERS = 24
 _ANCHORS = ("\n", "[", "a", "(", "=")
 _SAMPLE = "Name(key='a value', n=1)"
-_BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 class TokenTable:
@@ -31,6 +30,10 @@ class TokenTable:
     ----------
     texts : list of (bytes or None)
         Text of each id as UTF-8 bytes, possibly a part of a character; ``None`` for special tokens.
+    sorted_texts : list of bytes
+        The texts of all tokens that have one, sorted.
+    sorted_ids : ndarray of int64
+        Their ids.
 
     Raises
     ------
@@ -41,7 +44,9 @@ class TokenTable:
     def __init__(self, tokenizer: PreTrainedTokenizerBase, vocabulary: int | None = None) -> None:
         self.tokenizer = tokenizer
         self.name = str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
-        self.texts = _token_texts(tokenizer)
+        self.texts = token_texts(tokenizer)
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self._encode = None if backend is None else backend.encode
         written = self.join(self._plain_ids(_SAMPLE)).decode(errors="replace")
         if not written.endswith(_SAMPLE):
             raise TokenizerError(
@@ -51,23 +56,34 @@ class TokenTable:
         if vocabulary is not None:
             self.texts[vocabulary:] = [None] * len(self.texts[vocabulary:])
             self.texts += [None] * (vocabulary - len(self.texts))  # models pad their vocabulary
-        order = sorted((t, i) for i, t in enumerate(self.texts) if t)
-        self._sorted_texts = [t for t, _ in order]
-        self._sorted_ids = np.array([i for _, i in order], dtype=np.int64)
-        self._longest = max((len(t) for t in self._sorted_texts), default=0)
+        pairs = sorted(((t, i) for i, t in enumerate(self.texts) if t), key=itemgetter(0))
+        self.sorted_texts = [t for t, _ in pairs]
+        self.sorted_ids: Tokens = np.array([i for _, i in pairs], dtype=np.int64)
+        self._longest = max((len(t) for t in self.sorted_texts), default=0)
         self._encode_after = lru_cache(maxsize=65536)(self._tokenise_after)
-        self.beginning_with = lru_cache(maxsize=64)(self._find_beginning_with)
-        self.with_prefix = lru_cache(maxsize=4096)(self._find_with_prefix)
+        self._sure = lru_cache(maxsize=65536)(self._find_sure)
+        self.stretch = lru_cache(maxsize=65536)(self._find_stretch)
+        self.beginnings = lru_cache(maxsize=4096)(self._find_beginnings)
 
-    def _find_with_prefix(self, prefix: bytes) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        """Ids of all tokens whose text begins with ``prefix``, in no particular order."""
-        low = bisect.bisect_left(self._sorted_texts, prefix)
-        high = bisect.bisect_left(self._sorted_texts, prefix + b"\xff" * (self._longest + 1))
-        return self._sorted_ids[low:high]
+    def _find_stretch(self, prefix: bytes) -> tuple[int, int]:
+        """Where in ``sorted_texts`` the tokens stand whose text begins with ``prefix``: start and end."""
+        low = bisect.bisect_left(self.sorted_texts, prefix)
+        first_behind = prefix.rstrip(b"\xff")
+        if not first_behind:
+            return low, len(self.sorted_texts)
+        return low, bisect.bisect_left(self.sorted_texts, first_behind[:-1] + bytes([first_behind[-1] + 1]), low)
 
-    def _find_beginning_with(self, first: frozenset[int]) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        """Ids of all tokens whose text begins with one of these bytes, in no particular order."""
-        return np.concatenate([self.with_prefix(bytes([byte])) for byte in sorted(first)] or [self._sorted_ids[:0]])
+    def _find_beginnings(self, text: bytes) -> list[int]:
+        """Ids of the tokens that write the first bytes of ``text``, or all of it."""
+        found: list[int] = []
+        for size in range(1, min(len(text), self._longest) + 1):
+            low, high = self.stretch(text[:size])
+            if low == high:
+                break
+            while low < high and len(self.sorted_texts[low]) == size:
+                found.append(int(self.sorted_ids[low]))
+                low += 1
+        return found
 
     def join(self, ids: Sequence[int]) -> bytes:
         """The text of several tokens; special tokens write nothing."""
@@ -88,10 +104,43 @@ class TokenTable:
         TokenizerError
             If the tokenizer has no tokens for a character of ``text``.
         """
-        tail = context.decode(errors="ignore")[-_CONTEXT_CHARACTERS:] if context else ""
         if not is_characters(text):
             return self._longest_matches(text)
-        return self._encode_after(tail, text.decode())
+        return self._encode_after(_tail(context), text.decode())
+
+    def sure_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
+        """The first tokens of ``text``, as far as they are the tokenizer's own whatever is going to follow it.
+
+        A token of the whole that reaches beyond ``text`` begins somewhere in it, and byte-pair encoding writes what
+        stands before that place as if nothing followed. So the tokens are sure that are the same for all such places.
+        """
+        if not is_characters(text):
+            return ()
+        return self._sure(_tail(context), text.decode())
+
+    def _find_sure(self, context: str, text: str) -> tuple[int, ...]:
+        wanted = text.encode()
+        tokens = self._encode_after(context, text)
+        ends = np.cumsum([len(self.texts[token] or b"") for token in tokens]).tolist()
+        count = len(tokens) - 1
+        for start in range(max(0, len(wanted) - self._longest), len(wanted)):
+            if not self._goes_beyond(wanted[start:]):
+                continue
+            if not start:
+                return ()
+            if start in ends:
+                count = min(count, ends.index(start) + 1)
+                continue
+            shorter = wanted[:start].decode(errors="ignore")
+            inside_character = len(shorter.encode()) < start
+            before = (self._sure if inside_character else self._encode_after)(context, shorter)
+            count = min(count, _same(tokens, before))
+        return tokens[: max(0, count)]
+
+    def _goes_beyond(self, text: bytes) -> bool:
+        """Whether a token begins with ``text`` and is longer."""
+        low, high = self.stretch(text)
+        return low < high and len(self.sorted_texts[high - 1]) > len(text)
 
     def _tokenise_after(self, context: str, text: str) -> tuple[int, ...]:
         wanted = text.encode()
@@ -110,23 +159,34 @@ class TokenTable:
         ids: list[int] = []
         start = 0
         while start < len(wanted):
-            for end in range(min(len(wanted), start + self._longest), start, -1):
-                place = bisect.bisect_left(self._sorted_texts, wanted[start:end])
-                if place < len(self._sorted_texts) and self._sorted_texts[place] == wanted[start:end]:
-                    ids.append(int(self._sorted_ids[place]))
-                    start = end
-                    break
-            else:
+            found = self.beginnings(wanted[start : start + self._longest])
+            if not found:
                 missing = wanted[start:].decode(errors="ignore")[:1]
                 raise TokenizerError(
                     f"tokenizer {self.name} has no token for {missing!r}, needed to write {wanted.decode()!r}; "
                     "use a model with byte-level or byte-fallback tokens, or rename the tool or key"
                 )
+            ids.append(found[-1])
+            start += len(self.texts[found[-1]] or b"")
         return tuple(ids)
 
     def _plain_ids(self, text: str) -> list[int]:
-        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
+        ids: list[int]
+        if self._encode is None:
+            ids = self.tokenizer.encode(text, add_special_tokens=False)
+        else:
+            ids = self._encode(text, add_special_tokens=False).ids
         return ids
+
+
+def _tail(context: bytes) -> str:
+    """The end of a context, by which text behind it is tokenised."""
+    return context[-4 * _CONTEXT_CHARACTERS :].decode(errors="ignore")[-_CONTEXT_CHARACTERS:]
+
+
+def _same(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many first tokens two sequences share."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def is_characters(text: bytes) -> bool:
@@ -136,41 +196,3 @@ def is_characters(text: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
-    size = max(tokenizer.get_vocab().values()) + 1
-    pieces = tokenizer.convert_ids_to_tokens(list(range(size)))
-    added = tokenizer.added_tokens_decoder
-    byte_level = _is_byte_level(tokenizer, pieces)
-    byte_of = _byte_alphabet()
-    fallback = sum(1 for p in pieces if p and _BYTE_TOKEN.fullmatch(p)) == 256
-    texts: list[bytes | None] = []
-    for token, piece in enumerate(pieces):
-        match = _BYTE_TOKEN.fullmatch(piece or "") if fallback else None
-        if token in added:
-            texts.append(None if added[token].special else added[token].content.encode())
-        elif not piece:
-            texts.append(None)
-        elif match:
-            texts.append(bytes([int(match[1], 16)]))
-        elif byte_level:
-            known = all(c in byte_of for c in piece)
-            texts.append(bytes(byte_of[c] for c in piece) if known else piece.encode())
-        else:
-            texts.append(piece.replace("▁", " ").encode())
-    return texts
-
-
-def _is_byte_level(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[str | None]) -> bool:
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is not None:
-        return '"ByteLevel"' in json.dumps(json.loads(backend.to_str())["decoder"])
-    return any(p is not None and p.startswith("Ġ") for p in pieces)
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """The printable stand-ins of byte-level BPE (GPT-2): printable Latin-1 stands for itself, the rest from 256 on."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [b for b in range(256) if b not in printable]
-    return {chr(b): b for b in printable} | {chr(256 + n): b for n, b in enumerate(others)}

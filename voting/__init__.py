@@ -2,7 +2,7 @@
 
 from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.confidence import Calibration, confidence
-from voting.merge import DEFAULT_OPTIONAL_SHARE, merge
+from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, merge, order_ranks
 from voting.orders import DEFAULT_ORDER_LIMIT, OrderStrategy, draw_orders
 from voting.stopping import DEFAULT_STOPPING_LEVEL, Stopping, orders_needed
 from voting.type_check import TypeCheckError, check_value
@@ -19,9 +19,12 @@ __all__ = [
     "TypeCheckError",
     "VotedCall",
     "VotedParameter",
+    "agrees",
+    "carries",
     "check_value",
     "confidence",
     "draw_orders",
     "merge",
+    "order_ranks",
     "orders_needed",
 ]

@@ -71,6 +71,24 @@ def merge(
     return VotedCall(tool.name, tuple(parameters), valid, tuple(errors), len(candidates))
 
 
+def agrees(candidate: CandidateCall, voted: VotedCall, tool: ToolSpec) -> bool:
+    """Whether a candidate has just the keys of the voted call, each with the voted value."""
+    winners = {p.key: p for p in voted.parameters}
+    keys = [v.key for v in candidate.values]
+    return sorted(keys) == sorted(winners) and all(
+        carries(v, winners[v.key], tool.parameter(v.key)) for v in candidate.values
+    )
+
+
+def carries(value: CandidateValue, parameter: VotedParameter, spec: ParameterSpec) -> bool:
+    """Whether a candidate's value is the one that was voted for."""
+    try:
+        checked = check_value(value.value, spec)
+    except TypeCheckError:
+        checked = value.value  # where all values fail the check, one of them is kept as it is
+    return vote_identity(checked) == vote_identity(parameter.value)
+
+
 def carries_enough(carrying: int, candidates: int, optional_share: float) -> bool:
     """Whether an optional key is kept that so many of the candidates carry with a valid value."""
     # a quotient, not a product: 7 / 10 is the float 0.7, but 10 * 0.7 need not be 7

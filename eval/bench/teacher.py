@@ -142,6 +142,7 @@ class TaughtEngine:
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
         """See Engine."""
+        feeds = [feed._replace(among=None) for feed in feeds]  # the bonus goes to logits of the whole vocabulary
         answers = self._engine.extend(feeds)
         self._clock.end_prompt()
         with self._clock.teaching(wait=True), torch.inference_mode():
@@ -164,21 +165,10 @@ class TaughtEngine:
             if number:
                 self._write(trace, feed.tokens[sure + number - 1 : sure + number])
             token = trace.lesson.wanted(trace.text)
-            place = None if token is None else _place(token, score.logits, feed)
-            if place is not None:
-                found.append(score.logits[place])
+            if token is not None:
+                found.append(score.logits[token])
         return found
 
     def _write(self, trace: _Trace, tokens: Sequence[int]) -> None:
         trace.tokens.extend(tokens)
         trace.text += self._table.join(tokens)
-
-
-def _place(token: int, logits: torch.Tensor, feed: Feed) -> int | None:
-    """Where a token's logit stands; None if it was not asked for."""
-    if feed.among is None:
-        return token
-    asked = sorted(set(feed.among))
-    if len(asked) != len(logits):
-        return token
-    return asked.index(token) if token in asked else None

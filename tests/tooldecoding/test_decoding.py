@@ -24,20 +24,24 @@ PROMPT = "User: go on\nAPI-Request: "
 def script(name: str, values: dict[str, str], then: str = "]") -> Continuation:
     """A model that wants to call ``name`` with these literals, optional keys in this sequence."""
 
+    def pairs(left: list[str]) -> str:
+        return ", ".join(f"{key}={values[key]}" for key in left) + ")" + then
+
     def continuation(written: str) -> str:
         if f"{name}(" not in written:
             begun = re.search(r"(?:\[|\), )([\w]*)$", written)
-            return (name[len(begun[1]) :] if begun else "[" + name) + "("
-        call = written[written.rindex(f"{name}(") :]
-        keys = re.findall(r"(?:\(|, )(\w+)=", call)
-        if not keys:
-            return next(iter(values), "") + "="
-        literal, given = values[keys[-1]], call.rsplit(f"{keys[-1]}=", 1)[-1]
-        left = [k for k in values if k not in keys]
-        end = f", {left[0]}=" if left else ")" + then
-        if literal.startswith(given):
-            return literal[len(given) :] + end
-        return end[len(given) - len(literal) :]
+            return (name[len(begun[1]) :] if begun else "[" + name) + "(" + pairs(list(values))
+        call = written[written.rindex(f"{name}(") + len(name) + 1 :]
+        keys = re.findall(r"(?:^|, )(\w+)=", call)
+        left = [key for key in values if key not in keys]
+        if keys:
+            rest = values[keys[-1]] + (", " if left else "") + pairs(left)
+            given = call.rsplit(f"{keys[-1]}=", 1)[-1]
+            if rest.startswith(given):
+                return rest[len(given) :]
+        begun = call.rsplit(", ", 1)[-1]  # the text ends inside a key that is being injected
+        first = next((key for key in left if key.startswith(begun)), None)
+        return pairs(sorted(left, key=lambda key: key != first))[len(begun) :] if first else ""
 
     return continuation
 

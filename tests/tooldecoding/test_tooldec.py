@@ -16,11 +16,11 @@ from lookup.errors import DocumentationError
 from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.value_text import render_value
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding.call_decoder import longest_call
 from tooldecoding.call_format import CALL_FORMATS, Call
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.prepared_tools import PreparedTools
 from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine, SyntheticEngine
 from tooldecoding.tooldec import FORMS, REACT, CallMachine, CallSyntax, Form, ToolDecResult, run_tooldec
@@ -350,7 +350,7 @@ def test_a_value_that_ends_at_the_limit_is_not_cut_off(decoder: ToolDecoder) -> 
 
 def test_the_end_of_the_context_is_reported(decoder: ToolDecoder) -> None:
     options = DecodeOptions(max_value_tokens=10**6)
-    room = longest_call(lookup(WEATHER).tools, options)
+    room = PreparedTools(lookup(WEATHER), decoder.table, options).longest
     engine = RandomEngine(decoder.table.texts, bias=BIASES["never closes"])
     ids = [5] * (4096 - room)
     [result] = run_tooldec(with_engine(decoder, engine), [Request(ids, lookup(WEATHER), options)])

@@ -97,7 +97,7 @@ class _Writer:
         self._prompt = prompt
         self._tally = Tally()
         self._branch = Branch(engine, decoder.table, root, prompt, self._tally)
-        self._held = self._branch.pending
+        self._held = self._branch.pending.text
         self._usage = engine.usage(root)
         self._syntax = REACT if form == "react" else CallSyntax.of(request.options.call_format)
         self._machine: CallMachine | None = None
@@ -126,9 +126,9 @@ class _Writer:
                 return
             admission = Admission(machine, self._position)
             label: Label = "free" if isinstance(self._position, Value) else "constrained"
-            pick = yield from self._branch.next_token(admission, label)
+            pick = yield from self._branch.next_token(admission)
             self._position = admission(pick.piece)
-            self._branch.settle()
+            self._branch.take(pick, label)
             if isinstance(self._position, Value):
                 current = len(self._position.calls), self._position.number
                 begun = bool(self._position.text or self._position.tail)
@@ -140,20 +140,21 @@ class _Writer:
         """Let the model write anything up to the machine's trigger; where that leads to, None if it never came."""
         trigger = self._syntax.trigger
         limit = self._decoder.text_limit(self._request, self._branch)
-        _, rest = yield from free_text(self._branch, trigger if machine else None, self._request.stop, limit)
-        if machine is None or rest is None:
+        _, opening = yield from free_text(self._branch, trigger if machine else None, self._request.stop, limit)
+        if machine is None or opening is None:
             return None
-        start = machine.advance(machine.start, trigger.encode())
-        position = machine.advance(start, rest) if rest and start is not None else start
+        start, behind = machine.advance(machine.start, trigger.encode()), opening.behind
+        position = machine.advance(start, behind) if behind and start is not None else start
         if position is None:  # the token goes on with something that is no call
-            self._branch.trim(len(rest))
-            position = start
-        self._branch.settle()
+            self._branch.keep(opening.pick.piece[: -len(behind)], "free")
+            self._branch.settle()
+            return start
+        self._branch.take(opening.pick, "free")
         return position
 
     def _is_full(self) -> bool:
         room = self._decoder.room(self._branch)
-        return room is not None and room <= bool(self._branch.pending)
+        return room is not None and room <= bool(self._branch.pending.text)
 
     def result(self, seconds: float) -> ToolDecResult:
         """The result after ``write``."""

@@ -1,0 +1,161 @@
+"""A set of tools, ready to be called: what does not depend on the prompt is found once and kept across requests."""
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+
+from lookup.errors import DocumentationError
+from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.value_grammar import ValueGrammar, value_grammar
+from tooldecoding.choices import Choices
+from tooldecoding.errors import PromptError
+from tooldecoding.options import DecodeOptions
+from tooldecoding.token_table import TokenTable
+
+_KEPT = 8
+"""Sets of tools that are remembered."""
+
+
+class PreparedTool:
+    """One tool of a set.
+
+    Parameters
+    ----------
+    spec : ToolSpec
+        Of each key it is decided whether it is required.
+    """
+
+    def __init__(self, spec: ToolSpec, table: TokenTable, options: DecodeOptions) -> None:
+        self.spec = spec
+        self._table = table
+        self._format = options.call_format
+        self._constraint = options.value_constraint
+        self._grammars: dict[str, ValueGrammar] = {}
+        self._members: dict[str, Choices] = {}
+        self._keys: dict[tuple[tuple[str, ...], bool], Choices] = {}
+
+    def grammar(self, spec: ParameterSpec) -> ValueGrammar:
+        """The grammar of a parameter's values."""
+        if spec.name not in self._grammars:
+            self._grammars[spec.name] = value_grammar(spec, self._format.notation, self._constraint)
+        return self._grammars[spec.name]
+
+    def members(self, spec: ParameterSpec, literals: Sequence[str]) -> Choices:
+        """The choice among the literals of a parameter that has few."""
+        if spec.name not in self._members:
+            self._members[spec.name] = Choices(self._table, literals)
+        return self._members[spec.name]
+
+    def keys(self, unused: Sequence[ParameterSpec], first: bool) -> Choices:
+        """The choice among optional keys, in this sequence, and the end of the call, which is the last one.
+
+        Parameters
+        ----------
+        first : bool
+            Whether no key stands in the call yet.
+        """
+        names = tuple(spec.name for spec in unused)
+        if (names, first) not in self._keys:
+            separator = "" if first else self._format.separator
+            texts = [*(separator + self._format.key(name) for name in names), self._format.end]
+            self._keys[names, first] = Choices(self._table, texts)
+        return self._keys[names, first]
+
+    @cached_property
+    def longest(self) -> int:
+        """An upper bound on the tokens of a call, beside those of free values but for one each."""
+        form = self._format
+        text = self.spec.name + form.opener + form.bracket + form.end + form.closer
+        keys = sum(len((form.separator + form.key(p.name)).encode()) + 8 for p in self.spec.parameters)
+        choices = (self.grammar(p).choices for p in self.spec.parameters)
+        return len(text.encode()) + keys + sum(max(len(w.encode()) for w in c) if c else 1 for c in choices)
+
+
+class PreparedTools:
+    """A set of tools in one call format.
+
+    Parameters
+    ----------
+    lookup : LookupDictionary
+        At least one tool.
+    options : DecodeOptions
+        Of which call format, value constraint and what unknown keys count as matter here.
+
+    Attributes
+    ----------
+    tools : tuple of PreparedTool
+        In documentation order.
+    names : Choices
+        The choice among their names.
+    another : Choices
+        The choice to add another call, or to end all.
+
+    Raises
+    ------
+    DocumentationError
+        If a call could not tell two tools, or two keys of one, apart.
+    PromptError
+        If a name or key is no Unicode text.
+    """
+
+    def __init__(self, lookup: LookupDictionary, table: TokenTable, options: DecodeOptions) -> None:
+        form = options.call_format
+        decided = lookup.decided(options.unknown_keys)
+        names = [tool.name + form.bracket for tool in decided.tools]
+        _demand_distinct(names, "tools")
+        for tool in decided.tools:
+            demand_unicode([tool.name, *(p.name for p in tool.parameters)])
+            _demand_distinct([form.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
+        self.tools = tuple(PreparedTool(tool, table, options) for tool in decided.tools)
+        self.names = Choices(table, names)
+        self.another = Choices(table, [form.separator, form.closer])
+        self._by_name = {tool.spec.name: tool for tool in self.tools}
+
+    def __getitem__(self, name: str) -> PreparedTool:
+        return self._by_name[name]
+
+    @cached_property
+    def longest(self) -> int:
+        """Tokens that must be free behind a prompt so that any of the tools can be called."""
+        return max(tool.longest for tool in self.tools)
+
+
+class Preparations:
+    """The sets of tools that were used last."""
+
+    def __init__(self, table: TokenTable) -> None:
+        self._table = table
+        self._kept: OrderedDict[tuple[object, ...], tuple[LookupDictionary, PreparedTools]] = OrderedDict()
+
+    def of(self, lookup: LookupDictionary, options: DecodeOptions) -> PreparedTools:
+        """The tools of a lookup dictionary, prepared; see PreparedTools."""
+        key = (id(lookup), options.format, options.value_constraint, options.unknown_keys)
+        if key not in self._kept:
+            self._kept[key] = lookup, PreparedTools(lookup, self._table, options)  # the lookup is held with its id
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key][1]
+
+
+def demand_unicode(texts: Sequence[str]) -> None:
+    """PromptError for halves of surrogate pairs, which JSON can spell and no tokenizer can read."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            found = f"{ord(text[error.start]):04X}"
+            raise PromptError(
+                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found} in {text[:40]!r}"
+            ) from None
+
+
+def _demand_distinct(texts: Sequence[str], what: str) -> None:
+    """DocumentationError if one text is the beginning of another: a call could not tell them apart."""
+    ordered = sorted(texts)
+    for shorter, longer in itertools.pairwise(ordered):
+        if longer.startswith(shorter):
+            raise DocumentationError(
+                f"{what}: {shorter!r} is the beginning of {longer!r}, so a call cannot tell them apart; rename one"
+            )

@@ -1,0 +1,65 @@
+"""The text of every token as UTF-8 bytes, for each kind of tokenizer."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+_BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+
+def token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
+    """Text of each id, possibly a part of a character; ``None`` for special tokens and ids without a token."""
+    mistral = getattr(getattr(tokenizer, "tokenizer", None), "instruct_tokenizer", None)
+    if mistral is not None:
+        return _mistral_texts(mistral.tokenizer)
+    vocabulary = tokenizer.get_vocab()
+    pieces: list[str | None] = [None] * (max(vocabulary.values()) + 1)
+    for piece, token in vocabulary.items():
+        pieces[token] = piece
+    texts = _byte_level_texts(pieces) if _is_byte_level(tokenizer, pieces) else _sentencepiece_texts(pieces)
+    for token, added in tokenizer.added_tokens_decoder.items():
+        texts[token] = None if added.special else added.content.encode()
+    return texts
+
+
+def _byte_level_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
+    byte_of = _byte_alphabet()
+    as_bytes = str.maketrans({character: chr(byte) for character, byte in byte_of.items()})
+    known = frozenset(byte_of)
+
+    def text(piece: str) -> bytes:
+        return piece.translate(as_bytes).encode("latin-1") if known.issuperset(piece) else piece.encode()
+
+    return [text(piece) if piece else None for piece in pieces]
+
+
+def _sentencepiece_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
+    fallback = {piece: bytes([int(m[1], 16)]) for piece in pieces if piece and (m := _BYTE_TOKEN.fullmatch(piece))}
+    if len(fallback) != 256:
+        fallback = {}
+    return [None if not piece else fallback.get(piece) or piece.replace("▁", " ").encode() for piece in pieces]
+
+
+def _mistral_texts(tokenizer: Any) -> list[bytes | None]:
+    """Of mistral-common, which transformers takes for Mistral's own folders; tokens are bytes there."""
+    ids = range(tokenizer.n_words)
+    if hasattr(tokenizer, "id_to_byte_piece"):
+        return [None if tokenizer.is_special(i) else tokenizer.id_to_byte_piece(i) for i in ids]
+    texts = _sentencepiece_texts([tokenizer.id_to_piece(i) for i in ids])
+    return [None if tokenizer.is_special(i) else text for i, text in zip(ids, texts, strict=True)]
+
+
+def _is_byte_level(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[str | None]) -> bool:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is not None:
+        return b'"ByteLevel"' in backend.decoder.__getstate__()  # the decoder as JSON; all of to_str() takes a second
+    return any(piece is not None and piece.startswith("Ġ") for piece in pieces)
+
+
+def _byte_alphabet() -> dict[str, int]:
+    """The printable stand-ins of byte-level BPE (GPT-2): printable Latin-1 stands for itself, the rest from 256 on."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [b for b in range(256) if b not in printable]
+    return {chr(b): b for b in printable} | {chr(256 + n): b for n, b in enumerate(others)}
