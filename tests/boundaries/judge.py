@@ -12,7 +12,7 @@ from boundaries.vocabularies import own_tokens
 from boundaries.wanter import Left, Wanter, first_left, noise
 from lookup.schema import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.value_grammar import value_grammar
-from lookup.value_text import admissible, render_value
+from lookup.value_text import admissible, read_value, render_value
 from tooldecoding.call_format import CALL_FORMATS, Call, CallFormat
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ToolDecodingError
@@ -109,7 +109,10 @@ class Judge:
         engine = Wanter(self._rows, wanted, second)
         self._decoder.new_engine = lambda: engine  # type: ignore[method-assign]
         options = DecodeOptions(
-            format=case.format, tool_choice="required", order_limit=1, max_value_tokens=1 << 14, max_calls=64
+            format=case.format,
+            order_limit=1,
+            max_value_tokens=len(wanted),  # a value of noise must end
+            max_calls=len(case.calls) + 2,
         )
         try:
             [result] = self._decoder.run([Request(case.prompt, case.tools, options)])
@@ -138,8 +141,13 @@ class Judge:
         written = [candidate.text for call in result.calls for candidate in call.candidates]
         texts = [case.form.render_call(c.name, c.arguments) for c in case.calls]
         calls = [(call.voted.name, call.voted.arguments) for call in result.calls]
-        same = calls == [(c.name, dict(c.arguments)) for c in case.calls]
+        same = calls == [(c.name, self._read_back(case, c)) for c in case.calls]
         return None if written == texts and same else "text"
+
+    def _read_back(self, case: Case, call: Call) -> dict[str, Any]:
+        """Arguments as their literals are read: quoted digits are a number where one is documented."""
+        notation, tool = case.form.notation, case.tools[call.name]
+        return {k: read_value(render_value(v, notation), tool.parameter(k), notation) for k, v in call.arguments.items()}
 
     def _left_at_the_end(self, case: Case, wanted: tuple[int, ...], result: DecodeResult) -> Iterator[Left]:
         """Where the tokens of a candidate, of which the last ones were not fed, are not the wanted ones.
