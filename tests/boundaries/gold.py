@@ -1,0 +1,121 @@
+"""Calls of the corpora that their documentation admits, as cases: in several orders, with and without optional keys."""
+
+import itertools
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from boundaries.judge import Case, is_admitted_call, with_tool
+from eval.api_bank.benchmark import API_BANK
+from eval.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.samples import Benchmark
+from eval.sgd import SGD
+from lookup import extract
+from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
+from tooldecoding.call_format import CALL_FORMATS, Call, CallFormat
+
+PROMPTS = (
+    "User: hello\nAPI-Request: ",
+    "User: hello\nAPI-Request:",
+    "What is the weather like?\n",
+    "<|user|>Book it.<|assistant|>assistant\n\n",
+    "请帮我预订明天去北京的机票。",
+    "Answer with a call:  ",
+)
+TAILS = ("\n", "\n\n", "", " ")
+
+FEW_KEYS, SOME_ORDERS = 3, 4
+"""All orders of so many required keys are tried, of more keys so many orders."""
+
+_NEIGHBOURS = 8
+
+Entry = tuple[str, LookupDictionary, tuple[Call, ...]]
+"""Id, tools, reference calls."""
+
+
+def _entries(benchmark: Benchmark, folder: Path) -> Iterator[Entry]:
+    samples = benchmark.load(str(folder), benchmark.categories)
+    return ((f"{benchmark.name}/{s.id}", s.documentation.lookup, s.calls) for s in samples if s.calls)
+
+
+def _seal_entries(folder: Path) -> Iterator[Entry]:
+    """The dev split; a prompt offers the tools that it needs and some that stand beside them."""
+    known = extract((folder / "tool.jsonl").read_text(encoding="utf-8"), on_duplicate="rename")
+    place = {tool.name: number for number, tool in enumerate(known.tools)}
+    for line in (folder / "dev.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        calls = tuple(Call(call["api"], call["parameters"]) for call in row["calling"])
+        if all(call.name in place for call in calls):
+            near = {n for c in calls for n in range(place[c.name], place[c.name] + _NEIGHBOURS)}
+            tools = tuple(known.tools[n] for n in sorted(near) if n < len(known.tools))
+            yield f"seal-tools/{row['id']}", LookupDictionary(tools), calls
+
+
+CORPORA: dict[str, Callable[[Path], Iterator[Entry]]] = {
+    "BFCL live": lambda data: _entries(BFCL_LIVE, data / "bfcl"),
+    "BFCL V1": lambda data: _entries(BFCL_V1, data / "bfcl"),
+    "API-Bank": lambda data: _entries(API_BANK, data / "api-bank"),
+    "SGD": lambda data: _entries(SGD, data / "sgd"),
+    "Seal-Tools": lambda data: _seal_entries(data / "seal-tools"),
+}
+"""Name -> its entries, from the folder of all corpora."""
+
+
+def gold_cases(data: Path, limit: int | None = None, seed: int = 0) -> list[Case]:
+    """Cases of all corpora in all formats, mixed; at most ``limit`` of each corpus in each format, all of other calls."""
+    cases = []
+    for corpus, read in CORPORA.items():
+        entries = list(read(data))
+        for form in CALL_FORMATS.values():
+            rng = random.Random(f"{seed} {corpus} {form.name}")
+            rng.shuffle(entries)
+            cases += itertools.islice(_cases(entries, form, rng, limit is None), limit)
+    random.Random(seed).shuffle(cases)
+    return cases
+
+
+def _cases(entries: Sequence[Entry], form: CallFormat, rng: random.Random, all_orders: bool) -> Iterator[Case]:
+    """Calls that stand in many entries, as in SGD, are tried once."""
+    seen = set()
+    for identifier, documented, calls in entries:
+        new = [c for c in calls if (c.name, repr(c.arguments)) not in seen]
+        if not new:
+            continue
+        seen.update((c.name, repr(c.arguments)) for c in new)
+        tools = documented.decided("optional")
+        right = [c for c in calls if c.name in tools and is_admitted_call(c, tools[c.name], form)]
+        if form.parallel and len(calls) > 1 and len(right) == len(calls):
+            ordered = tuple(_ordered(tools[c.name], c) for c in calls)
+            yield Case(identifier, form.name, tools, ordered, rng.choice(PROMPTS), rng.choice(TAILS))
+        for call in right:
+            arranged = list(_arrangements(tools[call.name], call, rng)) if call in new else []
+            for tool, ordered_call in arranged if all_orders else rng.sample(arranged, min(1, len(arranged))):
+                own = with_tool(tools, tool)
+                yield Case(identifier, form.name, own, (ordered_call,), rng.choice(PROMPTS), rng.choice(TAILS))
+
+
+def _ordered(tool: ToolSpec, call: Call) -> Call:
+    """The call with its required keys first and as documented."""
+    required = [p.name for p in tool.required]
+    keys = [*required, *(key for key in call.arguments if key not in required)]
+    return Call(call.name, {key: call.arguments[key] for key in keys})
+
+
+def _arrangements(tool: ToolSpec, call: Call, rng: random.Random) -> Iterator[tuple[ToolSpec, Call]]:
+    """Documentation with the required keys in another order, and the call in that order."""
+    given = [p.name for p in tool.optional if p.name in call.arguments]
+    for specs in _orders(tool, rng):
+        arranged = replace(tool, parameters=(*specs, *tool.optional))
+        rng.shuffle(given)
+        yield arranged, Call(call.name, {key: call.arguments[key] for key in [*(p.name for p in specs), *given]})
+    if given:
+        yield tool, Call(call.name, {p.name: call.arguments[p.name] for p in tool.required})
+
+
+def _orders(tool: ToolSpec, rng: random.Random) -> list[tuple[ParameterSpec, ...]]:
+    if len(tool.required) <= FEW_KEYS:
+        return list(itertools.permutations(tool.required))
+    others = {tuple(rng.sample(tool.required, len(tool.required))) for _ in range(SOME_ORDERS - 1)}
+    return list(dict.fromkeys([tool.required, *sorted(others, key=lambda o: [p.name for p in o])]))

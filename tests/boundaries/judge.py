@@ -1,0 +1,226 @@
+"""The judge: decodes one case with a model that wants it, and says what came otherwise."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, Literal
+
+import torch
+
+from boundaries.vocabularies import own_tokens
+from boundaries.wanter import Left, Wanter, first_left, noise
+from lookup.schema import MISSING, LookupDictionary, ParameterSpec, ToolSpec
+from lookup.value_grammar import value_grammar
+from lookup.value_text import admissible, read_value, render_value
+from tooldecoding.call_format import CALL_FORMATS, Call, CallFormat
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.errors import ToolDecodingError
+from tooldecoding.options import DecodeOptions
+from tooldecoding.result import DecodeResult
+
+Against = Literal["noise", "second-choice"]
+Kind = Literal["error", "text", "path"]
+_SAMPLES = ("y", 1, 2.5, True, (), [], ["y"], {}, "", None)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Calls that a model wants behind a prompt.
+
+    Attributes
+    ----------
+    tools : LookupDictionary
+        Whether each key is required is decided.
+    calls : tuple of Call
+        Their required keys stand first and as the tools have them, so that one order decodes them.
+    tail : str
+        What the model wants to write behind them.
+    """
+
+    id: str
+    format: str
+    tools: LookupDictionary
+    calls: tuple[Call, ...]
+    prompt: str
+    tail: str = "\n"
+
+    @property
+    def form(self) -> CallFormat:
+        """The call format itself."""
+        return CALL_FORMATS[self.format]
+
+    @property
+    def text(self) -> str:
+        """The calls as the model wants to write them."""
+        return self.form.render(self.calls)
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """For each call the bytes that stand behind it, the tail among them."""
+        whole = self.text + self.tail
+        first = [self.form.render(self.calls[: n + 1]).removesuffix(self.form.closer) for n in range(len(self.calls))]
+        return [len(whole.encode()) - len(text.encode()) for text in first]
+
+
+@dataclass(frozen=True)
+class Miss:
+    """What came otherwise; ``place`` says where the wanted tokens were left first, if they were."""
+
+    vocabulary: str
+    case: Case
+    against: Against
+    kind: Kind
+    got: str
+    place: str
+
+    def __str__(self) -> str:
+        wanted = f"{self.case.prompt!r} + {self.case.text!r} + {self.case.tail!r}"
+        return f"{self.case.id} {self.case.format} {self.against} {self.kind}: {wanted}; got {self.got!r}; {self.place}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``tried`` is false where the tokenizer's tokens of the whole text cannot be reached behind the prompt's."""
+
+    tried: bool
+    passes: int = 0
+    miss: Miss | None = None
+
+
+class Judge:
+    """Judges cases with one vocabulary."""
+
+    def __init__(self, name: str, decoder: ToolDecoder, seed: int = 0) -> None:
+        self.name = name
+        self._decoder = decoder
+        self._rows: torch.Tensor = noise(decoder.table.texts, seed)
+
+    def judge(self, case: Case, against: Against = "noise") -> Verdict:
+        """Decode a case and compare."""
+        wanted = self._wanted(case, case.calls)
+        if wanted is None:
+            return Verdict(False)
+        second = []
+        if against == "second-choice":
+            second = [ids for calls in longer_calls(case) if (ids := self._wanted(case, calls)) is not None]
+            if not second:
+                return Verdict(False)
+        engine = Wanter(self._rows, wanted, second)
+        self._decoder.new_engine = lambda: engine  # type: ignore[method-assign]
+        options = DecodeOptions(
+            format=case.format,
+            order_limit=1,
+            max_value_tokens=len(wanted),  # a value of noise must end
+            max_calls=len(case.calls) + 2,
+        )
+        try:
+            [result] = self._decoder.run([Request(case.prompt, case.tools, options)])
+        except (ToolDecodingError, RuntimeError) as error:
+            return Verdict(True, 0, Miss(self.name, case, against, "error", str(error), self._place(wanted, engine.left)))
+        kind = self._kind(case, result)
+        left = engine.left
+        if kind is None:
+            left = left or next(self._left_at_the_end(case, wanted, result), None)
+            kind = "path" if left else None
+        passes = result.counters.forward_passes
+        if kind is None:
+            return Verdict(True, passes)
+        got = ", ".join(candidate.text for call in result.calls for candidate in call.candidates)
+        return Verdict(True, passes, Miss(self.name, case, against, kind, got, self._place(wanted, left)))
+
+    def _wanted(self, case: Case, calls: Sequence[Call]) -> tuple[int, ...] | None:
+        """The tokenizer's own tokens; None where those of the prompt, without the last one, do not begin them."""
+        ids = own_tokens(self._decoder, case.prompt + case.form.render(calls) + case.tail)
+        prompt = self._decoder.tokenizer.encode(case.prompt)
+        sure = len(prompt) - 1 or 1
+        return ids if ids is not None and list(ids[:sure]) == list(prompt[:sure]) else None
+
+    def _kind(self, case: Case, result: DecodeResult) -> Kind | None:
+        """Candidates are what the model wrote; the result has the same calls with the keys as documented."""
+        written = [candidate.text for call in result.calls for candidate in call.candidates]
+        texts = [case.form.render_call(c.name, c.arguments) for c in case.calls]
+        calls = [(call.voted.name, call.voted.arguments) for call in result.calls]
+        same = calls == [(c.name, self._read_back(case, c)) for c in case.calls]
+        return None if written == texts and same else "text"
+
+    def _read_back(self, case: Case, call: Call) -> dict[str, Any]:
+        """Arguments as their literals are read: quoted digits are a number where one is documented."""
+        notation, tool = case.form.notation, case.tools[call.name]
+        return {k: read_value(render_value(v, notation), tool.parameter(k), notation) for k, v in call.arguments.items()}
+
+    def _left_at_the_end(self, case: Case, wanted: tuple[int, ...], result: DecodeResult) -> Iterator[Left]:
+        """Where the tokens of a candidate, of which the last ones were not fed, are not the wanted ones.
+
+        A wanted token that reaches beyond the end of the call is cut there: its text is all that a candidate can have.
+        """
+        table = self._decoder.table
+        starts = [0, *accumulate(len(table.texts[token] or b"") for token in wanted)]
+        for call, rest in zip(result.calls, case.ends, strict=True):
+            end = starts[-1] - rest
+            inside = [token for token, stop in zip(wanted, starts[1:], strict=True) if stop <= end]
+            for candidate in call.candidates:
+                begin = end - len(table.join(candidate.token_ids))
+                if begin not in starts:
+                    yield Left(0, candidate.token_ids[0])
+                    continue
+                number = len(starts) - 1 - starts[::-1].index(begin)  # behind special tokens, which have no text
+                left = first_left(inside[number:], candidate.token_ids[: len(inside) - number])
+                if left:
+                    yield Left(number + left.number, left.taken)
+
+    def _place(self, wanted: tuple[int, ...], left: Left | None) -> str:
+        if left is None:
+            return "never left the wanted tokens"
+        table = self._decoder.table
+        context = table.join(wanted[: left.number])[-40:]
+        token = table.texts[wanted[left.number]] if left.number < len(wanted) else None
+        return f"behind {context!r} wanted {token!r}, taken {table.texts[left.taken]!r}"
+
+
+def longer_calls(case: Case) -> Iterator[tuple[Call, ...]]:
+    """The calls with one unused optional key more, at each place behind the required keys where it may stand."""
+    for number, call in enumerate(case.calls):
+        tool = case.tools[call.name]
+        required = len(tool.required)
+        for spec in tool.optional:
+            if spec.name in call.arguments:
+                continue
+            value = sample_value(spec, case.form)
+            if value is MISSING:
+                continue
+            pairs = list(call.arguments.items())
+            for place in range(required, len(pairs) + 1):
+                longer = Call(call.name, dict([*pairs[:place], (spec.name, value), *pairs[place:]]))
+                yield (*case.calls[:number], longer, *case.calls[number + 1 :])
+
+
+def sample_value(spec: ParameterSpec, form: CallFormat) -> Any:
+    """A value that the documentation admits; MISSING if none is at hand."""
+    default = () if spec.default is MISSING else (spec.default,)
+    for value in (*(spec.enum or ()), *default, *_SAMPLES):
+        if is_admitted(value, spec, form):
+            return value
+    return MISSING
+
+
+def is_admitted(value: Any, spec: ParameterSpec, form: CallFormat) -> bool:
+    """Whether the format's literal of a value is one that the documentation admits."""
+    grammar = value_grammar(spec, form.notation)
+    text = render_value(value, form.notation)
+    return grammar.complete(text) and admissible(text, grammar)
+
+
+def is_admitted_call(call: Call, tool: ToolSpec, form: CallFormat) -> bool:
+    """Whether a call has all required keys, no unknown one, and admitted values."""
+    specs = {p.name: p for p in tool.parameters}
+    return (
+        all(p.name in call.arguments for p in tool.required)
+        and call.arguments.keys() <= specs.keys()
+        and all(is_admitted(value, specs[key], form) for key, value in call.arguments.items())
+    )
+
+
+def with_tool(tools: LookupDictionary, tool: ToolSpec) -> LookupDictionary:
+    """The tools with another version of one of them."""
+    return replace(tools, tools=tuple(tool if t.name == tool.name else t for t in tools.tools))

@@ -1,0 +1,38 @@
+"""The vocabularies of well-known models under decoders with tiny random models; tests skip where they are absent."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from transformers import AutoTokenizer, PreTrainedTokenizerBase
+
+from tiny_models import tiny_model
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.token_table import TokenTable
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+FOLDER = "tokenizers"
+
+
+def vocabularies(shared: Path) -> list[str]:
+    """Names of the tokenizers in a folder of shared material, none where it has none."""
+    return sorted(path.parent.name for path in (shared / FOLDER).glob("*/tokenizer.json"))
+
+
+@lru_cache(maxsize=1)
+def real_decoder(shared: Path, name: str) -> ToolDecoder:
+    """A decoder with one of these tokenizers; only the last one is kept, since they are large."""
+    return decoder_with(AutoTokenizer.from_pretrained(str(shared / FOLDER / name)))
+
+
+def decoder_with(tokenizer: PreTrainedTokenizerBase) -> ToolDecoder:
+    """A decoder with a tokenizer and without a limit of the context; its model is replaced by an engine."""
+    model = tiny_model("llama", max(tokenizer.get_vocab().values()) + 1)
+    model.config.max_position_embeddings = 1 << 20
+    return ToolDecoder(model, tokenizer, strategy="batched", prompt_cache_mb=0)
+
+
+def own_tokens(decoder: ToolDecoder, text: str) -> tuple[int, ...] | None:
+    """The tokenizer's own tokens of a whole text; None if it rewrites the text (as NFC does)."""
+    table: TokenTable = decoder.table
+    ids = tuple(decoder.tokenizer.encode(text))
+    return ids if table.join(ids).endswith(text.encode()) else None
