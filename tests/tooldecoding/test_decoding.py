@@ -146,7 +146,7 @@ def test_parallel_calls() -> None:
     tools = lookup(tool("Add", parameter("x", "int")))
 
     def continuation(written: str) -> str:
-        done = written.count(")")
+        done = written.count("Add(") - 1
         value = ("1", "22", "3")[min(written.count("x=") - 1, 2)] if "x=" in written else "1"
         return (
             script("Add", {"x": value}, then=", Add(" if done < 2 else "]")(written) if "Add(" in written else "[Add("

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tooldecoding.accept import Accept
 from transformers import PreTrainedTokenizerFast
 
 from lookup.value_grammar import value_grammar
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.accept import Accept
 from tooldecoding.branch import Branch, Tally
 from tooldecoding.call_format import CALL_FORMATS
 from tooldecoding.decoder import Request, ToolDecoder

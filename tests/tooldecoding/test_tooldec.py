@@ -364,7 +364,7 @@ def test_bad_input(decoder: ToolDecoder) -> None:
         run_tooldec(decoder, [], "json")  # type: ignore[arg-type]
     with pytest.raises(PromptError, match="the prompt is empty"):
         run_tooldec(decoder, [Request("", lookup(PING), DecodeOptions())])
-    with pytest.raises(DocumentationError, match=r"'\[f\(' is the beginning of '\[f\(x\('"):
+    with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\('"):
         engine = RandomEngine(decoder.table.texts)
         run_tooldec(with_engine(decoder, engine), [Request("Q", lookup(tool("f"), tool("f(x")), DecodeOptions())])
     assert run_tooldec(decoder, []) == []
