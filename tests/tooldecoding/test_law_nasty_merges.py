@@ -1,5 +1,6 @@
 """The law of wanted calls without real vocabularies: small tokenizers that join what a call's boundaries part."""
 
+import itertools
 import random
 
 import pytest
@@ -101,8 +102,8 @@ def test_lists_objects_and_enums(seed: int, kind: str) -> None:
         for arguments in CALLS:
             if format == "api-bank" and arguments.get("b") == "":
                 continue
-            case = Case("f", format, LookupDictionary((TOOL,)), (Call("f", arguments),), "API-Request: ", ")\n")
-            for against in AGAINST:
+            for prompt, against in itertools.product(("API-Request: ", "API-Request\n"), AGAINST):
+                case = Case("f", format, LookupDictionary((TOOL,)), (Call("f", arguments),), prompt, ")\n")
                 verdict = found.judge(case, against)
                 tried += verdict.tried
                 assert verdict.miss is None, str(verdict.miss)
