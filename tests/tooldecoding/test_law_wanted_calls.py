@@ -52,13 +52,13 @@ def examples(name: str, count: int) -> None:
 
 @needs_vocabularies
 @needs_data
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", FOUND, scope="class")
 class TestVocabulary:
     def test_a_part_of_the_corpora(self, name: str) -> None:
         demand_none(name, gold(3))
 
     def test_made_up_values(self, name: str) -> None:
-        examples(name, 40)
+        examples(name, 25)
 
     @pytest.mark.slow
     def test_the_corpora(self, name: str) -> None:
