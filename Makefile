@@ -8,7 +8,7 @@ RESULTS ?= runs/results
 LIMIT ?= 300
 MODEL ?= reference
 
-.PHONY: demo test check parity bench bench-gpu results
+.PHONY: demo test check parity boundaries bench bench-gpu results
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -19,6 +19,10 @@ test: $(STAMP)
 
 parity: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m parity $(DATA)
+
+# The calls that a model wants, with every vocabulary; LIMIT of each corpus in each format.
+boundaries: $(STAMP)
+	PYTHONPATH=.:tests .venv/bin/python -m boundaries $(dir $(DATA)) --limit $(LIMIT)
 
 bench: $(STAMP)
 	.venv/bin/tooldecoding bench --shape llama-134m --out $(BENCH)

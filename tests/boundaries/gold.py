@@ -64,7 +64,10 @@ CORPORA: dict[str, Callable[[Path], Iterator[Entry]]] = {
 
 
 def gold_cases(data: Path, limit: int | None = None, seed: int = 0) -> list[Case]:
-    """Cases of all corpora in all formats, mixed; at most ``limit`` of each corpus in each format, all of other calls."""
+    """Cases of all corpora in all formats, mixed.
+
+    With a ``limit``, at most so many of each corpus in each format, each call in one order.
+    """
     cases = []
     for corpus, read in CORPORA.items():
         entries = list(read(data))

@@ -117,7 +117,8 @@ class Judge:
         try:
             [result] = self._decoder.run([Request(case.prompt, case.tools, options)])
         except (ToolDecodingError, RuntimeError) as error:
-            return Verdict(True, 0, Miss(self.name, case, against, "error", str(error), self._place(wanted, engine.left)))
+            place = self._place(wanted, engine.left)
+            return Verdict(True, 0, Miss(self.name, case, against, "error", str(error), place))
         kind = self._kind(case, result)
         left = engine.left
         if kind is None:
@@ -146,8 +147,8 @@ class Judge:
 
     def _read_back(self, case: Case, call: Call) -> dict[str, Any]:
         """Arguments as their literals are read: quoted digits are a number where one is documented."""
-        notation, tool = case.form.notation, case.tools[call.name]
-        return {k: read_value(render_value(v, notation), tool.parameter(k), notation) for k, v in call.arguments.items()}
+        notation, spec = case.form.notation, case.tools[call.name].parameter
+        return {k: read_value(render_value(v, notation), spec(k), notation) for k, v in call.arguments.items()}
 
     def _left_at_the_end(self, case: Case, wanted: tuple[int, ...], result: DecodeResult) -> Iterator[Left]:
         """Where the tokens of a candidate, of which the last ones were not fed, are not the wanted ones.

@@ -1,0 +1,69 @@
+"""Law: with every vocabulary, a model that wants the tokenizer's own tokens of a permitted call gets that call.
+
+All of it as a table by vocabulary: ``make boundaries``.
+"""
+
+from functools import lru_cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from boundaries.gold import gold_cases
+from boundaries.judge import Case, Judge
+from boundaries.table import AGAINST, Tally, check
+from boundaries.values import cases
+from boundaries.vocabularies import SHARED, real_decoder, vocabularies
+from data import DATA, needs_data
+from tooldecoding.call_format import CALL_FORMATS
+
+FOUND = vocabularies(SHARED)
+needs_vocabularies = pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")
+
+
+@lru_cache(maxsize=1)
+def judge(name: str) -> Judge:
+    """Tests run vocabulary by vocabulary, so that each is loaded once."""
+    return Judge(name, real_decoder(SHARED, name))
+
+
+@lru_cache(maxsize=2)
+def gold(limit: int | None) -> list[Case]:
+    return gold_cases(DATA, limit)
+
+
+def demand_none(name: str, tried: list[Case]) -> None:
+    tally = check(judge(name), tried, AGAINST, Tally(name))
+    assert tally.tried["noise"] > len(tried) / 2
+    assert not tally.misses, "\n".join(map(str, tally.misses[:5]))
+
+
+def examples(name: str, count: int) -> None:
+    found = judge(name)
+
+    @settings(max_examples=count, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from(sorted(CALL_FORMATS)).flatmap(cases), st.sampled_from(AGAINST))
+    def law(case: Case, against: str) -> None:
+        miss = found.judge(case, against).miss  # type: ignore[arg-type]
+        assert miss is None, str(miss)
+
+    law()
+
+
+@needs_vocabularies
+@needs_data
+@pytest.mark.parametrize("name", FOUND, scope="class")
+class TestVocabulary:
+    def test_a_part_of_the_corpora(self, name: str) -> None:
+        demand_none(name, gold(3))
+
+    def test_made_up_values(self, name: str) -> None:
+        examples(name, 25)
+
+    @pytest.mark.slow
+    def test_the_corpora(self, name: str) -> None:
+        demand_none(name, gold(None))
+
+    @pytest.mark.slow
+    def test_many_made_up_values(self, name: str) -> None:
+        examples(name, 2000)
