@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -65,8 +66,13 @@ class Head:
         assert weight is not None
         ids = torch.from_numpy(tokens).to(hidden.device)
         logits = linear(hidden[None], weight[ids], None if bias is None else bias[ids])
-        state = hidden.clone()  # not the whole pass's
-        return Scores(LogitRows(logits), 0, tokens, lambda: linear(state, weight, bias))
+        return Scores(LogitRows(logits), 0, tokens, partial(self._row, hidden.clone()))  # not the whole pass's states
+
+    @torch.inference_mode()
+    def _row(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Logits of the whole vocabulary."""
+        assert self._weight is not None
+        return linear(hidden, self._weight, self._bias)
 
     def _whole(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[Scores], Any]:
         columns = sorted({w.column for w in wanted})

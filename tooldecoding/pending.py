@@ -4,9 +4,9 @@ The page about token boundaries.
 
 **The fault that is avoided.** A call is one string of bytes. Parts of it are injected (keys, punctuation), parts are
 the model's (values, choices). The tokenizer knows no such parts: it writes ``='`` or ``')]`` as one token where its
-merges say so, and the model was trained on that. If injected text were cut into tokens where it ends, the model would see
-sequences that never occur, and would write worse values; and if a choice were offered in tokens that stand for
-isolated words, the token that the model wants would be missing.
+merges say so, and the model was trained on that. If injected text were cut into tokens where it ends, the model would
+see sequences that never occur, and would write worse values; and if a choice were offered in the tokens of isolated
+words, the token that the model wants would be missing.
 
 **The rule.** What is determined is kept as bytes. A token is *settled* (it becomes part of the sequence that the model
 has read) only when every permitted continuation has it, or when the model itself has chosen it::

@@ -123,7 +123,7 @@ class Scores:
         best, parts = self._peak
         highest = float(self.values[best])
         likely = np.flatnonzero(parts > highest - _NEGLIGIBLE)
-        if not len(likely) or 2 * len(likely) > len(parts):
-            return float(torch.logsumexp(self.logits, 0))
+        if 2 * len(likely) > len(parts):
+            return highest + math.log(float((self.logits - highest).exp_().sum()))
         total = sum(float(np.exp(self.values[p * _PART : (p + 1) * _PART] - highest).sum()) for p in likely)
         return highest + math.log(total)

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, Literal
 
 import torch
 
 from boundaries.vocabularies import own_tokens
-from boundaries.wanter import Left, Wanter, first_left, noise
+from boundaries.wanter import Left, Wanter, noise
 from lookup.schema import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.value_grammar import value_grammar
 from lookup.value_text import admissible, read_value, render_value
@@ -121,9 +120,8 @@ class Judge:
             return Verdict(True, 0, Miss(self.name, case, against, "error", str(error), place))
         kind = self._kind(case, result)
         left = engine.left
-        if kind is None:
-            left = left or next(self._left_at_the_end(case, wanted, result), None)
-            kind = "path" if left else None
+        if kind is None and left is not None:
+            kind = "path"
         passes = result.counters.forward_passes
         if kind is None:
             return Verdict(True, passes)
@@ -149,26 +147,6 @@ class Judge:
         """Arguments as their literals are read: quoted digits are a number where one is documented."""
         notation, spec = case.form.notation, case.tools[call.name].parameter
         return {k: read_value(render_value(v, notation), spec(k), notation) for k, v in call.arguments.items()}
-
-    def _left_at_the_end(self, case: Case, wanted: tuple[int, ...], result: DecodeResult) -> Iterator[Left]:
-        """Where the tokens of a candidate, of which the last ones were not fed, are not the wanted ones.
-
-        A wanted token that reaches beyond the end of the call is cut there: its text is all that a candidate can have.
-        """
-        table = self._decoder.table
-        starts = [0, *accumulate(len(table.texts[token] or b"") for token in wanted)]
-        for call, rest in zip(result.calls, case.ends, strict=True):
-            end = starts[-1] - rest
-            inside = [token for token, stop in zip(wanted, starts[1:], strict=True) if stop <= end]
-            for candidate in call.candidates:
-                begin = end - len(table.join(candidate.token_ids))
-                if begin not in starts:
-                    yield Left(0, candidate.token_ids[0])
-                    continue
-                number = len(starts) - 1 - starts[::-1].index(begin)  # behind special tokens, which have no text
-                left = first_left(inside[number:], candidate.token_ids[: len(inside) - number])
-                if left:
-                    yield Left(number + left.number, left.taken)
 
     def _place(self, wanted: tuple[int, ...], left: Left | None) -> str:
         if left is None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
@@ -127,13 +128,16 @@ def test_on_a_gpu() -> None:
     walk(EngineFactory(model, "packed")(), model.cpu())
 
 
-def test_scores_rank_equal_logits_by_id() -> None:
-    logits = torch.zeros(300)
-    logits[[7, 200]] = 1.0
+@pytest.mark.parametrize("size", [300, 4096, 10_000])
+@pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 1e4])
+def test_scores_are_those_of_softmax(size: int, spread: float) -> None:
+    logits = torch.randn(size, generator=torch.Generator().manual_seed(size)) * spread
+    logits[[7, 200]] = logits.max() + 1.0
     scores = Scores(logits)
-    assert scores.best == 7 and scores.top() == [7, 200]  # the others are equal: none of them is among the first
-    assert scores.ranked(range(300))[:3] == [7, 200, 0] and scores.best_among([9, 200, 8])[0] == 200
-    spread = torch.randperm(300, generator=torch.Generator().manual_seed(0)).float()
-    order = torch.sort(spread, descending=True).indices.tolist()
-    assert Scores(spread).ranked(range(300)) == order and Scores(spread).top() == order[: Scores.FIRST - 1]
-    assert sum(2.718281828 ** Scores(spread).logprob(i) for i in range(300)) == pytest.approx(1.0, abs=1e-4)
+    expected = torch.log_softmax(logits.double(), -1)
+    assert scores.best == 7  # the lower id among equals
+    for token in (7, 200, 9, size - 1):
+        assert scores.logprob(token) == pytest.approx(float(expected[token]), abs=1e-4, rel=1e-6)
+    among = np.array([8, 9, 200])
+    expected = torch.log_softmax(logits[among].double(), -1)
+    assert scores.best_among(among) == (200, pytest.approx(float(expected[2]), abs=1e-5))
