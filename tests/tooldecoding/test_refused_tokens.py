@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from tooldecoding.accept import Accept
 from transformers import PreTrainedTokenizerFast
 
 from lookup.value_grammar import value_grammar
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.branch import Branch, Tally
 from tooldecoding.call_format import CALL_FORMATS
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.errors import TokenizerError
+from tooldecoding.likeliest import likeliest
 from tooldecoding.options import DecodeOptions
 from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine
@@ -68,28 +66,25 @@ def test_what_begins_an_accepted_piece_is_accepted(format: str, seed: int) -> No
     assert accepted > 1000
 
 
-def chosen(scores: Scores, accept: Accept) -> int | None:
-    engine = RandomEngine(TABLE.texts)
-    branch = Branch(engine, TABLE, engine.open(1)[0], [5], Tally())
-    try:
-        branch.settle()
-        return branch._best(scores, accept).token
-    except TokenizerError:
-        return None
-
-
+@pytest.mark.parametrize("pending", [b"", b"='", " 北".encode()])
 @pytest.mark.parametrize("format", CALL_FORMATS)
-def test_no_likelier_token_is_accepted(format: str) -> None:
+def test_no_likelier_token_is_accepted(format: str, pending: bytes) -> None:
     found = 0
     for number, state in enumerate(states(format, 9)):
         for spread in (0.0, 1.0, 8.0):
             logits = torch.randn(len(TABLE.texts), generator=torch.Generator().manual_seed(number)) * spread
-            order = torch.sort(logits, descending=True, stable=True).indices.tolist()
-            texts = ((t, TABLE.texts[t]) for t in order)
-            expected = next((t for t, text in texts if text and state.step(text) is not None), None)
-            assert chosen(Scores(logits), state) == expected
-            found += expected is not None
+            admitted = [t for t, text in enumerate(TABLE.texts) if text and admits(state, pending, text)]
+            token = likeliest(Scores(logits), state, TABLE, pending)
+            assert (token is None) == (not admitted)
+            if token is not None:
+                assert token in admitted and logits[token] == logits[admitted].max()
+                found += 1
     assert found > 50
+
+
+def admits(state: ValueState, pending: bytes, text: bytes) -> bool:
+    """Whether a token may be written where ``pending`` is determined: the definition."""
+    return pending.startswith(text) or (text.startswith(pending) and state.step(text[len(pending) :]) is not None)
 
 
 def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
