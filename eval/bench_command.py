@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
+from eval.commands import TRUST
 from eval.errors import EvalError
 from tooldecoding.display import output_console, progress_columns
+from tooldecoding.extras import demand_extra
 from tooldecoding.json_lines import json_line
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ def bench_command(
     dtype: Annotated[
         str | None, typer.Option(metavar="fp32|bf16|fp16|auto", help="Default: fp32 on the CPU; bf16 for a shape.")
     ] = None,
+    trust_remote_code: TRUST = None,
     out: Annotated[
         str, typer.Option(metavar="DIR", help="Folder; bench.json there gets one bench more.")
     ] = "runs/bench",
@@ -57,6 +60,7 @@ def bench_command(
     if context.invoked_subcommand is not None:
         _demand_defaults(context)
         return
+    demand_extra("eval", "scipy", "matplotlib")
     from eval.bench.peers import PEERS
     from eval.bench.plan import make_plan
     from eval.bench.session import Session

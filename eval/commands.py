@@ -14,6 +14,7 @@ from eval.settings import EvalSettings
 from tooldecoding.config import merge_settings
 from tooldecoding.display import output_console, progress_columns
 from tooldecoding.errors import ConfigError
+from tooldecoding.extras import demand_extra
 from tooldecoding.result_file import ResultFile
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 BENCHMARK = Annotated[str, typer.Argument(metavar="api-bank|bfcl-live|bfcl-v1|sgd")]
 DATA = Annotated[str, typer.Option(metavar="DIR", help="Folder of the benchmark, hub:OWNER/NAME, or bfcl-eval.")]
+TRUST = Annotated[
+    bool | None, typer.Option("--trust-remote-code", help="Run Python code of the model's folder; it can do anything.")
+]
 CATEGORY = Annotated[list[str] | None, typer.Option(help="Only this category; may be repeated.")]
 
 
@@ -98,12 +102,14 @@ def eval_command(
         str | None,
         typer.Option(metavar="fp32|bf16|fp16|auto", help="Default: fp32 on the CPU, else the checkpoint's own."),
     ] = None,
+    trust_remote_code: TRUST = None,
     config: Annotated[
         str | None, typer.Option(metavar="FILE.yaml", help="Settings; a bare name is looked up in configs/.")
     ] = None,
 ) -> None:
     """Decode a benchmark with one method, and score it. An interrupted run goes on with the same command."""
     given = {k: v for k, v in locals().items() if k not in ("benchmark", "data", "out", "category", "config")}
+    demand_extra("eval", "scipy")
     from eval.benchmarks import choose_categories, find_benchmark
 
     bench = find_benchmark(benchmark)
@@ -131,6 +137,7 @@ def score_command(
     ] = None,
 ) -> None:
     """Score predictions, ours or any other, as the official scorers do. Missing predictions count as wrong."""
+    demand_extra("eval", "scipy")
     from eval.benchmarks import choose_categories, find_benchmark
     from eval.predictions import read_predictions
     from eval.score import Scorer, write_rows
@@ -155,6 +162,7 @@ def report_command(
     out: Annotated[str, typer.Option(metavar="DIR", help="Folder for report.md and its pictures.")],
 ) -> None:
     """Write a report of runs: accuracy with intervals, significance, error classes, costs."""
+    demand_extra("eval", "scipy", "matplotlib")
     from eval.report import write_report
 
     for path in write_report(runs, Path(out)):
@@ -205,7 +213,7 @@ def _decode(
     samples = draw(every, settings.limit, settings.seed)
     if not samples:
         raise EvalError(f"{bench.name}: there are no samples of {', '.join(categories)}")
-    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype)
+    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype, settings.trust_remote_code)
     prompter = Prompter(settings, every, tokenizer)
     prompter.request(samples[0])  # a missing chat template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]

@@ -22,7 +22,7 @@ from tooldecoding.json_lines import json_line
 
 MANIFEST, PREDICTIONS, SCORES, LOCK = "run.json", "predictions.jsonl", "scores.jsonl", "lock"
 
-_FREE = ("batch_size", "device", "strategy")
+_FREE = ("batch_size", "device", "strategy", "trust_remote_code")
 """Settings that may differ when a run goes on: they change no prediction."""
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import Progress
 
-from eval.commands import CATEGORY
+from eval.commands import CATEGORY, TRUST
 from eval.errors import EvalError
 from eval.settings import EvalSettings
 from lookup import DocumentationError
@@ -19,6 +19,7 @@ from tooldecoding.config import load_settings, merge_settings
 from tooldecoding.display import output_console, progress_columns
 from tooldecoding.documentation import Documentation
 from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.extras import demand_extra
 
 if TYPE_CHECKING:
     from eval.tuning.collect import Advance
@@ -98,6 +99,7 @@ def tune_command(
         str | None,
         typer.Option(metavar="fp32|bf16|fp16|auto", help="Default: fp32 on the CPU, else the checkpoint's own."),
     ] = None,
+    trust_remote_code: TRUST = None,
     config: Annotated[
         str | None, typer.Option(metavar="FILE.yaml", help="Settings; a bare name is looked up in configs/.")
     ] = None,
@@ -105,6 +107,7 @@ def tune_command(
     """Choose order limit, optional keys and stopping for a deployment, on a benchmark or on your own prompts."""
     known = {field.name for field in fields(EvalSettings)}
     given = {name: value for name, value in locals().items() if name in known}
+    demand_extra("eval", "scipy", "matplotlib")
     from eval.tuning.choice import Decision, read_rule
     from eval.tuning.limits import DEFAULT_LIMITS, read_limits
     from eval.tuning.session import OWN_DATA, Plan, show_tuning

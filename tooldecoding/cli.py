@@ -1,6 +1,7 @@
 """The command line: ``lookup``, ``decode``, ``bench``, and the commands of evaluation (``eval/commands.py``).
 
-Exit codes: 0, also where rows of a batch failed; 2 for input that cannot be used; 130 after an interrupt.
+Exit codes: 0, also where rows of a batch failed; 1 where nobody reads the output any more; 2 for input that cannot be
+used and output that cannot be written; 130 after SIGINT, 143 after SIGTERM.
 """
 
 import sys
@@ -12,7 +13,7 @@ import typer
 from rich.progress import Progress
 
 from eval.bench_command import bench_command
-from eval.commands import eval_command, export_command, report_command, score_command
+from eval.commands import TRUST, eval_command, export_command, report_command, score_command
 from eval.tune_command import tune_command
 from lookup import DocumentationError, extract
 from lookup.errors import ToolDecodingError
@@ -28,6 +29,7 @@ from tooldecoding.display import (
     show_result,
 )
 from tooldecoding.documentation import Documentation
+from tooldecoding.ending import end_well
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.json_lines import json_line
 from tooldecoding.result_file import ResultFile
@@ -57,11 +59,7 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure:
             reconfigure(errors="backslashreplace")
-    try:
-        app()
-    except ToolDecodingError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    sys.exit(end_well(app))
 
 
 @app.command("lookup")
@@ -157,6 +155,7 @@ def decode(
         str | None,
         typer.Option(metavar="fp32|bf16|fp16|auto", help="Default: fp32 on the CPU, else the checkpoint's own."),
     ] = None,
+    trust_remote_code: TRUST = None,
     json: Annotated[bool | None, typer.Option("--json/--no-json", help="Print one JSON object a prompt.")] = None,
     show_orders: Annotated[
         bool | None, typer.Option("--show-orders/--no-show-orders", help="Print every candidate call.")
@@ -263,7 +262,7 @@ def _decoder(settings: Settings) -> "ToolDecoder":
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.loading import load_quietly
 
-    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype)
+    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype, settings.trust_remote_code)
     return ToolDecoder(model, tokenizer, settings.strategy, prompt_cache_mb=settings.prompt_cache_mb)
 
 

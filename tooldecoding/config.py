@@ -17,8 +17,14 @@ from tooldecoding.options import CALIBRATION, PROMPT_CACHE_MB, DecodeOptions, St
 Dtype = Literal["fp32", "bf16", "fp16", "auto"]
 Template = Literal["raw", "api-bank", "bfcl", "chat"]
 
-CONFIG_FOLDER: Final = Path(__file__).parent.parent / "configs"
-"""The repository's ``configs/``, where ``--config NAME`` looks after the working directory's."""
+_INSTALLED: Final = Path(__file__).parent / "configs"
+
+CONFIG_FOLDER: Final = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parent.parent / "configs"
+"""The repository's ``configs/``, as installed or in a checkout; ``--config NAME`` looks in the working directory's
+first."""
+
+COMMAND_LINE_ONLY: Final = ("trust_remote_code",)
+"""Settings that no file may switch on, for files are handed around."""
 
 INPUTS: Final = ("prompt", "dialogue", "batch")
 """Settings of which exactly one must be given."""
@@ -38,6 +44,8 @@ class ModelSettings(DecodeOptions):
         By default a GPU if there is one; fp32 on the CPU and the checkpoint's own type elsewhere.
     batch_size : int
         Prompts that are decoded together.
+    trust_remote_code : bool
+        Whether Python code in the model's folder may be run; it stands on the command line alone.
     """
 
     model: str = "reference"
@@ -45,6 +53,7 @@ class ModelSettings(DecodeOptions):
     device: str | None = None
     dtype: Dtype | None = None
     batch_size: int = 8
+    trust_remote_code: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -185,6 +194,8 @@ def read_config(name: str, kind: type[ModelSettings] = Settings) -> dict[str, An
             raise ConfigError(f"{place}: unknown setting {key!r}; did you mean {nearest!r}?")
         if key in seen:
             raise ConfigError(f"{place}: setting {key!r} stands twice")
+        if key in COMMAND_LINE_ONLY:
+            raise ConfigError(f"{place}: {key} stands on the command line alone: --{key.replace('_', '-')}")
         seen.add(key)
         data[key] = tuple(data[key]) if isinstance(data[key], list) else data[key]
         _check(key, data[key], f"{place}: {key}", kind)

@@ -15,7 +15,7 @@ from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
 from tooldecoding.free_text import free_text
 from tooldecoding.loading import load_model
-from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy
+from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, read_prompts
 from tooldecoding.prepared_tools import Preparations, PreparedTools, demand_unicode
 from tooldecoding.result import Counters, DecodeResult
 from tooldecoding.steps import Steps, gather
@@ -85,7 +85,7 @@ class ToolDecoder:
         self.new_engine: Callable[[], Engine] = factory
         self.strategy = factory.strategy
         self.prompt_cache = factory.prompts
-        self.options = replace(options or DecodeOptions(), **fields)
+        self.options = changed(options or DecodeOptions(), fields)
         self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     @classmethod
@@ -97,6 +97,7 @@ class ToolDecoder:
         dtype: str | None = None,
         strategy: Strategy = "auto",
         prompt_cache_mb: int = PROMPT_CACHE_MB,
+        trust_remote_code: bool = False,
         **fields: Any,
     ) -> "ToolDecoder":
         """Load a model and its tokenizer from a folder or the hub.
@@ -109,16 +110,21 @@ class ToolDecoder:
             Such as ``"cpu"`` or ``"cuda:0"``; by default a GPU if there is one.
         dtype : {"fp32", "bf16", "fp16", "auto"}, optional
             By default fp32 on the CPU and the checkpoint's own elsewhere.
+        trust_remote_code : bool
+            Whether Python code in the model's folder may be run, with a warning; nobody is ever asked.
         **fields
             Fields of ``DecodeOptions``, such as ``order_limit=12``.
 
         Raises
         ------
         ModelError
-            If the model cannot be loaded or the device or dtype is unknown.
+            If the model cannot be loaded, lacks weights or is no causal LM, or the device or dtype is unknown.
+        ConfigError
+            For an unknown or wrong field.
         """
-        model, tokenizer = load_model(path, device, dtype)
-        return cls(model, tokenizer, strategy, prompt_cache_mb=prompt_cache_mb, **fields)
+        options = changed(DecodeOptions(), fields)
+        model, tokenizer = load_model(path, device, dtype, trust_remote_code)
+        return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 
     def decode(
         self, prompt: str | Sequence[str], tools: Tools | None = None, **fields: Any
@@ -138,9 +144,9 @@ class ToolDecoder:
         ToolDecodingError
             For documentation without a tool, an empty or too long prompt, an unknown setting.
         """
-        options = replace(self.options, **fields)
+        options = changed(self.options, fields)
         known = None if tools is None else as_lookup(tools)
-        prompts = [prompt] if isinstance(prompt, str) else prompt
+        prompts = read_prompts(prompt)
         lookups = [extract(p, origin="<prompt>") if known is None else known for p in prompts]
         results = self.run([Request(p, t, options) for p, t in zip(prompts, lookups, strict=True)])
         return results[0] if isinstance(prompt, str) else results

@@ -17,3 +17,7 @@ class PromptError(ToolDecodingError):
 
 class ConfigError(ToolDecodingError):
     """An unknown or wrong setting."""
+
+
+class MissingExtraError(ToolDecodingError):
+    """A package is not installed that an extra brings."""

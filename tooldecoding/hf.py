@@ -1,7 +1,7 @@
 """Tool Decoding as a decoding method of transformers: ``model.generate(**inputs, custom_generate=…)``."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -9,7 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import ModelOutput
 
 from tooldecoding.decoder import Request, ToolDecoder, Tools, as_lookup
-from tooldecoding.options import DecodeOptions, Strategy
+from tooldecoding.options import DecodeOptions, Strategy, changed
 from tooldecoding.result import DecodeResult
 
 
@@ -50,7 +50,7 @@ def tool_decoding(
         for a dictionary. Left and right padding of the prompts is left out of the decode.
     """
     lookup = as_lookup(tools)
-    options = replace(DecodeOptions(), **fields)
+    options = changed(DecodeOptions(), fields)
     decoders: dict[int, ToolDecoder] = {}
 
     def generate(

@@ -1,13 +1,15 @@
 """The settings of a decode."""
 
 import math
-from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any, Literal, get_args
 
 from lookup.schema import UnknownKeys
 from lookup.value_grammar import Constraint
 from tooldecoding.call_format import CALL_FORMATS, CallFormat
-from tooldecoding.errors import ConfigError
+from tooldecoding.errors import ConfigError, PromptError
 from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,
@@ -92,6 +94,10 @@ class DecodeOptions:
         for name, known in one_of.items():
             if getattr(self, name) not in known:
                 raise ConfigError(f"unknown {name} {getattr(self, name)!r}; known: {', '.join(known)}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise ConfigError(f"seed must be a whole number, got {self.seed!r}")
+        if not isinstance(self.tool_choice, str):
+            raise ConfigError(f"tool_choice must be auto, required, none or a tool's name, got {self.tool_choice!r}")
         for name in ("order_limit", "max_value_tokens", "max_text_tokens", "max_calls"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -117,6 +123,27 @@ class DecodeOptions:
     def confidence(self, parameter: VotedParameter) -> float:
         """How sure the vote is of a parameter, calibrated where there is a calibration."""
         return confidence(parameter, None if self.calibration is None else Calibration(*self.calibration))
+
+
+def changed(options: DecodeOptions, given: Mapping[str, Any]) -> DecodeOptions:
+    """The options with fields by name; ConfigError for a wrong value or an unknown name, with the nearest known one."""
+    known = [field.name for field in fields(DecodeOptions)]
+    for name in given:
+        if name not in known:
+            nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            raise ConfigError(f"unknown option {name!r}; did you mean {nearest!r}? Known: {', '.join(known)}")
+    return replace(options, **given)
+
+
+def read_prompts(prompt: Any) -> Sequence[str]:
+    """One prompt or several as a sequence; PromptError for anything but texts."""
+    prompts = [prompt] if isinstance(prompt, str) else prompt
+    if not isinstance(prompts, Sequence) or isinstance(prompts, bytes | bytearray):
+        raise PromptError(f"expected a prompt, a text, or a list of them, got {type(prompt).__name__}")
+    for number, text in enumerate(prompts):
+        if not isinstance(text, str):
+            raise PromptError(f"prompt {number} of the list: expected a text, got {type(text).__name__}")
+    return prompts
 
 
 def _is_number(value: object) -> bool:

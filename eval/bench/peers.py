@@ -23,6 +23,7 @@ from transformers import (
 )
 
 from eval.errors import EvalError
+from tooldecoding.extras import how_to_install
 from tooldecoding.token_table import TokenTable
 
 FAILURES: Final = (
@@ -201,7 +202,7 @@ def ready_peer(
     """A library made ready for the tools, and the seconds that took; or why it cannot be measured."""
     peer = PEERS[name]()
     if installed(name) is None:
-        return f"not installed; pip install {peer.package}"
+        return f"not installed; {how_to_install('bench')}"
     start = perf_counter()
     try:
         peer.prepare(model, tokenizer)

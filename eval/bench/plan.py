@@ -31,6 +31,8 @@ class Plan:
         Methods beside Tool Decoding.
     batches : tuple of int
     device, dtype : str, optional
+    trust_remote_code : bool
+        Whether code in the model's folder may be run.
     repeat : int
         Rounds that count.
     threads : int, optional
@@ -57,6 +59,7 @@ class Plan:
     threads: int | None
     draft_tokens: int | None
     minutes: float | None
+    trust_remote_code: bool
 
     def to_json(self) -> dict[str, Any]:
         """All settings by name."""
@@ -88,6 +91,7 @@ def make_plan(given: Mapping[str, Any], shapes: Sequence[str], peers: Sequence[s
     if (values["model"] is None) == (shape is None):
         raise EvalError(f"bench needs --model or --shape, not both; shapes: {', '.join(shapes)}")
     plan = Plan(
+        trust_remote_code=bool(values.pop("trust_remote_code")),
         shapes=_names("shape", shape, shapes) if shape is not None else (),
         order_limits=_numbers("order-limit", values.pop("order_limit")),
         batches=_numbers("batch", values.pop("batch")),

@@ -51,11 +51,14 @@ class Store:
             lock.release()
 
     def save(self, record: Record) -> None:
-        """Write all benches; the file is whole at any time."""
+        """Write all benches; the file is whole at any time. EvalError where that is impossible."""
         part = self.path.with_suffix(".part")
         text = json.dumps({"benches": [*self._before, record.to_json()]}, indent=1, ensure_ascii=False)
-        part.write_text(text + "\n", encoding="utf-8")
-        part.replace(self.path)
+        try:
+            part.write_text(text + "\n", encoding="utf-8")
+            part.replace(self.path)
+        except OSError as error:
+            raise EvalError(f"{self.path}: cannot be written: {error.strerror}; what stands there is kept") from None
 
     def _read(self) -> list[Any]:
         if not self.path.exists():

@@ -70,7 +70,7 @@ def load_subject(plan: Plan, label: str, device: torch.device) -> Subject:
         model = random_model(label, device, kind, plan.seed)
         tokenizer, words = trained_tokenizer(vocabulary), bench_lexicon(vocabulary)
     else:
-        model, tokenizer = load_quietly(label, str(device), plan.dtype)
+        model, tokenizer = load_quietly(label, str(device), plan.dtype, plan.trust_remote_code)
         words = COMMON
     decoder = ToolDecoder(model, tokenizer, prompt_cache_mb=0)
     engines = WatchedEngines(model)

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 from eval.errors import EvalError
 from lookup.text_file import read_text
+from tooldecoding.extras import demand_extra
 
 PACKAGE: Final = "bfcl-eval"
 """The word for the installed official package."""
@@ -133,12 +134,11 @@ class HubFiles:
 
 
 def hub_files(address: str) -> HubFiles:
-    """The files at an address of ``fsspec``; EvalError if it cannot be listed, or nothing is there."""
-    try:
-        import datasets  # noqa: F401  # for reading what is listed here
-        import fsspec  # type: ignore[import-untyped]
-    except ImportError:
-        raise EvalError(f"{address}: reading it takes the package datasets; pip install datasets") from None
+    """The files at an address of ``fsspec``; EvalError if it cannot be listed, or nothing is there, MissingExtraError
+    without ``datasets``."""
+    demand_extra("eval", "datasets", "fsspec")
+    import fsspec  # type: ignore[import-untyped]
+
     try:
         system, root = fsspec.url_to_fs(address)
         found = system.find(root)

@@ -9,7 +9,7 @@ import yaml
 
 from eval.errors import EvalError
 from eval.tuning.results import Tuning
-from tooldecoding.config import ModelSettings
+from tooldecoding.config import COMMAND_LINE_ONLY, ModelSettings
 from tooldecoding.display import shown
 
 DEPLOYMENT: Final = "deployment.yaml"
@@ -34,7 +34,8 @@ def deployment_text(tuning: Tuning, settings: ModelSettings, comments: Sequence[
         **tuning.deployed.__dict__,
         "calibration": None if calibration is None else list(calibration.__dict__.values()),
     }
-    values = {field.name: getattr(settings, field.name) for field in fields(ModelSettings)} | tuned
+    names = [field.name for field in fields(ModelSettings) if field.name not in COMMAND_LINE_ONLY]
+    values = {name: getattr(settings, name) for name in names} | tuned
     lines = [f"# {_one_line(line)}" for line in (*comments, *tuning.reasons)]
     lines.append("")
     lines += [_setting(name, value) for name, value in values.items()]

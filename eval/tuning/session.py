@@ -107,7 +107,7 @@ def _before_tuning(settings: ModelSettings, plan: Plan) -> dict[str, Any]:
 
 
 def _load(settings: ModelSettings) -> tuple[ToolDecoder, "PreTrainedTokenizerBase"]:
-    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype)
+    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype, settings.trust_remote_code)
     return ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0), tokenizer
 
 

@@ -27,7 +27,7 @@ def test_the_pattern_is_that_of_the_call(form: str) -> None:
 def test_an_absent_library_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr("eval.bench.peers.installed", lambda _: None)
     reason = ready_peer(name, decoder().model, decoder().tokenizer, "a")
-    assert reason == f"not installed; pip install {name}"
+    assert reason == "not installed; pip install 'tooldecoding[bench]'"
 
 
 @pytest.mark.parametrize("name", list(PEERS))

@@ -12,6 +12,7 @@ from eval.bfcl.data import load_samples
 from eval.bfcl.files import hub_files
 from eval.errors import EvalError
 from tooldecoding.dialogue import Utterance
+from tooldecoding.errors import MissingExtraError
 
 TOOL = {
     "name": "f",
@@ -283,7 +284,7 @@ class TestHub:
 
     def test_without_the_library(self, monkeypatch):
         monkeypatch.setitem(sys.modules, "datasets", None)
-        with pytest.raises(EvalError, match="pip install datasets"):
+        with pytest.raises(MissingExtraError, match=r"datasets is needed .* pip install 'tooldecoding\[eval\]'"):
             BFCL_LIVE.load("hub:owner/name", ["live_simple"])
 
 

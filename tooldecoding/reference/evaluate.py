@@ -6,6 +6,7 @@ so all figures come from one forward pass a sequence.
 """
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,8 +15,9 @@ from typing import Annotated
 import torch
 import typer
 from torch import Tensor
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from tooldecoding.ending import end_well
+from tooldecoding.loading import load_quietly
 from tooldecoding.reference.encoding import CONTEXT, NAME, VALUE, Encoded
 from tooldecoding.reference.material import encode_held_out, held_out_examples
 
@@ -97,8 +99,7 @@ def main(
     most_tokens: Annotated[int, typer.Option(help="Examples are cut there.")] = 4096,
 ) -> None:
     """Print the scores of a model on held-out material."""
-    tokenizer = AutoTokenizer.from_pretrained(model)
-    network = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
+    network, tokenizer = load_quietly(str(model), device="cpu", dtype="fp32")
 
     def right(sequences: Sequence[Encoded]) -> list[Tensor]:
         out = []
@@ -116,4 +117,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    sys.exit(end_well(lambda: typer.run(main)))

@@ -16,6 +16,7 @@ import typer
 
 from tooldecoding.call_format import Call
 from tooldecoding.dialogue import ToolResponse, Utterance
+from tooldecoding.ending import end_well
 from tooldecoding.reference.dialogues import make_dialogue
 from tooldecoding.reference.example import Answer, Example
 from tooldecoding.reference.lexicon import Draw
@@ -131,4 +132,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    sys.exit(end_well(lambda: typer.run(main)))

@@ -20,7 +20,10 @@ from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
 from lookup.errors import ToolDecodingError
+from tooldecoding.ending import end_well
 from tooldecoding.errors import ConfigError
+from tooldecoding.extras import demand_extra
+from tooldecoding.loading import find_device, load_tokenizer
 from tooldecoding.reference.copying import wire
 from tooldecoding.reference.evaluate import count
 from tooldecoding.reference.learner import Learner
@@ -72,7 +75,7 @@ class Training:
 
     def _tokenizer(self, sgd: SgdDialogues | None, state: dict[str, Any] | None) -> PreTrainedTokenizerFast:
         if state is not None:
-            return PreTrainedTokenizerFast.from_pretrained(self.files.model)
+            return load_tokenizer(str(self.files.model))
         texts = sample_texts(self.settings, sgd, TOKENIZER_TEXTS)
         tokenizer = train_tokenizer(texts, self.settings.model.vocabulary)
         tokenizer.save_pretrained(self.files.model)
@@ -203,14 +206,14 @@ def main(
     """Train the reference model; the same command again goes on with an interrupted run."""
     logging.disable_progress_bar()
     console = Console(soft_wrap=True)
-    name = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else device
     try:
+        demand_extra("eval", "matplotlib")  # for the curve
         settings = read_settings(config, runs=runs, budget=budget, seed=seed, sgd=sgd, threads=threads)
-        run_training(settings, console, torch.device(name))
+        run_training(settings, console, find_device(None if device == "auto" else device))
     except ToolDecodingError as error:
         print(f"error: {error}", file=sys.stderr)
         raise typer.Exit(2) from None
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    sys.exit(end_well(lambda: typer.run(main)))

@@ -1,0 +1,91 @@
+"""Every package that is imported is declared, as a must or in an extra; what evaluation alone needs is no must."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import Ran
+from test_layers import FILES, LAYERS, ROOT, imported
+from tooldecoding.errors import MissingExtraError
+from tooldecoding.extras import demand_extra
+
+Cli = Callable[..., Ran]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OURS = {*LAYERS, "__future__"}
+IMPORTED_AS = {"pyyaml": "yaml", "lm-format-enforcer": "lmformatenforcer"}
+TRAINING = ROOT / "tooldecoding" / "reference"
+
+
+def names(requirements: list[str]) -> set[str]:
+    """What requirements are imported as."""
+    packages = [re.split(r"[^\w.-]", requirement)[0].lower() for requirement in requirements]
+    return {IMPORTED_AS.get(p, p.replace("-", "_")) for p in packages} - {"tooldecoding"}
+
+
+CORE = names(PROJECT["dependencies"])
+EXTRAS = {extra: names(found) for extra, found in PROJECT["optional-dependencies"].items()}
+
+
+def foreign(file: Path) -> set[str]:
+    return set(imported(file)) - OURS - set(sys.stdlib_module_names)
+
+
+def loaded_by_name(file: Path) -> Iterator[str]:
+    """Packages of ``importlib.import_module("…")``."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(ast.Attribute(attr="import_module"), [ast.Constant(str(name)), *_]):
+                yield name.split(".")[0]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
+def test_what_a_file_imports_is_declared(file: Path) -> None:
+    evaluates = file.is_relative_to(ROOT / "eval") or file.is_relative_to(TRAINING)
+    assert foreign(file) <= (CORE | EXTRAS["eval"] if evaluates else CORE)
+    assert set(loaded_by_name(file)) <= EXTRAS["bench"]
+
+
+def test_what_is_declared_is_imported() -> None:
+    used = set().union(*map(foreign, FILES))
+    by_name = {name for file in FILES for name in loaded_by_name(file)}
+    assert CORE | EXTRAS["eval"] <= used
+    assert EXTRAS["bench"] == by_name
+    assert not CORE & EXTRAS["eval"]
+
+
+def test_a_requirement_is_read() -> None:
+    assert names(["PyYAML>=6.0", "huggingface-hub", "torch>=2,<3; python_version > '3'"]) == {
+        "yaml", "huggingface_hub", "torch",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["eval", "sgd", "--data", "x", "--out", "y"],
+        ["score", "sgd", "--data", "x", "--predictions", "y", "--out", "z"],
+        ["report", "x", "--out", "y"],
+        ["tune", "sgd", "--data", "x"],
+        ["bench", "--shape", "tiny"],
+        ["eval", "bfcl-live", "--data", "hub:a/b", "--out", "y"],
+    ],
+    ids=lambda a: a[0],
+)
+def test_evaluation_names_the_extra(cli: Cli, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden = ["datasets"] if "hub:a/b" in arguments else ["scipy", "matplotlib"]
+    for package in hidden:
+        monkeypatch.setitem(sys.modules, package, None)
+    ran = cli(*arguments)
+    assert ran.code == 2 and ran.err.count("\n") == 1
+    assert hidden[0] in ran.err and ran.err.endswith("not installed; pip install 'tooldecoding[eval]'\n")
+
+
+def test_the_message_names_what_is_missing() -> None:
+    demand_extra("bench", "json")
+    with pytest.raises(MissingExtraError, match=r"^no_such_package is needed .*'tooldecoding\[bench\]'$"):
+        demand_extra("bench", "json", "no_such_package")

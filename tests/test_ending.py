@@ -1,0 +1,133 @@
+"""How commands end when the world goes wrong: one line, the documented exit code, and what is finished is kept."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import CASES, Ran
+from eval.bench.record import Record
+from eval.bench.store import Store
+from eval.errors import EvalError
+from lookup.errors import ToolDecodingError
+from tooldecoding import batch
+from tooldecoding.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
+
+Cli = Callable[..., Ran]
+ROOT = Path(__file__).parent.parent
+TOOLS = CASES / "tools.jsonl"
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+COMMAND = [sys.executable, "-c", "from tooldecoding.cli import main; main()"]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
+
+
+def lines_of_documentation(path: Path, count: int) -> Path:
+    """Documentation of so many tools, more than a pipe holds where there are thousands."""
+    row = {"description": "", "input_parameters": {"key": {"type": "str", "description": "x" * 60}}}
+    path.write_text("".join(json.dumps({"name": f"Tool{n}", **row}) + "\n" for n in range(count)))
+    return path
+
+
+@needs_full
+@pytest.mark.parametrize("arguments", [[], ["--json"]], ids=["tables", "json"])
+def test_a_full_standard_output(arguments: list[str]) -> None:
+    with FULL.open("w") as full:
+        command = [*COMMAND, "lookup", str(TOOLS), *arguments]
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False)
+    assert ran.returncode == WRONG_INPUT
+    assert ran.stderr == "error: the output cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["--json"]], ids=["tables", "json"])
+@pytest.mark.parametrize("count", [1, 3000], ids=["short", "long"])
+def test_a_closed_pipe(tmp_path: Path, arguments: list[str], count: int) -> None:
+    docs = lines_of_documentation(tmp_path / "docs.jsonl", count)
+    command = [*COMMAND, "lookup", str(docs), *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as process:
+        assert process.stdout and process.stderr
+        process.stdout.close()
+        said = process.stderr.read()
+    assert said == b"" and process.returncode == NO_READER
+
+
+@needs_full
+def test_a_full_disk_leaves_the_benches_that_stand_there(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    store.save(Record({}, {}, "today"))
+    before = store.path.read_bytes()
+    (tmp_path / "bench.part").symlink_to(FULL)
+    with pytest.raises(EvalError, match=r"bench\.json: cannot be written: No space left on device; what stands there"):
+        store.save(Record({}, {}, "tomorrow"))
+    assert store.path.read_bytes() == before
+
+
+class TestSignals:
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)])
+    def test_end_a_batch_alike_and_what_is_finished_is_kept(
+        self,
+        cli: Cli,
+        tiny_model_path: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        number: signal.Signals,
+        code: int,
+    ) -> None:
+        rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+        rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(5)))
+        options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
+        decode = batch.decode_group
+
+        def decode_two(group: Sequence[batch.Row], *rest: Any) -> list[dict[str, Any]]:
+            if group[0].id == 2:
+                os.kill(os.getpid(), number)
+            return decode(group, *rest)
+
+        monkeypatch.setattr(batch, "decode_group", decode_two)
+        ran = cli("decode", "--batch", rows, "--out", out, *options)
+        assert ran.code == code
+        assert f"interrupted: the same command goes on behind what stands in {out}\n" in ran.err
+        assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [0, 1]
+
+    def test_while_nothing_is_decoded_yet(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tooldecoding.cli.extract", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
+        ran = cli("lookup", TOOLS)
+        assert ran.code == TERMINATED and "Traceback" not in ran.err
+
+    def test_the_handler_of_the_caller_comes_back(self) -> None:
+        before = signal.getsignal(signal.SIGTERM)
+        end_well(lambda: None)
+        assert signal.getsignal(signal.SIGTERM) is before
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    def command() -> None:
+        raise error
+
+    return command
+
+
+def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert end_well(lambda: None) == 0
+    assert end_well(raising(SystemExit(7))) == 7
+    assert end_well(raising(SystemExit())) == 0
+    assert end_well(raising(KeyboardInterrupt())) == INTERRUPTED
+    assert end_well(raising(BrokenPipeError(32, "Broken pipe"))) == NO_READER
+    assert capsys.readouterr().err == ""
+
+
+def test_one_line_for_what_the_user_can_mend(capsys: pytest.CaptureFixture[str]) -> None:
+    assert end_well(raising(ToolDecodingError("no such tool"))) == 2
+    assert end_well(raising(OSError(28, "No space left on device", "a/file"))) == 2
+    assert capsys.readouterr().err == "error: no such tool\nerror: a/file: No space left on device\n"
+
+
+def test_a_fault_of_the_program_keeps_its_traceback() -> None:
+    with pytest.raises(ZeroDivisionError):
+        end_well(raising(ZeroDivisionError()))
