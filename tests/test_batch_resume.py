@@ -92,7 +92,7 @@ def test_failed_rows_are_decoded_again_on_demand(folder: Folder, echo: Echo) -> 
     ran = folder.decode(rows)
     assert "0 decoded, 4 skipped, 0 failed" in ran.err
     assert "note: 2 of the skipped rows had failed; --retry-failed decodes them again" in ran.err
-    folder.refuses([*rows[:3], row(4, "good")], said="--retry-failed decodes them again, for they had failed; or")
+    folder.refuses([*rows[:3], row(4, "good")], said="--retry-failed decodes again what had failed; or")
     echo.prompts.clear()
     echo.refuse = "bad 2"
     ran = folder.decode([*rows[:3], row(4, "good")], "--retry-failed")

@@ -1,4 +1,4 @@
-"""``--out`` never lies: whatever is inserted, changed, removed or broken off, the end is that of one run or an error."""
+"""``--out`` never lies: whatever is inserted, changed, removed or broken off, it ends as one run or in an error."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

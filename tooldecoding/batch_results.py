@@ -157,7 +157,7 @@ class BatchResults:
         if changed:
             first, more = changed[0], f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
             failed = all(self._standing.failed[row.id] for row in changed)
-            retry = "--retry-failed decodes them again, for they had failed; or " if failed else ""
+            retry = "--retry-failed decodes again what had failed; or " if failed else ""
             raise PromptError(
                 f"{self.path}: row {first.id!r} in line {first.line} of the batch{more} has changed since its result "
                 f"was written; {retry}choose another --out, or give changed rows another id"
