@@ -176,6 +176,13 @@ def test_a_foreign_manifest_is_not_touched(folder: Folder, content: str) -> None
     folder.refuses([row(1)], said="out.jsonl.manifest.json: ")
 
 
+def test_a_manifest_of_another_format_is_refused(folder: Folder) -> None:
+    folder.decode([row(1)])
+    manifest = folder.out.with_name("out.jsonl.manifest.json")
+    manifest.write_text(manifest.read_text().replace("tooldecoding batch 1", "tooldecoding batch 2"))
+    folder.refuses([row(1)], said="of the format 'tooldecoding batch 1', found 'tooldecoding batch 2'")
+
+
 def test_a_folder_in_the_place_of_results(folder: Folder) -> None:
     folder.out.mkdir()
     ran = folder.decode([row(1)])
