@@ -4,10 +4,13 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from batch_echo import Echo, Folder
 
 # set before torch is imported, here and in subprocesses: tiny models are fastest on one thread
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -65,3 +68,24 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return Ran(int(stop.value.code or 0), captured.out, captured.err)
 
     return run
+
+
+@pytest.fixture
+def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
+    """Batches are decoded by an echo."""
+    import tooldecoding.batch
+    import tooldecoding.cli
+    from batch_echo import Echo
+
+    echo = Echo()
+    monkeypatch.setattr(tooldecoding.cli, "_decoder", lambda settings: echo.decoder)
+    monkeypatch.setattr(tooldecoding.batch, "decode_requests", echo)
+    return echo
+
+
+@pytest.fixture
+def folder(tmp_path: Path, cli: Callable[..., Ran], echo: "Echo") -> "Folder":
+    """An empty folder for a batch that an echo decodes."""
+    from batch_echo import Folder
+
+    return Folder(tmp_path, cli)

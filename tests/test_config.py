@@ -32,7 +32,7 @@ def test_input_on_the_command_line_replaces_the_files(config: Path) -> None:
 
 def test_every_option_is_a_setting_and_back() -> None:
     settings = {f.name for f in fields(Settings)} - {"calibration"}
-    assert set(inspect.signature(decode).parameters) - {"config"} == settings
+    assert set(inspect.signature(decode).parameters) - {"config", "retry_failed"} == settings
 
 
 def test_bfcl_defaults_to_pythonic(config: Path) -> None:

@@ -1,8 +1,9 @@
 """Batches: many rows in, results as JSON lines out, resumable after an interrupt."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
@@ -13,6 +14,7 @@ from tooldecoding.documentation import Documentation
 from tooldecoding.errors import PromptError
 from tooldecoding.jobs import Job, decode_requests, make_request
 from tooldecoding.json_lines import numbered_lines, read_row
+from tooldecoding.manifest import digest
 
 Write = Callable[[Sequence[Mapping[str, Any]]], None]
 """Takes the results of one group."""
@@ -32,10 +34,12 @@ class Summary:
 
 @dataclass(frozen=True)
 class BadRow:
-    """A row that cannot be decoded, and why."""
+    """A row that cannot be decoded, and why; ``line`` and ``digest`` as those of a ``Job``."""
 
     id: str | int
     error: str
+    line: int = 0
+    digest: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The row's result."""
@@ -50,7 +54,8 @@ def read_batch(
 ) -> list[Row]:
     """Read ``{"id", "prompt" or "dialogue", "tools"}`` rows.
 
-    A row without an id is called ``line-N``. A row that cannot be read becomes a ``BadRow``.
+    A row without an id is called ``row-`` and 16 digits of its digest, so that lines before it do not matter; the
+    second of equal rows ends with ``-2``, and so on. A row that cannot be read becomes a ``BadRow``.
 
     Parameters
     ----------
@@ -66,8 +71,9 @@ def read_batch(
     """
     rows: list[Row] = []
     lines: dict[str | int, int] = {}
+    equal: Counter[str] = Counter()
     for number, line in numbered_lines(text):
-        row = _read_job(line, number, origin, documentation, on_duplicate)
+        row = _read_line(line, number, origin, documentation, on_duplicate, equal)
         if row.id in lines:
             raise PromptError(
                 f"{origin}:{number}: two rows of one id: {row.id!r} stands at {origin}:{lines[row.id]} already"
@@ -79,20 +85,48 @@ def read_batch(
     return rows
 
 
-def _read_job(
-    line: str, number: int, origin: str, documentation: Documentation | None, on_duplicate: OnDuplicate
+def _read_line(
+    line: str,
+    number: int,
+    origin: str,
+    documentation: Documentation | None,
+    on_duplicate: OnDuplicate,
+    equal: Counter[str],
 ) -> Row:
-    identifier: str | int = f"line-{number}"
+    """``equal`` counts the rows without ids by their digests."""
     place = f"{origin}:{number}"
     try:
         row = read_row(line, number, origin, PromptError)
-        given = row.get("id", identifier)
-        if isinstance(given, bool) or not isinstance(given, str | int):
+        key = _row_digest(row, place)
+    except PromptError as error:
+        key = digest(line.strip())
+        return BadRow(_name(key, equal), str(error), number, key)
+    given = row.get("id")
+    identifier = given if _is_id(given) else _name(key, equal)
+    try:
+        if "id" in row and not _is_id(given):
             raise PromptError(f"{place}: expected 'id' to be a text or a whole number, got {given!r}")
-        identifier = given
-        return Job(identifier, _content(row, place), _documentation(row, place, on_duplicate) or documentation)
+        tools = _documentation(row, place, on_duplicate) or documentation
+        return Job(identifier, _content(row, place), tools, number, key)
     except ToolDecodingError as error:
-        return BadRow(identifier, str(error))
+        return BadRow(identifier, str(error), number, key)
+
+
+def _row_digest(row: Mapping[str, Any], place: str) -> str:
+    """White space and the sequence of a row's own columns do not count; that within them does, for prompts show it."""
+    try:
+        return digest(dict(sorted(row.items())))
+    except RecursionError:
+        raise PromptError(f"{place}: malformed JSON: nested too deeply") from None
+
+
+def _name(key: str, equal: Counter[str]) -> str:
+    equal[key] += 1
+    return f"row-{key[:16]}" + (f"-{equal[key]}" if equal[key] > 1 else "")
+
+
+def _is_id(given: Any) -> TypeGuard[str | int]:
+    return isinstance(given, str | int) and not isinstance(given, bool)
 
 
 def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...]:
@@ -116,7 +150,7 @@ def run_batch(
     rows: Sequence[Row],
     decoder: ToolDecoder,
     settings: Settings,
-    done: set[str | int],
+    done: Set[str | int],
     write: Write,
     advance: Callable[[int], None],
 ) -> Summary:

@@ -194,7 +194,7 @@ class Branch:
             if narrowed.left < place.left:
                 logprobs.append(logprob)
                 self._ask("constrained")
-            elif token != own[0]:
+            elif (token,) != own[:1]:
                 self._ask("constrained")
             if narrowed.left == 1:
                 place = narrowed._replace(written=place.written)
@@ -238,7 +238,7 @@ class Branch:
         most = len(own) + self.draft_tokens
         if self._most is not None:
             most = max(len(own), min(most, self._most - self.length))
-        return tokens[:most]
+        return tokens[:most] if tokens[: len(own)] == own else own
 
     def _compute(self, tried: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> Steps[Scores]:
         """Scores behind the settled tokens, which are fed as far as they are not yet; what may come next is tried."""

@@ -5,7 +5,8 @@ used and output that cannot be written; 130 after SIGINT, 143 after SIGTERM.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,9 +33,9 @@ from tooldecoding.documentation import Documentation
 from tooldecoding.ending import end_well
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.json_lines import json_line
-from tooldecoding.result_file import ResultFile
 
 if TYPE_CHECKING:
+    from tooldecoding.batch import Row, Write
     from tooldecoding.decoder import ToolDecoder
 
 # torch and transformers take seconds to import: the functions that need them import them
@@ -92,6 +93,7 @@ def decode(
     dialogue: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Dialogue; - reads stdin.")] = None,
     batch: Annotated[str | None, typer.Option(metavar="FILE.jsonl", help="Rows of prompts or dialogues.")] = None,
     out: Annotated[str | None, typer.Option(metavar="OUT.jsonl", help="Append batch results here; resumes.")] = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Decode failed rows of --out again.")] = False,
     template: Annotated[
         str | None,
         typer.Option(metavar="raw|api-bank|bfcl|chat", help="Default: raw for a prompt, api-bank for a dialogue."),
@@ -165,8 +167,10 @@ def decode(
     ] = None,
 ) -> None:
     """Decode tool calls: documentation in, voted call out. Options go before the file, the file before defaults."""
-    given = {name: value for name, value in locals().items() if name != "config"}
+    given = {name: value for name, value in locals().items() if name not in ("config", "retry_failed")}
     settings = load_settings(given, config)
+    if retry_failed and settings.out is None:
+        raise ConfigError("--retry-failed takes failed rows from the results in --out; name the file")
     if [settings.tools, settings.prompt, settings.dialogue, settings.batch].count("-") > 1:
         raise ConfigError("standard input can be read once: - stands for two inputs")
     documentation = None
@@ -174,7 +178,7 @@ def decode(
         documentation = Documentation.read(*_read(settings.tools, DocumentationError), settings.on_duplicate)
         print_unread(documentation.lookup)
     if settings.batch is not None:
-        _decode_batch(settings.batch, documentation, settings)
+        _decode_batch(settings.batch, documentation, settings, retry_failed)
     else:
         _decode_one(documentation, settings)
 
@@ -224,32 +228,42 @@ def _decode_one(documentation: Documentation | None, settings: Settings) -> None
         show_result(output_console(), str(request.prompt), result, settings.show_orders)
 
 
-def _decode_batch(source: str, documentation: Documentation | None, settings: Settings) -> None:
-    from tooldecoding.batch import read_batch, run_batch
+def _decode_batch(source: str, documentation: Documentation | None, settings: Settings, retry_failed: bool) -> None:
+    from tooldecoding.batch import read_batch
+    from tooldecoding.batch_results import BatchResults, lock_results
+    from tooldecoding.model_identity import identify
 
     rows = read_batch(*_read(source, PromptError), documentation, settings.on_duplicate)
-    results = None if settings.out is None else ResultFile(settings.out)
-    decoder = _decoder(settings)
+    if settings.out is None:
+        _run_batch(rows, _decoder(settings), settings, set(), _print_results)
+        return
+    with lock_results(settings.out) as path:
+        standing = BatchResults(path, rows, settings, documentation, retry_failed)
+        decoder = _decoder(settings)
+        with closing(standing.begin(identify(decoder.model, decoder.tokenizer))) as results:
+            _run_batch(rows, decoder, settings, standing.done, results.write)
+    for note in standing.notes():
+        print(f"note: {note}", file=sys.stderr)
+
+
+def _run_batch(
+    rows: "Sequence[Row]", decoder: "ToolDecoder", settings: Settings, done: Set[str | int], write: "Write"
+) -> None:
+    """Decode with a progress bar, and say how many rows of each kind there were."""
+    from tooldecoding.batch import run_batch
+
     console = output_console(stderr=True)
     progress = Progress(*progress_columns("decoding"), console=console, redirect_stdout=False, redirect_stderr=False)
     task = progress.add_task("decoding", total=len(rows))
     try:
         with progress:
-            summary = run_batch(
-                rows,
-                decoder,
-                settings,
-                done=results.done if results else set(),
-                write=results.write if results else _print_results,
-                advance=lambda count: progress.advance(task, count),
-            )
+            summary = run_batch(rows, decoder, settings, done, write, lambda count: progress.advance(task, count))
     except KeyboardInterrupt:
-        resume = f"the same command goes on behind what stands in {settings.out}" if results else "use --out to resume"
+        resume = "use --out to resume"
+        if settings.out is not None:
+            resume = f"the same command goes on behind what stands in {settings.out}"
         print(f"interrupted: {resume}", file=sys.stderr)
         raise typer.Exit(130) from None
-    finally:
-        if results:
-            results.close()
     print(summary, file=sys.stderr)
 
 

@@ -30,11 +30,17 @@ class Job:
     content : str or sequence of Turn
         The prompt's text, or the dialogue.
     documentation : Documentation or None
+    line : int
+        Of the batch, from 1; 0 for the command line's own prompt or dialogue.
+    digest : str
+        Of the batch's row, which tells a row that has changed; empty for the command line's own.
     """
 
     id: str | int
     content: str | Sequence[Turn]
     documentation: Documentation | None = None
+    line: int = 0
+    digest: str = ""
 
 
 def make_request(job: Job, settings: Settings, tokenizer: PreTrainedTokenizerBase) -> Request:

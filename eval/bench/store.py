@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from filelock import FileLock, Timeout
-
 from eval.bench.record import Record
 from eval.errors import EvalError
 from lookup.text_file import read_text
+from tooldecoding.manifest import locked
 
 JSON: Final = "bench.json"
 PICTURE: Final = "bench.png"
@@ -37,18 +36,10 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Inside the block no other process may write here."""
-        lock = FileLock(self.path.with_suffix(".lock"), timeout=0)
-        try:
-            lock.acquire()
-        except Timeout:
-            raise EvalError(f"{self.path.parent}: another bench is writing here; choose another --out") from None
-        except OSError as error:
-            raise EvalError(f"{self.path.parent}: cannot be written: {error.strerror}") from None
-        try:
+        busy = f"{self.path.parent}: another bench is writing here; choose another --out"
+        with locked(self.path.with_suffix(".lock"), EvalError, busy):
             self._before = self._read()
             yield
-        finally:
-            lock.release()
 
     def save(self, record: Record) -> None:
         """Write all benches; the file is whole at any time. EvalError where that is impossible."""

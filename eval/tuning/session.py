@@ -14,7 +14,7 @@ from eval.errors import EvalError
 from eval.prompts import Prompter
 from eval.report.table import percent
 from eval.run import draw
-from eval.run_folder import RunFolder, describe_run, digest
+from eval.run_folder import RunFolder, describe_run
 from eval.samples import Benchmark, Sample
 from eval.score import write_rows
 from eval.settings import EvalSettings
@@ -34,6 +34,7 @@ from tooldecoding.batch import Row
 from tooldecoding.config import ModelSettings, Settings
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.loading import load_quietly
+from tooldecoding.manifest import digest
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

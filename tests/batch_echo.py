@@ -1,0 +1,82 @@
+"""A batch without a model: an echo writes the prompt and the settings that it was given."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from conftest import Ran
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import Request
+from tooldecoding.errors import PromptError
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the echo decodes."""
+
+    text: str
+
+    def to_json(self, identifier: str) -> dict[str, Any]:
+        return {"id": identifier, "text": self.text, "calls": []}
+
+
+class Echo:
+    """In place of a model; it may break off after some groups, or refuse a prompt."""
+
+    def __init__(self) -> None:
+        self.groups: int | None = None
+        self.refuse = "nothing of the kind"
+        self.prompts: list[str] = []
+        tokenizer = byte_level_tokenizer()
+        model = tiny_model("llama", len(tokenizer))
+        self.decoder = SimpleNamespace(model=model, tokenizer=tokenizer, prompt_ids=lambda request: [])
+
+    def __call__(self, requests: Sequence[Request], decoder: Any) -> list[Said]:
+        if self.groups == 0:
+            raise KeyboardInterrupt
+        if any(self.refuse in str(r.prompt) for r in requests):
+            raise PromptError("refused")
+        if self.groups is not None:
+            self.groups -= 1
+        self.prompts += [str(r.prompt) for r in requests]
+        return [Said(said(str(r.prompt), r.options.order_limit)) for r in requests]
+
+
+def said(prompt: str, order_limit: int = 12) -> str:
+    return f"{prompt} in {order_limit} orders"
+
+
+class Folder:
+    """A folder with rows and their results."""
+
+    def __init__(self, path: Path, cli: Callable[..., Ran]) -> None:
+        self.rows, self.out = path / "rows.jsonl", path / "out.jsonl"
+        self._cli = cli
+
+    def decode(self, rows: Sequence[Any], *arguments: object, out: Path | None = None) -> Ran:
+        self.write(rows)
+        quick = ["--tool-choice", "none", "--batch-size", 2]
+        return self._cli("decode", "--batch", self.rows, "--out", out or self.out, *quick, *arguments)
+
+    def write(self, rows: Sequence[Any]) -> None:
+        self.rows.write_text("".join(json.dumps(r) + "\n" for r in rows))
+
+    def results(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.read_text().splitlines()]
+
+    def files(self) -> dict[str, bytes]:
+        return {p.name: p.read_bytes() for p in self.out.parent.iterdir() if p != self.rows and p.suffix != ".lock"}
+
+    def refuses(self, rows: Sequence[Any], *arguments: object, said: str) -> None:
+        before = self.files()
+        ran = self.decode(rows, *arguments)
+        assert (ran.code, ran.err.count("\n")) == (2, 1), ran
+        assert ran.err.startswith("error: ") and said in ran.err
+        assert self.files() == before
+
+
+def row(identifier: Any, prompt: str = "x") -> dict[str, Any]:
+    return {"id": identifier, "prompt": prompt}

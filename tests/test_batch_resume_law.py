@@ -1,0 +1,150 @@
+"""``--out`` never lies: whatever is inserted, changed, removed or broken off, it ends as one run or in an error."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import typer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tooldecoding.cli
+from batch_echo import Echo, Folder, row, said
+from conftest import Ran
+from tooldecoding.batch import read_batch
+from tooldecoding.errors import PromptError
+
+places, prompts = st.integers(0, 5), st.sampled_from("abc")
+edits = st.one_of(
+    st.tuples(st.just("insert"), places, prompts, st.sampled_from([None, None, 1, 2, "1"])),
+    st.tuples(st.just("change"), places, prompts),
+    st.tuples(st.just("remove"), places),
+    st.tuples(st.just("swap"), places, places),
+)
+
+
+def edited(rows: Sequence[dict[str, Any]], edit: tuple[Any, ...]) -> list[dict[str, Any]]:
+    match edit:
+        case ("insert", place, prompt, None):
+            return [*rows[:place], {"prompt": prompt}, *rows[place:]]
+        case ("insert", place, prompt, identifier):
+            if any(r.get("id") == identifier for r in rows):
+                return list(rows)
+            return [*rows[:place], row(identifier, prompt), *rows[place:]]
+        case ("change", place, prompt):
+            return [r | {"prompt": prompt} if n == place else r for n, r in enumerate(rows)]
+        case ("remove", place):
+            return [r for n, r in enumerate(rows) if n != place] or list(rows)
+        case (_, first, second):
+            swapped = list(rows)
+            if max(first, second) < len(rows):
+                swapped[first], swapped[second] = swapped[second], swapped[first]
+            return swapped
+    raise AssertionError(edit)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Edits of the rows, perhaps another setting, then a run that breaks off after some groups and loses some bytes."""
+
+    edits: list[tuple[Any, ...]]
+    order_limit: int
+    groups: int | None
+    torn: int
+
+
+steps = st.lists(
+    st.builds(
+        Step,
+        st.lists(edits, max_size=3),
+        st.sampled_from([12, 12, 12, 4]),
+        st.sampled_from([None, 0, 1, 2]),
+        st.sampled_from([0, 0, 1, 2, 20, 60]),
+    ),
+    max_size=5,
+)
+
+
+def whole_results(data: bytes) -> Iterator[dict[str, Any]]:
+    for line in data.split(b"\n"):
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue
+
+
+def run(folder: Folder, order_limit: int) -> int:
+    """The exit code of ``decode``, without the time that reading a command line takes."""
+    try:
+        tooldecoding.cli.decode(
+            batch=str(folder.rows), out=str(folder.out), tool_choice="none", batch_size=2, order_limit=order_limit
+        )
+    except typer.Exit as stop:
+        return stop.exit_code
+    except PromptError:
+        return 2
+    return 0
+
+
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps)
+def test_any_interleaving_ends_as_one_run(echo: Echo, cli: Callable[..., Ran], history: list[Step]) -> None:
+    """Results are right or the run is refused; nothing finished is lost or doubled; the end is that of one run."""
+    with TemporaryDirectory() as path:
+        folder = Folder(Path(path), cli)
+        rows, limit = [{"prompt": "a"}, {"prompt": "a"}, row(1, "b")], 12
+        for step in [*history, Step([], 0, None, 0)]:
+            wanted = rows
+            for edit in step.edits:
+                wanted = edited(wanted, edit)
+            before = folder.out.read_bytes() if folder.out.exists() else b""
+            standing = {r["id"]: r["text"] for r in whole_results(before)}
+            wanted_limit = step.order_limit or limit
+            echo.groups = step.groups
+            folder.write(wanted)
+            code = run(folder, wanted_limit)
+            after = folder.out.read_bytes() if folder.out.exists() else b""
+            expected = texts(wanted, wanted_limit)
+            differs = any(standing.get(i, text) != text for i, text in expected.items())
+            if standing and (wanted_limit != limit or differs):
+                assert code == 2 and after == before
+                continue
+            assert code in ((0,) if step.groups is None else (0, 130))
+            rows, limit = wanted, wanted_limit
+            results = [(r["id"], r["text"]) for r in whole_results(after)]
+            assert len(dict(results)) == len(results)
+            assert all(expected.get(i, text) == text for i, text in results)
+            assert standing.items() <= dict(results).items()
+            assert code == 130 or expected.items() <= dict(results).items()
+            folder.out.write_bytes(after[: len(after) - step.torn] if code == 130 else after)
+
+
+def texts(rows: Sequence[dict[str, Any]], order_limit: int) -> dict[str | int, str]:
+    """Id -> what one run writes for a row."""
+    read = read_batch("\n".join(map(json.dumps, rows)), "rows", None)
+    return {r.id: said(given["prompt"], order_limit) for r, given in zip(read, rows, strict=True)}
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=8), places, st.sampled_from(["d", "[", "{}"]))
+def test_an_inserted_line_renames_no_other(contents: list[str], place: int, inserted: str) -> None:
+    """Equal rows count; the layout of a line does not."""
+    lines = [json.dumps({"prompt": c, "more": 1}) for c in contents]
+    plain = [r.id for r in read_batch("\n".join(lines), "rows", None)]
+    assert len(set(plain)) == len(plain)
+    more = [r.id for r in read_batch("\n".join([*lines[:place], "", inserted, *lines[place:]]), "rows", None)]
+    where = min(place, len(lines))
+    assert more[:where] + more[where + 1 :] == plain
+    other_layout = "\n".join(f'{{  "more":1, "prompt":{json.dumps(c)} }}' for c in contents)
+    assert [r.id for r in read_batch(other_layout, "rows", None)] == plain
+
+
+def test_what_prompts_show_counts_for_the_digest() -> None:
+    one = [{"a": 1, "b": 2}]
+    other = [{"b": 2, "a": 1}]
+    first, second = read_batch(
+        "\n".join(json.dumps({"prompt": "x", "tools": tools}) for tools in (one, other)), "rows", None
+    )
+    assert first.digest != second.digest
