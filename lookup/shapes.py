@@ -22,6 +22,9 @@ ANY_CHARACTER: Final = "\u4e00"
 """A text that takes this one takes every character beyond ASCII."""
 
 _NO_LETTERS: Final = frozenset[str]()
+_NO_BYTES: Final = frozenset[int]()
+_ASCII: Final = tuple(map(chr, range(128)))
+_LEADING: Final = frozenset(range(0xC2, 0xF5))  # of all characters beyond ASCII
 
 
 def byte_length(text: str) -> int:
@@ -58,6 +61,14 @@ class Reading(ABC):
     def letters(self) -> Iterable[str]:
         """Characters beyond ASCII that may follow although not all of them may."""
         return ()
+
+    def first_bytes(self) -> frozenset[int]:
+        """What the UTF-8 of a character that may follow can begin with."""
+        return _leading_bytes(c for c in {*_ASCII, *self.letters(), ANY_CHARACTER} if self.takes(c))
+
+    def takes(self, character: str) -> bool:
+        """Whether a character may follow, in the member or behind it."""
+        return bool(self.read(character) or (self.whole and self.frame is not None and self.frame.behind(character)))
 
 
 class Frame(ABC):
@@ -181,6 +192,7 @@ class Text(Shape):
         self.form = form
         self._unit = _compile(form.unit)
         self._units = _compile(f"{form.unit}++")
+        self._bytes_within: dict[str, frozenset[int]] = {}
 
     def go_on(self, pending: str, character: str) -> str | None:
         """What is pending of an escape behind one character more; None if no text goes on so."""
@@ -190,6 +202,13 @@ class Text(Shape):
         """The end of the whole characters and escapes that stand at ``position``."""
         found = self._units.match(text, position)
         return found.end() if found else position
+
+    def bytes_within(self, pending: str) -> frozenset[int]:
+        """What the UTF-8 of a character that goes on with a text, or with a pending escape, can begin with."""
+        if pending not in self._bytes_within:
+            going_on = (c for c in (*_ASCII, ANY_CHARACTER) if self.go_on(pending, c) is not None)
+            self._bytes_within[pending] = _leading_bytes(going_on)
+        return self._bytes_within[pending]
 
     def completion(self, pending: str) -> str:
         """What completes an escape."""
@@ -250,6 +269,11 @@ class TextReading(Reading):
 
     def identity(self) -> tuple[object, ...]:
         return TextReading, id(self.text), id(self.frame), self._written
+
+    def first_bytes(self) -> frozenset[int]:
+        quote = self.text.form.quote
+        closers = frozenset(quote.encode()) if not self._pending and self.takes(quote) else _NO_BYTES
+        return closers | self.text.bytes_within(self._pending)
 
 
 class Number(Shape):
@@ -417,6 +441,12 @@ def _frames(frame: Frame | None) -> Iterator[Frame]:
     while frame is not None:
         yield frame
         frame = frame.parent
+
+
+def _leading_bytes(characters: Iterable[str]) -> frozenset[int]:
+    """First bytes of the UTF-8 of characters, of which ``ANY_CHARACTER`` stands for all beyond ASCII."""
+    taken = set(characters)
+    return frozenset(c.encode()[0] for c in taken) | (_LEADING if ANY_CHARACTER in taken else _NO_BYTES)
 
 
 def _is_letter(character: str) -> bool:

@@ -5,7 +5,6 @@ Texts and numbers are ``regex`` patterns; brackets, the keys of objects and the 
 """
 
 import weakref
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Final, Literal
@@ -26,8 +25,6 @@ MAX_CLOSING: Final = 65_536
 MAX_WIDTH: Final = 256
 """In so many ways one beginning may be read at most."""
 
-_ASCII: Final = tuple(map(chr, range(128)))
-_LEADING: Final = frozenset(range(0xC2, 0xF5))  # of all characters beyond ASCII
 _MAX_KEPT: Final = 512  # beginnings of one grammar
 _MAX_TOKEN: Final = 32  # a beginning is looked for among those that are shorter by so many characters
 
@@ -57,6 +54,7 @@ class ValueGrammar:
         self.opener = opener
         self._start: list[Reading] = [Start(shape)]
         self._kept: dict[str, list[Reading]] = {}
+        self._bytes: dict[str, frozenset[int]] = {}
 
     @cached_property
     def choices(self) -> tuple[str, ...] | None:
@@ -93,21 +91,23 @@ class ValueGrammar:
 
     def bytes_after(self, text: str) -> frozenset[int]:
         """What the UTF-8 of a character that may follow ``text`` can begin with."""
-        readings = self._read(text)
-        characters = {c for c in {*_ASCII, *_letters(readings), ANY_CHARACTER} if advance(readings, c)}
-        leading = _LEADING if ANY_CHARACTER in characters else frozenset[int]()
-        return frozenset(c.encode()[0] for c in characters) | leading
+        found = self._bytes.get(text)
+        if found is None:
+            if len(self._bytes) >= _MAX_KEPT:
+                self._bytes.clear()  # not one by one: threads may share a grammar
+            found = frozenset[int]().union(*(reading.first_bytes() for reading in self._read(text)))
+            self._bytes[text] = found
+        return found
 
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 begins with ``part``, of the first byte on, may follow ``text``."""
         readings = self._read(text)
-        letters = {c for c in _letters(readings) if c.encode().startswith(part)}
-        return any(advance(readings, c) for c in letters | {ANY_CHARACTER})
+        letters = {c for reading in readings for c in reading.letters() if c.encode().startswith(part)}
+        return any(reading.takes(c) for reading in readings for c in letters | {ANY_CHARACTER})
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also the beginning of a longer one (``1`` of ``13``)."""
-        readings = self._read(text)
-        return any(advance(readings, c) for c in {*_ASCII, *_letters(readings), ANY_CHARACTER})
+        return bool(self.bytes_after(text))
 
     def close(self, text: str) -> str:
         """A short text that completes the beginning ``text``, at most ``longest_closing`` bytes.
@@ -144,14 +144,9 @@ class ValueGrammar:
         readings = advance(self._start, text) if found is None else advance(found, text[start:])
         if readings:
             if len(self._kept) >= _MAX_KEPT:
-                self._kept.clear()  # not one by one: threads may share a grammar
+                self._kept.clear()
             self._kept[text] = readings
         return readings
-
-
-def _letters(readings: Iterable[Reading]) -> set[str]:
-    """Characters beyond ASCII that may follow although not all of them may."""
-    return {letter for reading in readings for letter in reading.letters()}
 
 
 _GRAMMARS: dict[int, tuple["weakref.ref[ParameterSpec]", dict[tuple[Notation, Constraint], ValueGrammar]]] = {}

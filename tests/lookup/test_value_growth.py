@@ -16,7 +16,7 @@ from lookup import DocumentationError, extract
 from lookup.notations import Notation
 from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.value_grammar import value_grammar
-from lookup.value_text import admissible, close_literal, read_value, render_value
+from lookup.value_text import admissible, admissible_behind, close_literal, read_value, render_value
 from voting import check_value
 
 
@@ -115,6 +115,28 @@ def test_a_value_that_grows_is_read_once() -> None:
     write(9)
     small, large = (steps(lambda n=n: write(n)) for n in (400, 800))  # type: ignore[misc]
     assert large < 2.3 * small
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@given(value_type=TYPES, enum=st.none() | st.just(("é", "年", 1, 13)), data=st.data())
+@settings(max_examples=60)
+def test_first_bytes_are_those_of_the_characters_that_may_follow(
+    notation: Notation, value_type: ValueType, enum: Any, data: st.DataObject
+) -> None:
+    grammar = value_grammar(spec(value_type, enum=enum), notation)
+    text = ""
+    for piece in data.draw(st.lists(st.sampled_from([*PIECES, "é"]), max_size=12)):
+        if admissible(text + piece, grammar):
+            text += piece
+            some = map(chr, (*range(0x180), 0x4E00, 0x5E74, 0x1F600))
+            characters = [c for c in some if admissible(text + c, grammar)]
+            firsts = {c.encode()[0] for c in characters}
+            assert firsts <= grammar.bytes_after(text)
+            assert {b for b in grammar.bytes_after(text) if b < 0x80 or 0xC2 <= b < 0xC6} <= firsts
+            assert grammar.extendable(text) == bool(characters)
+            for part in (b"\xc3", b"\xe5", b"\xe5\xb9"):
+                behind = any(c.encode().startswith(part) for c in characters)
+                assert admissible_behind(text, part, grammar) == behind
 
 
 def test_a_grammar_is_made_once_for_a_parameter() -> None:
