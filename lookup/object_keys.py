@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from lookup.brackets import Bracket, Gap, Place
 from lookup.literals import parse_literal
-from lookup.shapes import Ended, Frame, Reading, Shape, Text, TextReading, byte_length
+from lookup.plain_shapes import Text, TextReading
+from lookup.shapes import Ended, Frame, Reading, Shape, byte_length
 from lookup.sorted_texts import SortedTexts, Span
 
 _TO_TELL_APART: Final = 6

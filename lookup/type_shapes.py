@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from lookup.brackets import Elements
 from lookup.errors import DocumentationError
-from lookup.notations import INSIDE, Notation
+from lookup.notations import INSIDE, Notation, TextForm
 from lookup.object_keys import Dictionary, Key, Record
+from lookup.plain_shapes import Literals, Number, Text, Union
 from lookup.schema import MISSING, ParameterSpec, ValueType
-from lookup.shapes import Literals, Number, Shape, Text, Union
+from lookup.shapes import Shape
 
 MAX_DEPTH: Final = 5
 """Deepest nesting of lists, tuples and dicts in a value that the model writes where none is documented."""
@@ -88,6 +89,12 @@ def _plain_default(spec: ParameterSpec) -> Iterable[Any]:
 
 
 @lru_cache(maxsize=64)
+def text_shape(form: TextForm) -> Text:
+    """Any text in a form; one object for all parameters."""
+    return Text(form)
+
+
+@lru_cache(maxsize=64)
 def _scalar(kind: str, notation: Notation) -> Shape:
     inside = INSIDE[notation]
     if kind == "str":
@@ -97,7 +104,7 @@ def _scalar(kind: str, notation: Notation) -> Shape:
 
 @lru_cache(maxsize=64)
 def _texts(notation: Notation) -> tuple[Text, ...]:
-    return tuple(map(Text, INSIDE[notation].texts))
+    return tuple(map(text_shape, INSIDE[notation].texts))
 
 
 @lru_cache(maxsize=64)

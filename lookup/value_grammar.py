@@ -12,10 +12,11 @@ from typing import Final, Literal
 from lookup.brackets import Quoted
 from lookup.errors import DocumentationError, LiteralError
 from lookup.notations import INSIDE, QUOTED_TEXT, RENDERERS, Notation
+from lookup.plain_shapes import Literals, Union
 from lookup.schema import ANY, MISSING, ParameterSpec, ValueType
-from lookup.shapes import ANY_CHARACTER, Literals, Reading, Shape, Start, Text, Union, advance, closing
+from lookup.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, closing
 from lookup.sorted_texts import is_prefix_free
-from lookup.type_shapes import shape_of
+from lookup.type_shapes import shape_of, text_shape
 
 Constraint = Literal["typed", "free"]
 
@@ -211,9 +212,9 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
         members = dict.fromkeys(map(RENDERERS[notation], value_type.enum or (True, False)))
         return ValueGrammar(Literals(members), literals=tuple(members))
     if notation == "quoted" and admits_text(value_type):
-        return ValueGrammar(Text(QUOTED_TEXT), "'")
+        return ValueGrammar(text_shape(QUOTED_TEXT), "'")
     if kind == "str":
-        return ValueGrammar(Text(inside.plain_text), inside.plain_text.quote)
+        return ValueGrammar(text_shape(inside.plain_text), inside.plain_text.quote)
     shape = shape_of(replace(value_type, nullable=False), notation)  # null stands beside
     opener = shape.bracket
     if notation == "quoted":
