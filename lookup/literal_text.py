@@ -1,7 +1,9 @@
 """How Python values are written as literals, of Python or of JSON."""
 
+import re
 from typing import Any
 
+_SPECIAL = re.compile("[\\x00-\\x1f\\x7f\\ud800-\\udfff'\"\\\\]")
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -10,18 +12,13 @@ def escape(text: str, quote: str) -> str:
 
     Between double quotes the result is right in Python and in JSON.
     """
-    return "".join(_escape_character(c, quote) for c in text)
+    return _SPECIAL.sub(lambda match: _escape_character(match[0], quote), text)
 
 
 def _escape_character(character: str, quote: str) -> str:
-    if character == quote:
-        return "\\" + character
-    if character in _ESCAPES:
-        return _ESCAPES[character]
-    code = ord(character)
-    if code < 32 or code == 127 or 0xD800 <= code <= 0xDFFF:
-        return f"\\u{code:04x}"
-    return character
+    if character in "'\"":
+        return "\\" + character if character == quote else character
+    return _ESCAPES.get(character) or f"\\u{ord(character):04x}"
 
 
 def render_literal(value: Any, quote: str = "'") -> str:

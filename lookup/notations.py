@@ -14,15 +14,35 @@ from lookup.literal_text import escape, render_json, render_literal, render_quot
 Notation = Literal["python", "quoted", "json"]
 
 _CONTROL = r"\x00-\x1f\x7f"
-_SINGLE = rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])*+'"
-_DOUBLE = rf'"(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])*+"'
-_INNER = rf"\"(?:[^\"'\\{_CONTROL}]|\\')*+\""
 _BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
 _PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a half alone is no Unicode text
-_JSON = rf'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))*+"'
 
-PLAIN_TEXT: Final = rf"'(?:[^'\\{_CONTROL}]|\\['\"\\nrt])++'"
-"""Pattern of a text in quoted notation: itself between quotes, not empty."""
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text is written.
+
+    Attributes
+    ----------
+    quote : str
+        Around it.
+    unit : str
+        ``regex`` pattern of one character or escape between the quotes.
+    may_be_empty : bool
+    """
+
+    quote: str
+    unit: str
+    may_be_empty: bool = True
+
+
+_SINGLE: Final = TextForm("'", rf"(?:[^'\\{_CONTROL}]|\\['\"\\nrt])")
+_DOUBLE: Final = TextForm('"', rf'(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])')
+_INNER: Final = TextForm('"', rf"(?:[^\"'\\{_CONTROL}]|\\')")
+_JSON: Final = TextForm('"', rf'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
+
+QUOTED_TEXT: Final = TextForm("'", _SINGLE.unit, may_be_empty=False)
+"""A text in quoted notation: itself between quotes, not empty."""
 
 RENDERERS: Final[Mapping[Notation, Callable[[Any], str]]] = {
     "python": render_literal,
@@ -38,12 +58,12 @@ class Inside:
 
     Attributes
     ----------
-    plain_string, string : str
-        Patterns of a text that is the whole value, and of one inside brackets.
-    boolean, null : str
-        Patterns.
-    words : tuple of str
-        Atoms from which an unfinished literal can be closed.
+    plain_text : TextForm
+        Of a text that is the whole value.
+    texts : tuple of TextForm
+        The ways to write one inside brackets.
+    booleans : tuple of str
+    null : str
     render : callable
         Value -> its literal.
     keys : callable
@@ -51,11 +71,10 @@ class Inside:
     has_tuples : bool
     """
 
-    plain_string: str
-    string: str
-    boolean: str
+    plain_text: TextForm
+    texts: tuple[TextForm, ...]
+    booleans: tuple[str, str]
     null: str
-    words: tuple[str, ...]
     render: Callable[[Any], str]
     keys: Callable[[str], list[str]]
     has_tuples: bool = True
@@ -66,32 +85,28 @@ def _between_quotes(value: Any) -> str:
     return escape(render_literal(value, '"'), "'")
 
 
-_PYTHON_WORDS: Final = ('""', "True", "False", "None")
 INSIDE: Final[Mapping[Notation, Inside]] = {
     "python": Inside(
         _SINGLE,
-        f"(?:{_SINGLE}|{_DOUBLE})",
-        "(?:True|False)",
+        (_SINGLE, _DOUBLE),
+        ("True", "False"),
         "None",
-        ("0", "''", *_PYTHON_WORDS),
         render_literal,
         lambda key: [render_literal(key), render_literal(key, '"')],
     ),
     "quoted": Inside(
         _INNER,
-        _INNER,
-        "(?:True|False)",
+        (_INNER,),
+        ("True", "False"),
         "None",
-        ("0", *_PYTHON_WORDS),
         _between_quotes,
         lambda key: [_between_quotes(key)],
     ),
     "json": Inside(
         _JSON,
-        _JSON,
-        "(?:true|false)",
+        (_JSON,),
+        ("true", "false"),
         "null",
-        ("0", '""', "true", "false", "null", "\\udc00"),  # the last one completes a surrogate pair
         render_json,
         lambda key: [render_json(key)],
         has_tuples=False,

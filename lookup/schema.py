@@ -247,6 +247,9 @@ class LookupDictionary(Mapping[str, ToolSpec]):
     tools: tuple[ToolSpec, ...]
     unread: tuple[Unread, ...] = field(default=(), compare=False)
     _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
+    _decided: dict[UnknownKeys, "LookupDictionary"] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", MappingProxyType({t.name: t for t in self.tools}))
@@ -261,9 +264,16 @@ class LookupDictionary(Mapping[str, ToolSpec]):
         return len(self._by_name)
 
     def decided(self, unknown: UnknownKeys) -> "LookupDictionary":
-        """The same tools, where each key of which the documentation does not tell is ``required`` or ``optional``."""
-        required = unknown == "required"
-        return replace(self, tools=tuple(_decided(tool, required) for tool in self.tools))
+        """The same tools, where each key of which the documentation does not tell is ``required`` or ``optional``.
+
+        What holds no such key stays the same object; each answer is made once.
+        """
+        if unknown not in self._decided:
+            required = unknown == "required"
+            tools = tuple(_decided(tool, required) for tool in self.tools)
+            same = all(new is old for new, old in zip(tools, self.tools, strict=True))
+            self._decided[unknown] = self if same else replace(self, tools=tools)
+        return self._decided[unknown]
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
         """``{"tools": [...]}`` as ``tooldecoding lookup --json`` prints it; ``explain`` adds ``unread`` and places."""
@@ -274,22 +284,27 @@ class LookupDictionary(Mapping[str, ToolSpec]):
 
 
 def _decided(tool: ToolSpec, required: bool) -> ToolSpec:
-    return replace(tool, parameters=_decided_keys(tool.parameters, required))
+    parameters = _decided_keys(tool.parameters, required)
+    return tool if parameters is tool.parameters else replace(tool, parameters=parameters)
 
 
 def _decided_keys(specs: tuple[ParameterSpec, ...], required: bool) -> tuple[ParameterSpec, ...]:
-    return tuple(
-        replace(p, type=_decided_type(p.type, required), required=required if p.required is None else p.required)
-        for p in specs
-    )
+    decided = tuple(_decided_key(spec, required) for spec in specs)
+    return specs if all(new is old for new, old in zip(decided, specs, strict=True)) else decided
+
+
+def _decided_key(spec: ParameterSpec, required: bool) -> ParameterSpec:
+    value_type = _decided_type(spec.type, required)
+    if value_type is spec.type and spec.required is not None:
+        return spec
+    return replace(spec, type=value_type, required=required if spec.required is None else spec.required)
 
 
 def _decided_type(value_type: ValueType, required: bool) -> ValueType:
-    if not (value_type.items or value_type.properties or value_type.any_of):
+    items = value_type.items and _decided_type(value_type.items, required)
+    properties = value_type.properties and _decided_keys(value_type.properties, required)
+    branches = tuple(_decided_type(branch, required) for branch in value_type.any_of)
+    unchanged = items is value_type.items and properties is value_type.properties
+    if unchanged and all(new is old for new, old in zip(branches, value_type.any_of, strict=True)):
         return value_type
-    return replace(
-        value_type,
-        items=value_type.items and _decided_type(value_type.items, required),
-        properties=value_type.properties and _decided_keys(value_type.properties, required),
-        any_of=tuple(_decided_type(branch, required) for branch in value_type.any_of),
-    )
+    return replace(value_type, items=items, properties=properties, any_of=branches)

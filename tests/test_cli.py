@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -213,6 +214,25 @@ class TestDecode:
         config.write_text(f"tools: {TOOLS}\ndialogue: {DIALOGUE}\norder_limit: 3\njson: true\ntool_choice: BookTable\n")
         assert len(json.loads(decode("--config", config).out)["candidates"]) == 3
         assert len(json.loads(decode("--config", config, "--order-limit", 2).out)["candidates"]) == 2
+
+
+class TestUncarriedNames:
+    DOCS: ClassVar = [
+        {"name": "get-weather", "parameters": {"properties": {"from": {"type": "boolean"}}, "required": ["from"]}}
+    ]
+
+    def test_are_warned_of_with_the_formats_that_can_carry_them(self, decode: Cli, tmp_path: Path) -> None:
+        docs = tmp_path / "docs.json"
+        docs.write_text(json.dumps(self.DOCS))
+        ran = decode("--tools", docs, "--prompt", "x", "--format", "pythonic", "--json")
+        assert ran.code == 0 and ran.err.count("\n") == 1
+        assert ran.err.startswith("warning: the format pythonic cannot carry the tool name 'get-weather' (no format")
+        assert "the key 'from' of get-weather (api-bank can carry it)" in ran.err
+
+    def test_are_found_in_a_prompt_as_well(self, decode: Cli) -> None:
+        ran = decode("--prompt", f"{json.dumps(self.DOCS)}\nUser: x", "--format", "api-bank", "--json")
+        assert ran.code == 0 and "warning: the format api-bank cannot carry the tool name" in ran.err
+        assert "'from'" not in ran.err
 
 
 class TestBadDecode:

@@ -4,8 +4,9 @@ A format is made of pieces of text around names, keys and values. ``api-bank`` q
 ``pythonic`` (BFCL's prompt mode) writes Python literals and allows several calls in one list.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from lookup.errors import LiteralError, ToolDecodingError
@@ -13,6 +14,7 @@ from lookup.literals import read_literal
 from lookup.notations import Notation
 from lookup.schema import ParameterSpec, ToolSpec
 from lookup.value_text import read_value, render_value
+from tooldecoding.format_readers import ReadCall, Reader, UnreadableCallError, read_api_bank, read_pythonic
 
 
 class CallSyntaxError(ToolDecodingError):
@@ -39,11 +41,14 @@ class CallFormat:
         Whether several calls may stand between them.
     notation : str
         How values are written (``lookup.value_grammar``).
+    reader : callable
+        Reads calls independently of this class (``tooldecoding.format_readers``); it decides which are valid.
     """
 
     name: str
     notation: Notation
     parallel: bool
+    reader: Reader
     opener: str = "["
     closer: str = "]"
     bracket: str = "("
@@ -93,6 +98,42 @@ class CallFormat:
                 raise _error("the end", text, position)
             return calls
 
+    def unread(self, text: str, calls: Sequence[Call]) -> str:
+        """Why the format's reader does not read the calls in their ``text``; empty if it does, value for value."""
+        try:
+            found = self.reader(text)
+        except UnreadableCallError as error:
+            reason = str(error)
+        else:
+            if self._written(found) == self._written([(c.name, [*c.arguments.items()]) for c in calls]):
+                return ""
+            reason = "it reads other names, keys or values"
+        names = [part for call in calls for part in self._uncarried(call.name, call.arguments)]
+        cause = f"it cannot carry {'; '.join(dict.fromkeys(names))}" if names else reason
+        return f"the reader of the format {self.name} does not read this call back: {cause}"
+
+    def _written(self, calls: Iterable[ReadCall]) -> list[tuple[str, list[tuple[str, str]]]]:
+        """Calls with their values as the format writes them, which tells types apart but not tuples from arrays."""
+        return [(name, [(key, render_value(value, self.notation)) for key, value in pairs]) for name, pairs in calls]
+
+    def unreadable(self, tools: Mapping[str, ToolSpec]) -> list[str]:
+        """What the format cannot carry: a line for each name of a tool or key with which its reader reads no call.
+
+        Each names the formats that can carry it. Known before anything is decoded; calls with other names and keys are
+        read back whatever their values.
+        """
+        return [
+            line for tool in tools.values() for line in self._uncarried(tool.name, [p.name for p in tool.parameters])
+        ]
+
+    def _uncarried(self, tool: str, keys: Iterable[str]) -> Iterator[str]:
+        """The names that the format cannot carry, with the formats that can."""
+        parts = [(f"the tool name {tool!r}", (tool, None)), *((f"the key {k!r} of {tool}", ("f", k)) for k in keys)]
+        for what, (name, key) in parts:
+            if not _carries(self, name, key):
+                able = [form.name for form in CALL_FORMATS.values() if _carries(form, name, key)]
+                yield f"{what} ({', '.join(able) or 'no format'} can carry it)"
+
     def _read_call(self, text: str, position: int, tools: Mapping[str, ToolSpec]) -> tuple[Call, int]:
         names = [n for n in tools if text.startswith(n + self.bracket, position)]
         if not names:
@@ -133,8 +174,18 @@ def _error(expected: str, text: str, position: int) -> CallSyntaxError:
     return CallSyntaxError(f"expected {expected} at offset {position}, found {found}")
 
 
+@lru_cache(maxsize=1 << 16)
+def _carries(form: CallFormat, name: str, key: str | None) -> bool:
+    """Whether the reader of a format finds a tool's name, and a key if there is one, as they are."""
+    arguments = {} if key is None else {key: "value"}
+    try:
+        return form.reader(form.render([Call(name, arguments)])) == [(name, [*arguments.items()])]
+    except UnreadableCallError:
+        return False
+
+
 CALL_FORMATS: Mapping[str, CallFormat] = {
-    "api-bank": CallFormat("api-bank", "quoted", parallel=False),
-    "pythonic": CallFormat("pythonic", "python", parallel=True),
+    "api-bank": CallFormat("api-bank", "quoted", parallel=False, reader=read_api_bank),
+    "pythonic": CallFormat("pythonic", "python", parallel=True, reader=read_pythonic),
 }
 """Name -> format."""

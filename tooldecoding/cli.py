@@ -23,6 +23,7 @@ from tooldecoding.config import Settings, load_settings, read_on_duplicate
 from tooldecoding.dialogue import Turn, read_dialogue
 from tooldecoding.display import (
     output_console,
+    print_uncarried,
     print_unread,
     progress_columns,
     show_lookup,
@@ -177,6 +178,7 @@ def decode(
     if settings.tools is not None:
         documentation = Documentation.read(*_read(settings.tools, DocumentationError), settings.on_duplicate)
         print_unread(documentation.lookup)
+        print_uncarried(settings.call_format, documentation.lookup)
     if settings.batch is not None:
         _decode_batch(settings.batch, documentation, settings, retry_failed)
     else:
@@ -221,6 +223,8 @@ def _decode_one(documentation: Documentation | None, settings: Settings) -> None
 
     decoder = _decoder(settings)
     request = make_request(Job(identifier, content, documentation), settings, decoder.tokenizer)
+    if documentation is None:
+        print_uncarried(settings.call_format, request.tools)
     result = decode_requests([request], decoder)[0]
     if settings.json:
         print(json_line(result.to_json(identifier)))

@@ -174,10 +174,11 @@ class ToolDecoder:
         decoded = drive(gather(parts), engine)
         seconds = time.perf_counter() - start
         results = []
-        for (text, calls), ids, usage, tally, clock in zip(decoded, prompts, usages, tallies, clocks, strict=True):
+        rows = zip(requests, decoded, prompts, usages, tallies, clocks, strict=True)
+        for request, (text, calls), ids, usage, tally, clock in rows:
             counters = Counters.of(usage, tally, seconds, clock.seconds)
-            behind = self.table.join(ids[-32:])
-            results.append(DecodeResult(text, tuple(calls), self.table.encode_after(behind, text.encode()), counters))
+            tokens = self.table.encode_after(self.table.join(ids[-32:]), text.encode())
+            results.append(DecodeResult(text, tuple(calls), tokens, counters, request.options.call_format))
         return results
 
     def prompt_ids(self, request: Request) -> list[int]:

@@ -21,6 +21,7 @@ from lookup.schema import MISSING, LookupDictionary, ParameterSpec, Source, Tool
 if TYPE_CHECKING:
     from tooldecoding.bench_lookup import Reading
     from tooldecoding.call_decoder import DecodedCall
+    from tooldecoding.call_format import CallFormat
     from tooldecoding.result import Counters, DecodeResult
 
 REQUIRED = {True: "yes", False: "no", None: "?"}
@@ -80,6 +81,16 @@ def print_unread(lookup: LookupDictionary) -> None:
         names = ", ".join(noted[:NAMED_TOOLS]) + (", …" if len(noted) > NAMED_TOOLS else "")
         print(
             f"note: not all that is documented was taken over for {shown(names)}; see lookup --explain", file=sys.stderr
+        )
+
+
+def print_uncarried(form: "CallFormat", tools: LookupDictionary) -> None:
+    """On standard error, one line that names the tools and keys with which a call cannot be read in a format."""
+    if names := form.unreadable(tools):
+        listed = "; ".join(names[:NAMED_TOOLS]) + ("; …" if len(names) > NAMED_TOOLS else "")
+        print(
+            f"warning: the format {form.name} cannot carry {shown(listed)}; such calls are written and marked invalid",
+            file=sys.stderr,
         )
 
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tooldecoding.branch import Tally
 from tooldecoding.call_decoder import DecodedCall
+from tooldecoding.call_format import Call, CallFormat
 from tooldecoding.engine import Usage
 
 
@@ -74,22 +76,37 @@ class DecodeResult:
         Voted calls with their candidates; empty where the model did not call a tool.
     token_ids : tuple of int
         ``text`` as tokens, as the tokenizer writes it behind the prompt.
+    call_format : CallFormat
+        In which the calls are written.
     """
 
     text: str
     calls: tuple[DecodedCall, ...]
     token_ids: tuple[int, ...]
     counters: Counters
+    call_format: CallFormat
 
     @property
     def valid(self) -> bool:
-        """Whether every call carries all required keys with values of their types."""
-        return all(c.voted.valid for c in self.calls)
+        """Whether the format's own reader reads the calls, and each has all required keys with values of their types.
+
+        The reader is independent of what writes calls (``tooldecoding.format_readers``).
+        """
+        return not self._unread and all(c.voted.valid for c in self.calls)
 
     @property
     def errors(self) -> tuple[str, ...]:
         """What is wrong with the calls, and which values were cut off at the limit of tokens."""
-        return tuple(e for c in self.calls for e in c.voted.errors)
+        return (*([self._unread] if self._unread else []), *(e for c in self.calls for e in c.voted.errors))
+
+    @cached_property
+    def _unread(self) -> str:
+        """Why the calls cannot be read back; empty if they can."""
+        if not self.calls:
+            return ""
+        calls = [Call(c.voted.name, c.voted.arguments) for c in self.calls]
+        length = len(self.call_format.render(calls))
+        return self.call_format.unread(self.text[-length:], calls)
 
     def to_json(self, identifier: str) -> dict[str, Any]:
         """The object that ``tooldecoding decode --json`` prints (README, section JSON)."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -167,7 +166,7 @@ def test_matching_takes_linear_time(kind: str, piece: str) -> None:
 
 
 def test_digits_are_ascii() -> None:
-    assert regex.fullmatch(value_grammar(spec("int"), "python").pattern, "٣") is None
+    assert not value_grammar(spec("int"), "python").possible("٣")
 
 
 def keys(inner: st.SearchStrategy[ValueType]) -> st.SearchStrategy[tuple[ParameterSpec, ...]]:

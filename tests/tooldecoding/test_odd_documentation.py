@@ -68,7 +68,9 @@ def test_calls_are_valid_and_read_back(seed: int, format: str) -> None:
         engine = RandomEngine(decoder.table.texts, seed * 10 + number, chance.choice(BIASES), chance.random() < 0.7)
         decoder.new_engine = lambda engine=engine: engine  # type: ignore[assignment,misc]
         [result] = decoder.run([Request(chance.choice(["x\n", "x ", "é"]), tools, options)])
-        assert result.valid, (result.text, result.errors)
+        called = lookup(*(tools[c.voted.name] for c in result.calls))
+        if not options.call_format.unreadable(called):
+            assert result.valid, (result.text, result.errors)
         parsed = options.call_format.parse(result.text, tools)
         assert [(c.name, dict(c.arguments)) for c in parsed] == [
             (c.voted.name, c.voted.arguments) for c in result.calls

@@ -1,0 +1,55 @@
+"""Texts among which the characters read so far choose: the members of an enum, the keys of an object."""
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """The texts ``start`` to ``end`` of a sorted sequence, which agree in their first ``length`` characters."""
+
+    start: int
+    end: int
+    length: int
+
+
+class SortedTexts:
+    """Distinct texts in sorted sequence; those with one beginning stand side by side.
+
+    Attributes
+    ----------
+    texts : list of str
+    whole : Span
+        All of them.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = sorted(set(texts))
+        self.whole = Span(0, len(self.texts), 0)
+
+    def narrow(self, span: Span, character: str) -> Span | None:
+        """Those of a span that go on with a character; None if there are none. Logarithmic in the span."""
+        start, end, length = span
+        start = bisect_left(self.texts, character, start, end, key=lambda text: text[length : length + 1])
+        end = bisect_right(self.texts, character, start, end, key=lambda text: text[length : length + 1])
+        return Span(start, end, length + 1) if start < end else None
+
+    def ends(self, span: Span) -> bool:
+        """Whether one of a span ends where the characters read so far end."""
+        return len(self.texts[span.start]) == span.length
+
+    def characters(self, span: Span) -> Iterator[str]:
+        """The characters with which those of a span go on."""
+        start, end, length = span
+        start += self.ends(span)
+        while start < end:
+            character = self.texts[start][length]
+            yield character
+            start = bisect_right(self.texts, character, start, end, key=lambda text: text[length])
+
+
+def is_prefix_free(texts: Iterable[str]) -> bool:
+    """Whether no text is the beginning of another one."""
+    ordered = sorted(texts)
+    return not any(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ordered))

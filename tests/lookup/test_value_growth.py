@@ -1,0 +1,239 @@
+"""Small documentation costs little: closing and reading values are linear, what is unreasonable is an error."""
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_value_grammar import ANY, NOTATIONS, PIECES, TYPES
+
+from lookup import DocumentationError, extract
+from lookup.notations import Notation
+from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.value_grammar import value_grammar
+from lookup.value_text import admissible, admissible_behind, close_literal, read_value, render_value
+from voting import check_value
+
+
+def spec(value_type: ValueType, **fields: Any) -> ParameterSpec:
+    return ParameterSpec("x", value_type, "", True, **fields)
+
+
+def record(*keys: tuple[str, ValueType], required: bool = True) -> ValueType:
+    return ValueType("dict", properties=tuple(ParameterSpec(name, t, "", required) for name, t in keys))
+
+
+def steps(work: Callable[[], object]) -> int:
+    """How many functions are called: exact, and the same on every machine."""
+    count = 0
+
+    def watch(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(watch)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def integers(count: int) -> ParameterSpec:
+    return spec(record(*((f"key{n:04}", ValueType("int")) for n in range(count))))
+
+
+def close(wanted: ParameterSpec, beginning: str, notation: Notation = "python") -> str:
+    return beginning + close_literal(beginning, value_grammar(wanted, notation))
+
+
+@pytest.mark.parametrize("beginning", ["{", "{'key0003': 7, 'k", '{"key0001"'])
+def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
+    close(integers(3), "{")  # what is made once
+    small, large = (steps(lambda n=n: close(integers(n), beginning)) for n in (160, 320))  # type: ignore[misc]
+    assert large < 2.2 * small and small < 160 * 100
+    assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
+
+
+def doubling(depth: int) -> ParameterSpec:
+    links: dict[str, Any] = {
+        f"d{n}": {"properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in "ab"}, "required": ["a", "b"]}
+        for n in range(depth)
+    }
+    links[f"d{depth}"] = {"type": "integer"}
+    parameters = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "required": ["x"], "$defs": links}
+    return extract(json.dumps({"name": "f", "description": "", "parameters": parameters}))["f"].parameters[0]
+
+
+def test_references_that_double_cost_what_they_write() -> None:
+    wanted = [doubling(depth) for depth in (4, 5, 6, 7)]
+    counts = [steps(lambda w=w: close(w, "{")) for w in wanted]  # type: ignore[misc]
+    for count, w in zip(counts, wanted, strict=True):
+        text = close(w, "{")
+        check_value(read_value(text, w, "python"), w)
+        assert count < 60 * len(text)
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@pytest.mark.parametrize("place", ["value", "element", "key"])
+@pytest.mark.parametrize("name", ["{} member", "a beginning that all of them have {}"])
+def test_an_enum_of_3000_members_costs_little_a_step(notation: Notation, place: str, name: str) -> None:
+    members = tuple(name.format(n) for n in range(3000))
+    one_of = ValueType("str", enum=members)
+    places: dict[str, tuple[ParameterSpec, Any]] = {
+        "value": (spec(ValueType("str"), enum=members), members[-1]),
+        "element": (spec(ValueType("list", one_of)), list(members[-3:])),
+        "key": (spec(record(("k", one_of))), {"k": members[-1]}),
+    }
+    wanted, value = places[place]
+    text = render_value(value, notation)
+    # Rendering costs some steps a member; all pairs of members would be millions.
+    assert steps(lambda: value_grammar(wanted, notation).choices) < 150_000
+    grammar = value_grammar(wanted, notation)
+    assert (grammar.choices is not None) == (place == "value")
+    for beginning in accumulate(text):
+        assert admissible(beginning, grammar) and not admissible(beginning + "\n", grammar)
+        assert steps(lambda b=beginning: grammar.bytes_after(b)) < 20_000  # type: ignore[misc]
+    assert grammar.complete(text) and read_value(text, wanted, notation) == value
+    assert steps(lambda: read_value(text, wanted, notation)) < 20_000
+
+
+def test_a_value_that_grows_is_read_once() -> None:
+    grammar = value_grammar(spec(ValueType("list", ValueType("int"))), "python")
+
+    def write(count: int) -> None:
+        text = "["
+        for number in range(count):
+            text += f"{number % 7},"
+            assert grammar.possible(text)
+
+    write(9)
+    small, large = (steps(lambda n=n: write(n)) for n in (400, 800))  # type: ignore[misc]
+    assert large < 2.3 * small
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@given(value_type=TYPES, enum=st.none() | st.just(("é", "年", 1, 13)), data=st.data())
+@settings(max_examples=60)
+def test_first_bytes_are_those_of_the_characters_that_may_follow(
+    notation: Notation, value_type: ValueType, enum: Any, data: st.DataObject
+) -> None:
+    grammar = value_grammar(spec(value_type, enum=enum), notation)
+    text = ""
+    for piece in data.draw(st.lists(st.sampled_from([*PIECES, "é"]), max_size=12)):
+        if admissible(text + piece, grammar):
+            text += piece
+            some = map(chr, (*range(0x180), 0x4E00, 0x5E74, 0x1F600))
+            characters = [c for c in some if admissible(text + c, grammar)]
+            firsts = {c.encode()[0] for c in characters}
+            assert firsts <= grammar.bytes_after(text)
+            assert {b for b in grammar.bytes_after(text) if b < 0x80 or 0xC2 <= b < 0xC6} <= firsts
+            assert grammar.extendable(text) == bool(characters)
+            for part in (b"\xc3", b"\xe5", b"\xe5\xb9"):
+                behind = any(c.encode().startswith(part) for c in characters)
+                assert admissible_behind(text, part, grammar) == behind
+
+
+def test_a_grammar_is_made_once_for_a_parameter() -> None:
+    wanted = spec(ValueType("str"), enum=tuple({"k": [n]} for n in range(500)), default=[{}])  # no spec can be hashed
+    first = value_grammar(wanted, "json")
+    assert steps(lambda: value_grammar(wanted, "json")) < 9
+    assert value_grammar(wanted, "json") is first and value_grammar(wanted, "python") is not first
+    assert value_grammar(wanted, "json", "free") is not first
+    assert value_grammar(replace(wanted, enum=("a",)), "json").choices == ('"a"', "[{}]")
+
+
+def test_what_is_decided_stays_the_same_object() -> None:
+    tools = extract('{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}')
+    assert tools.decided("optional") is tools and tools.decided("required") is tools
+    unknown = LookupDictionary((ToolSpec("f", "", (replace(integers(1), required=None),)),))
+    assert unknown.decided("required") is unknown.decided("required") is not unknown
+    assert unknown.decided("required")["f"].required and not unknown.decided("optional")["f"].required
+
+
+def chain(depth: int, kind: Any = "list") -> ValueType:
+    value_type = ValueType("int")
+    for _ in range(depth):
+        value_type = ValueType(kind, value_type)
+    return value_type
+
+
+def tree(depth: int, keys: int) -> ValueType:
+    return ValueType("int") if not depth else record(*((f"k{n}", tree(depth - 1, keys)) for n in range(keys)))
+
+
+def wide(depth: int) -> ValueType:
+    """Brackets of which each may be that of five types of lists."""
+    inner = wide(depth - 1) if depth else ValueType("int")
+    return ValueType("any", any_of=tuple(ValueType("list", inner) for _ in range(5)))
+
+
+@pytest.mark.parametrize("value_type", [chain(60), tree(4, 12), wide(4)], ids=["deep", "large", "ambiguous"])
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_unreasonable_documentation_is_an_error_that_names_the_key(value_type: ValueType, notation: Notation) -> None:
+    with pytest.raises(DocumentationError, match=r"key 'x': .*document "):
+        value_grammar(spec(value_type), notation)
+
+
+@pytest.mark.parametrize(
+    ("value_type", "beginning"),
+    [(chain(40), "[" * 40), (tree(3, 12), "{'k3': {"), (wide(2), "[[[1, 2")],
+    ids=["deep", "large", "ambiguous"],
+)
+def test_much_documentation_is_taken(value_type: ValueType, beginning: str) -> None:
+    assert value_grammar(spec(value_type), "python").complete(close(spec(value_type), beginning))
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+@given(value_type=TYPES, default=ANY, data=st.data())
+@settings(max_examples=200)
+def test_no_closing_is_longer_than_its_bound(
+    notation: Notation, value_type: ValueType, default: Any, data: st.DataObject
+) -> None:
+    grammar = value_grammar(spec(value_type, default=default), notation)
+    assert len(close_literal("", grammar).encode()) == grammar.shortest <= grammar.longest_closing
+    text = grammar.opener
+    for piece in data.draw(st.lists(st.sampled_from([*PIECES, "\\u", "d", "8"]), max_size=30)):
+        if admissible(text + piece, grammar):
+            text += piece
+            closed = close_literal(text, grammar)
+            assert len(closed.encode()) <= grammar.longest_closing
+
+
+@pytest.mark.parametrize(
+    ("value_type", "beginning", "whole"),
+    [
+        (ValueType("int"), "-", "-0"),
+        (ValueType("float"), "1.", "1.0"),
+        (ValueType("list", ValueType("int")), "[1, ", "[1, 0]"),
+        (ValueType("tuple", ValueType("int")), "(1", "(1,)"),
+        (record(("a", ValueType("str")), ("b", ValueType("bool"))), "{", "{'a': '', 'b': True}"),
+        (record(("a", ValueType("str")), ("b", ValueType("bool"))), "{'b': T", "{'b': True, 'a': ''}"),
+        (record(("a", ValueType("int")), ("bc", ValueType("int")), required=False), "{'a': 1,", "{'a': 1, 'bc': 0}"),
+        (ValueType("dict"), "{'a': 1, 'a", "{'a': 1, 'a0': 0}"),
+        (ValueType("list", ValueType("str", enum=("wide", "wider", "no"))), "['wide", "['wide']"),
+        (ValueType("list", ValueType("int", enum=(1, 13))), "[1, 1", "[1, 1]"),
+    ],
+)
+def test_what_closing_writes(value_type: ValueType, beginning: str, whole: str) -> None:
+    wanted = spec(value_type)
+    assert close(wanted, beginning) == whole
+    grammar = value_grammar(wanted, "python")
+    slack = grammar.longest_closing - len(whole) + len(beginning)
+    assert slack >= 0 and grammar.complete(whole)
+
+
+
+def test_the_bound_of_an_object_is_close() -> None:
+    grammar = value_grammar(integers(50), "python")
+    assert grammar.longest_closing <= len(close_literal("{", grammar)) + 16
+
+
+def test_a_longer_number_of_an_enum_can_be_written_behind_another_element() -> None:
+    grammar = value_grammar(spec(ValueType("list", ValueType("int", enum=(1, 13)))), "python")
+    assert grammar.complete("[13, 13, 1]") and all(grammar.possible(b) for b in accumulate("[1, 13]"))
