@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import torch
+from torch.nn.functional import pad
 from transformers import DynamicCache
 
-from tooldecoding.attention_masks import AttentionMasks
+from tooldecoding.attention_masks import AttentionMasks, Sight
 from tooldecoding.engine import Feed, Usage
 from tooldecoding.head import Head, Wanted
 from tooldecoding.prompt_cache import Prefix, PromptCache
@@ -20,6 +22,8 @@ class _Branch:
     length: int = 0
     spans: list[tuple[int, int]] = field(default_factory=list)
     """Cache slots [start, end) of its own row that it sees, in the sequence of their positions."""
+    dropped: list[tuple[int, int]] = field(default_factory=list)
+    """Slots that are to be hidden in its row before the next pass."""
 
 
 class BatchedEngine:
@@ -46,7 +50,9 @@ class BatchedEngine:
         self._rows: list[int] = []
         self._row_of: dict[int, int] = {}
         self._cache: DynamicCache | None = None
-        self._slot_positions = torch.zeros((0, 0), dtype=torch.long)
+        self._visible = torch.zeros((0, 0), dtype=torch.long)
+        """Shape (rows, slots), more slots than are in use: 1 for the tokens of the row's branch, 0 elsewhere."""
+        self._size = 0
         self._next = 0
 
     def open(self, count: int) -> list[int]:
@@ -74,7 +80,7 @@ class BatchedEngine:
     def fork(self, branch: int) -> int:
         """See Engine."""
         parent = self._branches[branch]
-        child = self._add(replace(parent, spans=list(parent.spans)))
+        child = self._add(replace(parent, spans=list(parent.spans), dropped=list(parent.dropped)))
         if branch in self._row_of:
             self._row_of[child] = self._row_of[branch]
         return child
@@ -95,9 +101,11 @@ class BatchedEngine:
         holder.length -= count
         while count:
             start, end = holder.spans.pop()
-            if end - start > count:
-                holder.spans.append((start, end - count))
-            count -= min(count, end - start)
+            kept = max(start, end - count)
+            if kept > start:
+                holder.spans.append((start, kept))
+            holder.dropped.append((kept, end))
+            count -= end - kept
 
     def usage(self, branch: int) -> Usage:
         """See Engine."""
@@ -107,20 +115,20 @@ class BatchedEngine:
     def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
         """See Engine; always one forward pass."""
         self._arrange_rows()
-        before = self._slot_positions.shape[1]
-        width = max(len(feed.tokens) for feed in feeds)
-        input_ids = torch.zeros((len(self._rows), width), dtype=torch.long, device=self._device)
-        position_ids = torch.zeros_like(input_ids)
+        before, width = self._size, max(len(feed.tokens) for feed in feeds)
+        tokens, positions, visible = ([[0] * width for _ in self._rows] for _ in range(3))
         wanted: list[Wanted] = []
         for feed in feeds:
             branch, row, size = self._branches[feed.branch], self._row_of[feed.branch], len(feed.tokens)
-            input_ids[row, :size] = torch.tensor(feed.tokens)
-            position_ids[row, :size] = torch.arange(branch.length, branch.length + size)
+            tokens[row][:size] = feed.tokens
+            positions[row][:size] = range(branch.length, branch.length + size)
+            visible[row][:size] = [1] * size
             wanted += [Wanted(row, size - 1 - feed.ahead + i, among) for i, among in enumerate(feed.offers())]
-        self._slot_positions = torch.cat([self._slot_positions, position_ids], dim=1)
+        input_ids, position_ids, new = torch.tensor([tokens, positions, visible], device=self._device).unbind()
+        self._show(new)
         arguments = {
             "input_ids": input_ids,
-            "attention_mask": self._mask(feeds, before, width),
+            "attention_mask": self._mask(positions, before),
             "past_key_values": self._cache,
             "use_cache": True,
         }
@@ -140,15 +148,20 @@ class BatchedEngine:
         wanted = list(self._branches)
         if self._cache is None:
             self._cache = DynamicCache()
-            self._slot_positions = torch.zeros((len(wanted), 0), dtype=torch.long, device=self._device)
+            self._visible = torch.zeros((len(wanted), 0), dtype=torch.long, device=self._device)
             self._begin_with_prefixes(wanted)
         elif wanted != self._rows:
             source = torch.tensor([self._row_of[b] for b in wanted], device=self._device)
-            if self._slot_positions.shape[1]:
+            if self._size:
                 self._cache.reorder_cache(source)
-            self._slot_positions = self._slot_positions[source]
+            self._visible = self._visible[source]
+            self._masks.forget()
         self._rows = wanted
         self._row_of = {b: row for row, b in enumerate(wanted)}
+        for row, branch in enumerate(self._branches.values()):
+            for low, high in branch.dropped:
+                self._visible[row, low:high] = 0
+            branch.dropped = []
 
     def _begin_with_prefixes(self, branches: Sequence[int]) -> None:
         """Fill the empty cache with the beginnings of prompts that are known."""
@@ -165,31 +178,38 @@ class BatchedEngine:
                         states[row, :, : prefix.count] = prefix.states[number][which][:, : prefix.count]
                 filled.append(states)
             self._cache.update(*filled, number)
-        self._slot_positions = torch.arange(size, device=self._device).repeat(len(branches), 1)
+        self._show(torch.tensor([[int(i < self._branches[b].length) for i in range(size)] for b in branches]))
         self._prefixes = {}
 
-    def _mask(self, feeds: Sequence[Feed], before: int, width: int) -> Any:
-        if before == 0 or self._masks.window is None:
-            return self._padding_mask(feeds, before, width)
-        seen = torch.zeros((len(self._rows), width, before + width), dtype=torch.bool, device=self._device)
-        seen[:, range(width), range(before, before + width)] = True  # padding sees itself, so that no row is empty
-        for feed in feeds:
-            row, size = self._row_of[feed.branch], len(feed.tokens)
-            for low, high in self._branches[feed.branch].spans:
-                seen[row, :size, low:high] = True
-            causal = torch.ones((size, size), dtype=torch.bool, device=self._device).tril()
-            seen[row, :size, before : before + size] = causal
-        return self._masks(seen, lambda: self._slot_positions[:, before:, None] - self._slot_positions[:, None, :])
+    def _show(self, new: torch.Tensor) -> None:
+        """Take slots into use; ``new`` has a column for each, and 1 where a row has a token there."""
+        start, self._size = self._size, self._size + new.shape[1]
+        if self._size > self._visible.shape[1]:
+            self._visible = pad(self._visible, (0, 2 * self._size - self._visible.shape[1]))
+        self._visible[:, start : self._size] = new
 
-    def _padding_mask(self, feeds: Sequence[Feed], before: int, width: int) -> torch.Tensor:
-        """Shape (rows, slots): 1 for the tokens of the row's branch, 0 for padding and dropped tokens."""
-        mask = torch.zeros((len(self._rows), before + width), dtype=torch.long, device=self._device)
-        for handle, row in self._row_of.items():
-            for low, high in self._branches[handle].spans:
-                mask[row, low:high] = 1
-        for feed in feeds:
-            mask[self._row_of[feed.branch], before : before + len(feed.tokens)] = 1
-        return mask
+    def _mask(self, positions: Sequence[Sequence[int]], before: int) -> Any:
+        if before == 0 or self._masks.window is None:
+            return self._visible[:, : self._size]
+        rows = range(len(self._rows))
+        sights = [self._sight(self._branches[self._rows[row]], positions[row], before) for row in rows]
+        return self._masks(rows, len(rows), sights, self._size)
+
+    def _sight(self, branch: _Branch, queries: Sequence[int], before: int) -> Sight:
+        """What the queries of a row see: their branch, and those of the pass up to themselves."""
+        spans = branch.spans or [(0, 0)]
+        first = spans[0][1] if spans[0][0] == 0 else 0
+        behind = np.zeros((len(queries), self._size - first), bool)
+        behind[:, before - first :] = np.tri(len(queries), dtype=bool)
+        positions = np.zeros(self._size - first, np.int64)
+        positions[before - first :] = queries
+        known = 0
+        for low, high in spans:
+            if low >= first:
+                behind[:, low - first : high - first] = True
+                positions[low - first : high - first] = range(known, known + high - low)
+            known += high - low
+        return Sight(first, queries, behind, positions)
 
     def _record(self, feed: Feed, slot: int) -> None:
         branch = self._branches[feed.branch]

@@ -1,6 +1,7 @@
 """A KV cache of numbered slots that is written in place: nothing is copied when a token is added."""
 
 import weakref
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
 
@@ -17,8 +18,10 @@ class Placement(NamedTuple):
 
     Attributes
     ----------
-    rows : torch.Tensor
-        Shape (rows of the pass,), int64: their rows in the cache.
+    rows : sequence of int
+        Rows of the cache, ascending.
+    row_of : torch.Tensor
+        The same; shape (rows of the pass, 1), int64.
     slots : torch.Tensor
         Shape (rows of the pass, width), int64: the slot of each token.
     size : int
@@ -27,10 +30,17 @@ class Placement(NamedTuple):
         Nothing stands in these rows yet: the pass sees its own tokens alone, causally.
     """
 
-    rows: torch.Tensor
+    rows: Sequence[int]
+    row_of: torch.Tensor
     slots: torch.Tensor
     size: int
     fresh: bool
+
+
+def at_rows(tensor: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
+    """Some rows of a tensor, ascending; a view where they lie side by side."""
+    first, last = rows[0], rows[-1]
+    return tensor[first : last + 1] if last - first + 1 == len(rows) else tensor[list(rows)]
 
 
 class _Layer(DynamicLayer):
@@ -46,19 +56,22 @@ class _Layer(DynamicLayer):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Write the tokens of the pass into their slots; keys and values that the pass may see."""
         if not self.is_initialized:
-            self.keys, self.values = (self._owner.room_for(s) for s in (key_states, value_states))
-            self.is_initialized = True
+            self.begin(key_states, value_states)
         return self._place(self.keys, key_states), self._place(self.values, value_states)
 
+    def begin(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        """Make room for such states."""
+        self.keys, self.values = (self._owner.room_for(s) for s in (key_states, value_states))
+        self.is_initialized = True
+        self._owner.slot_bytes += sum(s[0, :, 0].nbytes for s in (key_states, value_states))
+
     def _place(self, stored: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-        rows, slots, size, fresh = self._owner.placement
-        if len(stored) == 1:
-            stored.index_copy_(2, slots[0], new)
+        rows, row_of, slots, size, fresh = self._owner.placement
+        if len(rows) == 1:
+            at_rows(stored, rows).index_copy_(2, slots[0], new)
         else:
-            stored.transpose(1, 2)[rows[:, None], slots] = new.transpose(1, 2)
-        if fresh:
-            return new
-        return stored[:, :, :size] if len(rows) == len(stored) else stored[rows, :, :size]
+            stored.transpose(1, 2)[row_of, slots] = new.transpose(1, 2)
+        return new if fresh else at_rows(stored[:, :, :size], rows)
 
     def get_seq_length(self) -> int:
         """Always 0: a pass without a mask is a fresh one."""
@@ -80,6 +93,8 @@ class SlotCache(Cache):
     slots : int
         Of each row, that are in use so far. On the CPU memory is reserved for more, which the system gives only when
         it is touched; elsewhere for no more.
+    slot_bytes : int
+        Of keys and values of a slot, all layers together.
     """
 
     placement: Placement
@@ -88,6 +103,8 @@ class SlotCache(Cache):
         super().__init__(layer_class_to_replicate=partial(_Layer, cast(SlotCache, weakref.proxy(self))))
         self.rows = rows
         self.slots = 0
+        self.slot_bytes = 0
+        self._device = device
         self._reserved = 2 if device.type == "cpu" else 1
         self._capacity = 0
 
@@ -121,18 +138,19 @@ class SlotCache(Cache):
                 tensor = new
             self._clear(tensor, before)
 
-    def keep_rows(self, rows: torch.Tensor) -> None:
+    def keep_rows(self, rows: Sequence[int]) -> None:
         """Keep these rows alone, in this sequence."""
         self.rows = len(rows)
         for layer, name in self._places():
             old = getattr(layer, name)
             new = self.room_for(old)
-            new[:, :, : self.slots] = old[rows, :, : self.slots]
+            new[:, :, : self.slots] = old[list(rows), :, : self.slots]
             setattr(layer, name, new)
 
-    def read(self, row: int, slots: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    def read(self, row: int, slots: Sequence[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Copies of keys and values of some slots, each of shape (heads, slots, width), layer by layer."""
-        return [(layer.keys[row][:, slots], layer.values[row][:, slots]) for layer in self._filled()]
+        at = torch.tensor(slots, device=self._device)
+        return [(layer.keys[row][:, at], layer.values[row][:, at]) for layer in self._filled()]
 
     def write(self, row: int, count: int, states: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
         """Fill the first ``count`` slots of a row with what ``read`` gave."""
@@ -141,15 +159,13 @@ class SlotCache(Cache):
                 self.layers.append(_Layer(cast(SlotCache, weakref.proxy(self))))
             layer = self.layers[number]
             if not layer.is_initialized:
-                layer.keys, layer.values = (self.room_for(s[None]) for s in (keys, values))
-                layer.is_initialized = True
+                layer.begin(keys[None], values[None])
             layer.keys[row, :, :count], layer.values[row, :, :count] = keys[:, :count], values[:, :count]
 
     @property
     def bytes_per_row(self) -> int:
         """Bytes of one row's slots."""
-        tensors = (getattr(layer, name) for layer, name in self._places())
-        return sum(t[0, :, : self.slots].numel() * t.element_size() for t in tensors)
+        return self.slots * self.slot_bytes
 
     def _places(self) -> list[tuple[_Layer, str]]:
         """Where the tensors are; one at a time is replaced, so that no two whole caches are held."""
