@@ -4,10 +4,10 @@ import random
 from typing import Any
 
 import pytest
+from test_odd_documentation import BIASES, DECODERS, odd_tools
 
 from eval.api_bank.parser import get_api_call
 from eval.bfcl.decoder import CallDecodeError, decode_calls
-from test_odd_documentation import BIASES, DECODERS, odd_tools
 from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import RandomEngine
