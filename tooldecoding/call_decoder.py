@@ -88,14 +88,21 @@ class CallDecoder:
         self._context = context
         self._clock = clock
 
-    def decode(self, branch: Branch) -> Steps[tuple[list[DecodedCall], str]]:
-        """Decode calls behind the opener, which ``branch`` has just written; returns them and their text."""
+    def decode(self, branch: Branch, called: PreparedTool | None = None) -> Steps[tuple[list[DecodedCall], str]]:
+        """Decode calls behind the opener, which ``branch`` has just written; returns them and their text.
+
+        Parameters
+        ----------
+        called : PreparedTool, optional
+            The first call's tool, where its name and bracket are written, too.
+        """
         form = self._format
         calls: list[DecodedCall] = []
         branch.draft_tokens = self._options.draft_tokens
         while True:
             with self._clock.phase("name"):
-                tool = yield from self._name(branch)
+                tool = called or (yield from self._name(branch))
+            called = None
             more = form.parallel and len(calls) + 1 < self._options.max_calls
             branch, *rest = yield from branch.forks(2 if more else 1)
             orders = OrderDecoder(tool, self._options, self._prompt, self._room_behind(branch), keep_branches=more)

@@ -52,6 +52,11 @@ class Choices:
         self._known: dict[tuple[bytes, Place], Tokens] = {}
         self.all = Place(0, len(pairs), 0)
 
+    def covered(self, written: bytes) -> int | None:
+        """The number of the text that ``written`` begins with."""
+        place = bisect.bisect_right(self._texts, written) - 1  # none begins another: the greatest one up to it
+        return self._numbers[place] if place >= 0 and written.startswith(self._texts[place]) else None
+
     def number(self, place: Place) -> int:
         """Which text the first open alternative is, in the sequence in which they were given."""
         return self._numbers[place.start]

@@ -13,7 +13,7 @@ from tooldecoding.branch import Branch, Tally
 from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock
 from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
-from tooldecoding.free_text import free_text
+from tooldecoding.free_text import free_text, names_a_tool
 from tooldecoding.loading import load_model
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, read_prompts
 from tooldecoding.prepared_tools import Preparations, PreparedTools, demand_unicode
@@ -232,24 +232,23 @@ class ToolDecoder:
         return None if self._context is None else self._context - branch.length
 
     def _decode(self, request: Request, branch: Branch, clock: PhaseClock) -> Steps[tuple[str, list[DecodedCall]]]:
-        options = request.options
-        opener = options.call_format.opener
-        text = ""
+        options, tools = request.options, self._prepared(request)
+        form, text, called = options.call_format, "", None
         if options.tool_choice in ("auto", "none"):
             with clock.phase("text"):
-                wanted = opener if options.tool_choice == "auto" else None
+                trigger = names_a_tool(tools, form.bracket) if options.tool_choice == "auto" else None
                 limit = self.text_limit(request, branch)
-                text, opening = yield from free_text(branch, wanted, request.stop, limit)
+                text, opening = yield from free_text(branch, form.opener, trigger, request.stop, limit)
             if opening is None:
                 branch.release()
                 return text, []
+            called = tools.opened(opening.opened)
             branch.write(opening.pick.piece[: len(opening.pick.piece) - len(opening.behind)])
         else:
-            branch.write(opener)
+            branch.write(form.opener)
         only = None if options.tool_choice in TOOL_CHOICES else options.tool_choice
-        prompt = self._prompt_text(request)
-        decoder = CallDecoder(self._prepared(request), only, options, prompt, self._context, clock)
-        calls, written = yield from decoder.decode(branch)
+        decoder = CallDecoder(tools, only, options, self._prompt_text(request), self._context, clock)
+        calls, written = yield from decoder.decode(branch, called)
         return text + written, calls
 
     def _prompt_text(self, request: Request) -> str:

@@ -13,6 +13,8 @@ from tooldecoding.errors import PromptError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.token_table import TokenTable
 
+_LONGEST_CHARACTER = 4
+"""Bytes of UTF-8: a value is cut off behind its first token, but not inside a character."""
 _KEPT = 8
 """Sets of tools that are remembered."""
 
@@ -36,9 +38,12 @@ class PreparedTool:
         self._keys: dict[tuple[tuple[str, ...], bool], Choices] = {}
 
     def grammar(self, spec: ParameterSpec) -> ValueGrammar:
-        """The grammar of a parameter's values."""
+        """The grammar of a parameter's values; DocumentationError, with the tool's name, for an unreasonable type."""
         if spec.name not in self._grammars:
-            self._grammars[spec.name] = value_grammar(spec, self._format.notation, self._constraint)
+            try:
+                self._grammars[spec.name] = value_grammar(spec, self._format.notation, self._constraint)
+            except DocumentationError as error:
+                raise DocumentationError(f"tool {self.spec.name!r}: {error}") from None
         return self._grammars[spec.name]
 
     def members(self, spec: ParameterSpec, literals: Sequence[str]) -> Choices:
@@ -64,12 +69,18 @@ class PreparedTool:
 
     @cached_property
     def longest(self) -> int:
-        """An upper bound on the tokens of a call, beside those of free values but for one each."""
+        """An upper bound on the tokens of a call whose free values are cut off and closed after their first token."""
         form = self._format
-        text = self.spec.name + form.opener + form.bracket + form.end + form.closer
-        keys = sum(len((form.separator + form.key(p.name)).encode()) + 8 for p in self.spec.parameters)
-        choices = (self.grammar(p).choices for p in self.spec.parameters)
-        return len(text.encode()) + keys + sum(max(len(w.encode()) for w in c) if c else 1 for c in choices)
+        fixed = self.spec.name + form.opener + form.bracket + form.end + form.closer
+        keys = sum(len((form.separator + form.key(p.name)).encode()) for p in self.spec.parameters)
+        return len(fixed.encode()) + keys + sum(_reserve(self.grammar(p)) for p in self.spec.parameters)
+
+
+def _reserve(grammar: ValueGrammar) -> int:
+    """Tokens that must be free for a value: each has a byte at least."""
+    if grammar.choices is not None:
+        return max(len(member.encode()) for member in grammar.choices)
+    return len(grammar.opener.encode()) + _LONGEST_CHARACTER + grammar.longest_closing
 
 
 class PreparedTools:
@@ -78,7 +89,6 @@ class PreparedTools:
     Parameters
     ----------
     lookup : LookupDictionary
-        At least one tool.
     options : DecodeOptions
         Of which call format, value constraint and what unknown keys count as matter here.
 
@@ -112,13 +122,18 @@ class PreparedTools:
         self.another = Choices(table, [form.separator, form.closer])
         self._by_name = {tool.spec.name: tool for tool in self.tools}
 
+    def opened(self, written: bytes) -> PreparedTool | None:
+        """The tool whose name and bracket ``written`` begins with."""
+        number = self.names.covered(written)
+        return None if number is None else self.tools[number]
+
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]
 
     @cached_property
     def longest(self) -> int:
         """Tokens that must be free behind a prompt so that any of the tools can be called."""
-        return max(tool.longest for tool in self.tools)
+        return max((tool.longest for tool in self.tools), default=0)
 
 
 class Preparations:

@@ -138,9 +138,9 @@ class _Writer:
 
     def _free_text(self, machine: CallMachine | None) -> Steps[Position | None]:
         """Let the model write anything up to the machine's trigger; where that leads to, None if it never came."""
-        trigger = self._syntax.trigger
+        trigger, stop = self._syntax.trigger, self._request.stop
         limit = self._decoder.text_limit(self._request, self._branch)
-        _, opening = yield from free_text(self._branch, trigger if machine else None, self._request.stop, limit)
+        _, opening = yield from free_text(self._branch, trigger, (lambda _: 0) if machine else None, stop, limit)
         if machine is None or opening is None:
             return None
         start, behind = machine.advance(machine.start, trigger.encode()), opening.behind

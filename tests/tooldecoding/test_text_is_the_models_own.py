@@ -1,0 +1,91 @@
+"""With ``auto``, text is that of greedy decoding, token for token, until the model goes on to a documented name."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.options import DecodeOptions
+from tooldecoding.testing import RandomEngine, ScriptedEngine
+from tools import PROMPTS, lookup, parameter, tool
+
+TOKENIZER = byte_level_tokenizer()
+DECODER = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, strategy="batched")
+TOOLS = lookup(tool("get_weather", parameter("city", "str")), tool("a"), tool("1"))
+LIMIT = 40
+
+
+def decode(engine: Any, tools: Any = TOOLS, prompt: str = "go on ", **fields: Any) -> Any:
+    DECODER.new_engine = lambda: engine
+    options = DecodeOptions(tool_choice="auto", max_text_tokens=LIMIT, max_value_tokens=4, **fields)
+    return DECODER.run([Request(prompt, tools, options)])[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See the docs [1] for details.",
+        "an array like [a, b] or [get it](http://x)",
+        "[[1]] [get_weather] [get_weather2(city='x')]",
+        "f[a]( [a (x)",
+        "[",
+    ],
+)
+def test_a_bracket_in_text_is_text(text: str) -> None:
+    engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or " so")
+    result = decode(engine)
+    assert result.text.startswith(text) and not result.calls
+
+
+@pytest.mark.parametrize("before", ["", "Let me see [1]: ", "[get_weather] [["])
+def test_a_documented_name_opens_a_call(before: str) -> None:
+    text = f"{before}[get_weather(city='Rome')]"
+    engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or "</s>")
+    result = decode(engine)
+    assert result.text == text and result.calls[0].voted.arguments == {"city": "Rome"}
+
+
+def greedy(engine: RandomEngine, prompt: list[int]) -> bytes:
+    """What greedy decoding without constraint writes, up to a special token or the limit."""
+    ids, table = list(prompt), DECODER.table
+    while len(ids) < len(prompt) + LIMIT:
+        token = engine.scores(tuple(ids)).best
+        if table.is_special(token):
+            break
+        ids.append(token)
+    return table.join(ids[len(prompt) :])
+
+
+def test_text_of_random_models_is_that_of_greedy_decoding() -> None:
+    called = 0
+    for seed in range(60):
+        likes = (b"[", b"a", b"(", b"1")[: seed % 5]
+        engine = RandomEngine(DECODER.table.texts, seed, lambda t, likes=likes: 5.0 * (t in likes))
+        prompt = PROMPTS[seed % 3] + " " * (seed % 2)
+        own = greedy(engine, TOKENIZER.encode(prompt))
+        result = decode(engine, prompt=prompt)
+        if result.calls:
+            called += 1
+            start = result.text.index(f"[{result.calls[0].voted.name}(")
+            assert own.startswith(result.text[: start + len(result.calls[0].voted.name) + 2].encode())
+        else:
+            assert result.text == own.decode(errors="replace")
+    assert 5 < called < 55
+
+
+@pytest.mark.parametrize("strategy", ["packed", "batched"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_text_of_a_model_is_what_generate_writes(shape: str, strategy: Any) -> None:
+    model = tiny_model(shape, len(TOKENIZER))
+    decoder = ToolDecoder(model, TOKENIZER, strategy=strategy)
+    for prompt in PROMPTS:
+        ids = TOKENIZER.encode(prompt)
+        generated = model.generate(
+            torch.tensor([ids]), max_new_tokens=LIMIT, do_sample=False, eos_token_id=TOKENIZER.eos_token_id
+        )[0, len(ids) :].tolist()
+        options = DecodeOptions(tool_choice="auto", max_text_tokens=LIMIT)
+        [result] = decoder.run([Request(prompt, TOOLS, options)])
+        end = next((n for n, token in enumerate(generated) if decoder.table.is_special(token)), LIMIT)
+        assert result.text == decoder.table.join(generated[:end]).decode(errors="replace")
