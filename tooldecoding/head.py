@@ -9,6 +9,7 @@ import torch
 from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
+from tooldecoding.logit_buffers import LogitBuffers
 from tooldecoding.scores import LogitRows, Scores, Tokens
 
 _SAME = 1e-3
@@ -35,6 +36,9 @@ class Head:
         self.model = model
         self._accepted = inspect.signature(model.forward).parameters
         self._weight, self._bias = _linear_head(model)
+        self._buffers: LogitBuffers | None = None
+        if self._weight is not None and self._weight.device.type == "cpu" and self._weight.dtype == torch.float32:
+            self._buffers = LogitBuffers(self._weight, self._bias)
 
     @property
     def takes_positions(self) -> bool:
@@ -50,7 +54,7 @@ class Head:
         hidden = output.last_hidden_state
         few = [w.among is not None and len(w.among) * _FEW <= len(self._weight) for w in wanted]
         full = [w for w, narrow in zip(wanted, few, strict=True) if not narrow]
-        rows = LogitRows(linear(self._at(hidden, full), self._weight, self._bias)) if full else None
+        rows = self._rows(self._at(hidden, full)) if full else None
         scores, taken = [], 0
         for place, narrow in zip(wanted, few, strict=True):
             if narrow:
@@ -60,6 +64,13 @@ class Head:
                 scores.append(Scores(rows, taken))
                 taken += 1
         return scores, output
+
+    def _rows(self, hidden: torch.Tensor) -> LogitRows:
+        """Logits of the whole vocabulary for states of shape (rows, width)."""
+        assert self._weight is not None
+        if self._buffers is not None:
+            return self._buffers.rows(hidden)
+        return LogitRows(linear(hidden, self._weight, self._bias))
 
     def _among(self, hidden: torch.Tensor, tokens: Tokens) -> Scores:
         weight, bias = self._weight, self._bias

@@ -25,11 +25,18 @@ class LogitRows:
     ----------
     logits : torch.Tensor
         Shape (rows, vocabulary), any float dtype, any device.
+    release : callable, optional
+        Called when nothing refers to the rows any more: their memory may be used again.
     """
 
-    def __init__(self, logits: torch.Tensor) -> None:
+    def __init__(self, logits: torch.Tensor, release: Callable[[], object] | None = None) -> None:
         self.logits = logits.float()
         self.on_cpu = logits.device.type == "cpu"
+        self._release = release
+
+    def __del__(self) -> None:
+        if self._release is not None:
+            self._release()
 
     @cached_property
     def best(self) -> list[int]:

@@ -3,6 +3,7 @@
 All of it as a table by vocabulary: ``make boundaries``.
 """
 
+import random
 from functools import lru_cache
 
 import pytest
@@ -17,6 +18,7 @@ from boundaries.vocabularies import SHARED, real_decoder, vocabularies
 from data import DATA, needs_data
 from tooldecoding.call_format import CALL_FORMATS
 
+PIECES = ["'", "')", "]", "['", "=[", "={'", ", ", "a=", "='", "(", "b", "New York", " ", "  ", "京", "é", "12", "#"]
 FOUND = vocabularies(SHARED)
 needs_vocabularies = pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")
 
@@ -59,6 +61,15 @@ class TestVocabulary:
 
     def test_made_up_values(self, name: str) -> None:
         examples(name, 25)
+
+    def test_sure_tokens_are_the_tokenizers_own_whatever_follows(self, name: str) -> None:
+        table, chance, count = real_decoder(SHARED, name).table, random.Random(name), 0
+        for _ in range(300):
+            context, text, more = ("".join(chance.choices(PIECES, k=chance.randint(0, 5))) for _ in range(3))
+            sure = table.sure_after(f"x{context}".encode(), text.encode())
+            count += len(sure)
+            assert table.encode_after(f"x{context}".encode(), (text + more).encode())[: len(sure)] == sure
+        assert count > 300
 
     @pytest.mark.slow
     def test_the_corpora(self, name: str) -> None:

@@ -1,0 +1,86 @@
+"""Pending text and choices: what is sure, what is on offer, by their definitions."""
+
+import itertools
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_law_nasty_merges import KINDS, tokenizer
+
+from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer
+from tooldecoding.choices import Choices, Place
+from tooldecoding.pending import Pending
+from tooldecoding.token_table import TokenTable
+
+TABLES = [TokenTable(byte_level_tokenizer()), TokenTable(sentencepiece_tokenizer(byte_fallback=True))]
+NASTY = [TokenTable(tokenizer(seed, kind)) for seed in range(3) for kind in KINDS]
+PIECES = ["'", "')", "]", "['", "=[", "={'", ", ", "a=", "='", "(", "b", "New York", " ", "  ", "京", "é", "12", "#"]
+texts = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
+SETS = [
+    ("C", "C#", "C++", "Java", "JavaScript", ""),
+    ("get(", "get_x(", "getter(", "京都(", "京(", "é(", "è("),
+    (", b=", ", bb=", ", 城=", ", 坝=", ")"),
+    ("True", "False"),
+    ("only",),
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(table=st.sampled_from([*TABLES, *NASTY]), context=texts, text=texts, more=texts)
+def test_sure_tokens_are_the_tokenizers_own_whatever_follows(
+    table: TokenTable, context: str, text: str, more: str
+) -> None:
+    before = f"x{context}"
+    sure = table.sure_after(before.encode(), text.encode())
+    assert table.encode_after(before.encode(), (text + more).encode())[: len(sure)] == sure
+
+
+def on_offer(table: TokenTable, pending: bytes, rests: Sequence[bytes]) -> list[int]:
+    """The definition: tokens that begin the pending text and an alternative, or go beyond one."""
+    whole = [pending + rest for rest in rests]
+    return [
+        token
+        for token, text in enumerate(table.texts)
+        if text and any(w.startswith(text) or text.startswith(w) for w in whole)
+    ]
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("alternatives", [tuple(f"{a}'" for a in SETS[0]), *SETS[1:]])
+@pytest.mark.parametrize("pending", ["", "'", "='", " [", "a=["])
+def test_every_token_that_fits_is_on_offer(table: TokenTable, alternatives: tuple[str, ...], pending: str) -> None:
+    choices, encoded = Choices(table, alternatives), [a.encode() for a in alternatives]
+    for seed in range(8):
+        chance, state, place = random.Random(seed), Pending(b"x", pending.encode()), choices.all
+        open_ones = list(range(len(alternatives)))
+        while place.left > 1:
+            shared = choices.shared(place)
+            assert all(encoded[n][place.written :].startswith(shared) for n in open_ones)
+            rests = [encoded[n][place.written :] for n in open_ones]
+            offer = choices.tokens(state.text, place).tolist()
+            assert offer == on_offer(table, state.text, rests)
+            text = table.join([chance.choice(offer)])
+            piece = text[len(state.text) :]
+            narrowed = choices.narrowed(place, piece)
+            fitting = [n for n in open_ones if encoded[n][place.written :].startswith(piece)]
+            covered = [n for n in open_ones if piece.startswith(encoded[n][place.written :])]
+            open_ones = covered or fitting
+            assert sorted(open_ones) == sorted(numbers(choices, narrowed))
+            state, place = state.behind(text), narrowed
+        assert choices.number(place) == open_ones[0]
+
+
+def numbers(choices: Choices, place: Place) -> list[int]:
+    """The numbers of the alternatives that are open at a place."""
+    start, end, _ = place
+    return [choices.number(choices.all._replace(start=n, end=n + 1)) for n in range(start, end)]
+
+
+@pytest.mark.parametrize("alternatives", SETS[1:])
+def test_a_text_that_goes_beyond_an_alternative_covers_it(alternatives: tuple[str, ...]) -> None:
+    choices = Choices(TABLES[0], alternatives)
+    for (number, text), behind in itertools.product(enumerate(alternatives), ("", "x", "('京")):
+        assert choices.covered((text + behind).encode()) == number
+        assert choices.covered(text.encode()[:-1]) is None
