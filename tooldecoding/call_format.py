@@ -60,11 +60,14 @@ class CallFormat:
         return f"{name}="
 
     def may_follow_value(self, text: str) -> bool:
-        """Whether a token that ends a value may go on with ``text``: a separator, or the end of the call."""
-        if self.separator.startswith(text):
+        """Whether a token that ends a value may go on with ``text``: a separator, or the end of the call.
+
+        What follows these plays no part: it is not settled with the value, but asked for anew.
+        """
+        if _agree(text, self.separator):
             return True
         rest = text.removeprefix(self.end)
-        return rest != text and (rest.startswith(self.closer) or self.separator.startswith(rest))
+        return rest != text and (_agree(rest, self.closer) or _agree(rest, self.separator))
 
     def render_call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """One call without the opener and closer: ``Name(key='value')``."""
@@ -161,6 +164,11 @@ class CallFormat:
             raise _error(f"one of the keys of {tool.name}", text, position)
         spec = max(keys, key=lambda p: len(p.name))
         return spec, position + len(self.key(spec.name))
+
+
+def _agree(one: str, other: str) -> bool:
+    """Whether one text is the beginning of the other."""
+    return one.startswith(other) or other.startswith(one)
 
 
 def _expect(text: str, position: int, piece: str) -> int:
