@@ -28,6 +28,10 @@ def bench_command(
             metavar="tiny|llama-134m|llama-1b|llama-7b|mistral-7b,…", help="Random weights of these shapes, one by one."
         ),
     ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Tokenizer, in a folder, that shapes are built around; else one is trained."),
+    ] = None,
     prompt_tokens: Annotated[int, typer.Option(help="Tokens of the prompt; in a batch 20 % more or less.")] = 1000,
     required: Annotated[int, typer.Option(help="Required keys of the tool.")] = 4,
     value_tokens: Annotated[int, typer.Option(help="Tokens of each value.")] = 8,

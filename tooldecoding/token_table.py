@@ -1,9 +1,9 @@
 """The text of every token, and tokenising text as it continues other text."""
 
 import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from operator import itemgetter
+from typing import cast
 
 import numpy as np
 from transformers import PreTrainedTokenizerBase
@@ -56,9 +56,10 @@ class TokenTable:
         if vocabulary is not None:
             self.texts[vocabulary:] = [None] * len(self.texts[vocabulary:])
             self.texts += [None] * (vocabulary - len(self.texts))  # models pad their vocabulary
-        pairs = sorted(((t, i) for i, t in enumerate(self.texts) if t), key=itemgetter(0))
-        self.sorted_texts = [t for t, _ in pairs]
-        self.sorted_ids: Tokens = np.array([i for _, i in pairs], dtype=np.int64)
+        written_by = [token for token, text in enumerate(self.texts) if text]
+        written_by.sort(key=cast(Callable[[int], bytes], self.texts.__getitem__))
+        self.sorted_texts = [text for token in written_by if (text := self.texts[token])]
+        self.sorted_ids: Tokens = np.array(written_by, dtype=np.int64)
         self._longest = max((len(t) for t in self.sorted_texts), default=0)
         self._encode_after = lru_cache(maxsize=65536)(self._tokenise_after)
         self._sure = lru_cache(maxsize=65536)(self._find_sure)

@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
+import numpy as np
 from transformers import PreTrainedTokenizerBase
 
+_FOREIGN: Final = 256
+"""Stands for a character that is no stand-in of a byte."""
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -25,14 +29,20 @@ def token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
 
 
 def _byte_level_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
-    byte_of = _byte_alphabet()
-    as_bytes = str.maketrans({character: chr(byte) for character, byte in byte_of.items()})
-    known = frozenset(byte_of)
-
-    def text(piece: str) -> bytes:
-        return piece.translate(as_bytes).encode("latin-1") if known.issuperset(piece) else piece.encode()
-
-    return [text(piece) if piece else None for piece in pieces]
+    """All at once, since a vocabulary has a million characters; a piece with a foreign character stands for itself."""
+    alphabet = _byte_alphabet()
+    byte_of = np.full(max(map(ord, alphabet)) + 2, _FOREIGN, dtype=np.uint16)
+    for character, byte in alphabet.items():
+        byte_of[ord(character)] = byte
+    known = [piece or "" for piece in pieces]
+    codes = np.frombuffer("".join(known).encode("utf-32-le"), dtype=np.uint32)
+    values = byte_of[np.minimum(codes, len(byte_of) - 1)]
+    data = values.astype(np.uint8).tobytes()
+    ends = np.cumsum(list(map(len, known)))
+    texts = [data[start:end] or None for start, end in pairwise([0, *ends.tolist()])]
+    for number in np.unique(np.searchsorted(ends, np.flatnonzero(values == _FOREIGN), side="right")).tolist():
+        texts[number] = known[number].encode()
+    return texts
 
 
 def _sentencepiece_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
@@ -43,12 +53,12 @@ def _sentencepiece_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
 
 
 def _mistral_texts(tokenizer: Any) -> list[bytes | None]:
-    """Of mistral-common, which transformers takes for Mistral's own folders; tokens are bytes there."""
+    """Of mistral-common, which transformers takes for Mistral's own folders; tokens are bytes or SentencePiece's."""
+    special = tokenizer.special_ids | {tokenizer.unk_id}  # SentencePiece does not count the unknown one among them
     ids = range(tokenizer.n_words)
     if hasattr(tokenizer, "id_to_byte_piece"):
-        return [None if tokenizer.is_special(i) else tokenizer.id_to_byte_piece(i) for i in ids]
-    texts = _sentencepiece_texts([tokenizer.id_to_piece(i) for i in ids])
-    return [None if tokenizer.is_special(i) else text for i, text in zip(ids, texts, strict=True)]
+        return [None if i in special else tokenizer.id_to_byte_piece(i) for i in ids]
+    return _sentencepiece_texts([None if i in special else tokenizer.id_to_piece(i) for i in ids])
 
 
 def _is_byte_level(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[str | None]) -> bool:

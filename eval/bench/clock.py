@@ -29,8 +29,8 @@ class PassClock:
         Token positions of these passes, padding counted.
     model_seconds : float
         In forward passes and heads behind the prompt's.
-    teacher_seconds, prompt_teacher_seconds : float
-        In the teacher, behind the prompt's pass and all in all.
+    teacher_seconds : float
+        In the teacher.
     """
 
     def __init__(self, device: torch.device, every_pass: bool) -> None:
@@ -38,6 +38,7 @@ class PassClock:
         self._every_pass = every_pass or device.type != "cuda"
         self.passes = self.computed = 0
         self.model_seconds = self.teacher_seconds = 0.0
+        self._longest = self._teacher_then = 0.0
         self._before_prompt_end = (0.0, 0.0)
         self._prompt_end: float | None = None
         self._synchronise()
@@ -49,11 +50,14 @@ class PassClock:
         self.computed += computed
         self._synchronise(self._every_pass)
         self._pass_start = perf_counter()
+        self._note_stretch(self._pass_start)
 
     def end_pass(self) -> None:
         """The forward pass is computed, its head included."""
         self._synchronise(self._every_pass)
-        self.model_seconds += perf_counter() - self._pass_start
+        self._end = perf_counter()
+        self.model_seconds += self._end - self._pass_start
+        self._teacher_then = self.teacher_seconds
 
     def end_prompt(self) -> None:
         """The prompts are computed; only the first call counts."""
@@ -79,7 +83,14 @@ class PassClock:
     def stop(self) -> None:
         """The run is over."""
         self._synchronise()
-        self._end = perf_counter()
+        now = perf_counter()
+        self._note_stretch(now)
+        self._end = now
+
+    def _note_stretch(self, now: float) -> None:
+        """What lies between the last pass and now, if that pass is the prompt's or behind it."""
+        if self._prompt_end is not None:
+            self._longest = max(self._longest, now - self._end - (self.teacher_seconds - self._teacher_then))
 
     @property
     def total(self) -> float:
@@ -98,6 +109,11 @@ class PassClock:
         if not self._every_pass:
             return None
         return self.decode - (self.model_seconds - self._before_prompt_end[0])
+
+    @property
+    def longest(self) -> float | None:
+        """Seconds of the longest stretch between two passes of the decode, without the teacher's; see ``outside``."""
+        return self._longest if self._every_pass else None
 
     def _synchronise(self, now: bool = True) -> None:
         if self._device.type == "cuda" and now:

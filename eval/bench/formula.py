@@ -1,8 +1,9 @@
 """How many forward passes a voted call takes, computed from its text alone.
 
-The passes of a call are the free value tokens of its longest branch, plus real choices (none here: one tool, no
-optional keys), plus one where a prompt is computed alone before orders part. A free token is one that writes a part of
-a value, or the quote that ends it; whatever else stands in a call rides along.
+The passes of a call are the places where the model decides, along its longest order, plus one where a prompt is
+computed alone before orders part. Here these are the tokens that write a part of a value, or the quote that ends it,
+wherever they begin and end beside: there is one tool without optional keys, and no number, whose end would be a
+decision of its own. Whatever else stands in a call rides along: the teacher wants the tokenizer's own tokens of it.
 """
 
 from eval.bench.workload import Task, Workload

@@ -123,6 +123,7 @@ class GenerateMethod:
             decode=clock.decode,
             total=clock.total,
             outside=clock.outside,
+            longest=clock.longest,
             constraint=0.0 if timed is None else timed.seconds,
             teacher=clock.teacher_seconds,
             passes=clock.passes,

@@ -21,6 +21,8 @@ def new_cell(plan: Plan, subject: Subject, workload: Workload) -> Cell:
             "model": subject.label,
             "parameters": sum(p.numel() for p in model.parameters()),
             "dtype": str(model.dtype).removeprefix("torch."),
+            "vocabulary": len(subject.decoder.table.texts),
+            "table_seconds": subject.table_seconds,
             "strategy": subject.decoder.strategy,
             "batch": len(tasks),
             "prompt_tokens": [len(t.prompt_ids) for t in tasks],

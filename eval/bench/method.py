@@ -19,6 +19,8 @@ class Run:
         Seconds behind the prompt's pass, and all in all; the teacher's are in neither.
     outside : float, optional
         Seconds of the decode outside of the model's forward passes and head.
+    longest : float, optional
+        Seconds of the longest stretch of them, between two passes.
     constraint : float, optional
         Seconds that the constraint took of them: all of ``outside`` for Tool Decoding, the time in the logits
         processor for the others.
@@ -39,6 +41,7 @@ class Run:
     decode: float
     total: float
     outside: float | None
+    longest: float | None
     constraint: float | None
     teacher: float
     passes: int

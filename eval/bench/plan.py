@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from eval.bench.words import MOST_KEYS
@@ -24,6 +25,8 @@ class Plan:
         Folder or hub id.
     shapes : tuple of str
         Shapes of random models; empty where there is a model.
+    tokenizer : str, optional
+        Folder of the tokenizer that the shapes are built around; by default one is trained for each.
     prompt_tokens, required, value_tokens, copied, format, seed
         See ``workload.Ask``.
     order_limits : tuple of int
@@ -44,6 +47,7 @@ class Plan:
 
     model: str | None
     shapes: tuple[str, ...]
+    tokenizer: str | None
     prompt_tokens: int
     required: int
     value_tokens: int
@@ -90,6 +94,8 @@ def make_plan(given: Mapping[str, Any], shapes: Sequence[str], peers: Sequence[s
     shape = values.pop("shape")
     if (values["model"] is None) == (shape is None):
         raise EvalError(f"bench needs --model or --shape, not both; shapes: {', '.join(shapes)}")
+    if shape is None and values["tokenizer"] is not None:
+        raise EvalError("--tokenizer belongs to --shape; a model has its own")
     plan = Plan(
         trust_remote_code=bool(values.pop("trust_remote_code")),
         shapes=_names("shape", shape, shapes) if shape is not None else (),
@@ -107,6 +113,8 @@ def _demand_possible(plan: Plan) -> None:
         value = getattr(plan, name)
         if value is not None and value < 1:
             raise EvalError(f"--{name.replace('_', '-')}: must be 1 or more, got {value}")
+    if plan.tokenizer is not None and not Path(plan.tokenizer).is_dir():
+        raise EvalError(f"--tokenizer: expected a folder with a tokenizer's files, got {plan.tokenizer!r}")
     if plan.required > MOST_KEYS:
         raise EvalError(f"--required: must be {MOST_KEYS} or less, got {plan.required}")
     if not 0 <= plan.copied <= 1:

@@ -1,6 +1,6 @@
 """What a bench has measured: rounds, methods, cells, and the figures that are drawn from them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any, NamedTuple
@@ -47,7 +47,7 @@ class Entry:
     note : str
     peak_bytes : int, optional
         Peak memory above what there was before.
-    outside_us, constraint_us : float, optional
+    outside_us, constraint_us, longest_ms : float, optional
         From the round before those that count, where these do not time every pass (on a GPU).
     """
 
@@ -58,10 +58,11 @@ class Entry:
     peak_bytes: int | None = None
     outside_us: float | None = None
     constraint_us: float | None = None
+    longest_ms: float | None = None
 
     def profile(self, run: Run) -> None:
         """Take the time outside of the model from a run with every pass timed."""
-        self.outside_us, self.constraint_us = outside_us(run), constraint_us(run)
+        self.outside_us, self.constraint_us, self.longest_ms = outside_us(run), constraint_us(run), longest_ms(run)
 
 
 def outside_us(run: Run) -> float | None:
@@ -72,6 +73,11 @@ def outside_us(run: Run) -> float | None:
 def constraint_us(run: Run) -> float | None:
     """Microseconds of constraint a token written."""
     return None if run.constraint is None else 1e6 * run.constraint / max(1, run.written)
+
+
+def longest_ms(run: Run) -> float | None:
+    """Milliseconds of the longest stretch between two passes."""
+    return None if run.longest is None else 1e3 * run.longest
 
 
 @dataclass
@@ -106,13 +112,19 @@ class Cell:
 
     def constraint(self, entry: Entry) -> float | None:
         """Median microseconds of constraint a token written."""
-        values = [value for run in self.runs(entry.name) if (value := constraint_us(run)) is not None]
-        return entry.constraint_us if entry.constraint_us is not None else median(values) if values else None
+        return self._median(entry.name, constraint_us, entry.constraint_us)
 
     def outside(self, entry: Entry) -> float | None:
         """Median microseconds outside of the model a pass."""
-        values = [value for run in self.runs(entry.name) if (value := outside_us(run)) is not None]
-        return entry.outside_us if entry.outside_us is not None else median(values) if values else None
+        return self._median(entry.name, outside_us, entry.outside_us)
+
+    def longest(self, entry: Entry) -> float | None:
+        """Median over the rounds of the milliseconds of the longest stretch between two passes."""
+        return self._median(entry.name, longest_ms, entry.longest_ms)
+
+    def _median(self, name: str, figure: Callable[[Run], float | None], profiled: float | None) -> float | None:
+        values = [value for run in self.runs(name) if (value := figure(run)) is not None]
+        return profiled if profiled is not None else median(values) if values else None
 
     def to_json(self) -> dict[str, Any]:
         """All that is known, with every run."""
@@ -147,6 +159,7 @@ class Cell:
                 "teacher_seconds": fmean(r.teacher for r in runs),
                 "constraint_us_per_token": self.constraint(entry),
                 "outside_us_per_pass": self.outside(entry),
+                "longest_ms": self.longest(entry),
             }
         return found | {"runs": [r.to_json() for r in runs]}
 

@@ -45,17 +45,25 @@ def _shape(
 
 
 SHAPES: Final[Mapping[str, Shape]] = {
-    "tiny": _shape("llama", 1024, 64, 96, 2, 4, 2),
+    "tiny": _shape("llama", 1024, 64, 96, 2, 4, 2, max_position_embeddings=16_384),
     "llama-134m": _shape("llama", 32_000, 768, 2048, 12, 12, 12),
     "llama-1b": _shape("llama", 128_256, 2048, 8192, 16, 32, 8, tie_word_embeddings=True),  # Llama 3.2 1B
     "llama-7b": _shape("llama", 32_000, 4096, 11_008, 32, 32, 32),  # Llama 2 7B
     "mistral-7b": _shape("mistral", 32_768, 4096, 14_336, 32, 32, 8, sliding_window=None),  # Mistral 7B v0.3
 }
-"""Name -> shape: ``llama-134m`` is the one that DESIGN's figures are of, the others are the public models'."""
+"""Name -> shape: ``tiny`` costs nearly nothing, so that what is outside of the model shows; ``llama-134m`` is the one
+that DESIGN's figures are of, the others are the public models'."""
 
 
-def random_model(name: str, device: torch.device, dtype: torch.dtype, seed: int) -> PreTrainedModel:
+def random_model(
+    name: str, device: torch.device, dtype: torch.dtype, seed: int, vocabulary: int | None = None
+) -> PreTrainedModel:
     """A model of a shape with seeded random weights, made on the device itself.
+
+    Parameters
+    ----------
+    vocabulary : int, optional
+        Number of its tokens; by default the shape's.
 
     Raises
     ------
@@ -64,7 +72,8 @@ def random_model(name: str, device: torch.device, dtype: torch.dtype, seed: int)
     """
     shape = SHAPES[name]
     special = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}
-    config = AutoConfig.for_model(shape.architecture, vocab_size=shape.vocabulary, **shape.fields, **special)
+    size = vocabulary or shape.vocabulary
+    config = AutoConfig.for_model(shape.architecture, vocab_size=size, **shape.fields, **special)
     torch.manual_seed(seed)
     try:
         with device:

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from time import process_time
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -14,7 +16,9 @@ from eval.bench.tokenizer import bench_lexicon, trained_tokenizer
 from eval.bench.words import COMMON
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError
-from tooldecoding.loading import DTYPES, load_quietly
+from tooldecoding.loading import DTYPES, load_quietly, load_tokenizer
+from tooldecoding.token_table import TokenTable
+from tooldecoding.token_texts import token_texts
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Subject:
         Its shape, folder or hub id.
     words : sequence of str
         What its prompts and values are made of.
+    table_seconds : float
+        Seconds of the processor that it took to make the tokenizer's table.
     """
 
     label: str
@@ -34,6 +40,7 @@ class Subject:
     engines: WatchedEngines
     tokenizer: PreTrainedTokenizerBase
     words: Sequence[str]
+    table_seconds: float
 
     @property
     def model(self) -> PreTrainedModel:
@@ -55,20 +62,26 @@ def load_subject(plan: Plan, label: str, device: torch.device) -> Subject:
     Raises
     ------
     ModelError
-        If the model or the dtype is unknown, or the model keeps a recurrent state.
+        If the model, the tokenizer or the dtype is unknown, or the model keeps a recurrent state.
     EvalError
         If a shape does not fit on the device.
     """
     logging.set_verbosity_error()
+    name = label
     if label in plan.shapes:
         dtype = plan.dtype or ("fp32" if device.type == "cpu" else "bf16")
         kind = DTYPES.get(dtype)
         if not isinstance(kind, torch.dtype):
             known = ", ".join(name for name, value in DTYPES.items() if isinstance(value, torch.dtype))
             raise ModelError(f"unknown dtype {dtype!r} for a shape; known: {known}")
-        vocabulary = SHAPES[label].vocabulary
-        model = random_model(label, device, kind, plan.seed)
-        tokenizer, words = trained_tokenizer(vocabulary), bench_lexicon(vocabulary)
+        if plan.tokenizer is None:
+            vocabulary = SHAPES[label].vocabulary
+            tokenizer, words = trained_tokenizer(vocabulary), bench_lexicon(vocabulary)
+        else:
+            tokenizer, words = load_tokenizer(plan.tokenizer, plan.trust_remote_code), COMMON
+            vocabulary = len(token_texts(tokenizer))
+            name = f"{label} with {Path(plan.tokenizer).resolve().name}"
+        model = random_model(label, device, kind, plan.seed, vocabulary)
     else:
         model, tokenizer = load_quietly(label, str(device), plan.dtype, plan.trust_remote_code)
         words = COMMON
@@ -76,4 +89,6 @@ def load_subject(plan: Plan, label: str, device: torch.device) -> Subject:
     engines = WatchedEngines(model)
     if engines.recurrent:
         raise ModelError(f"{label} keeps a recurrent state; bench measures models with attention alone")
-    return Subject(label, decoder, engines, tokenizer, words)
+    start = process_time()
+    TokenTable(tokenizer)
+    return Subject(name, decoder, engines, tokenizer, words, process_time() - start)

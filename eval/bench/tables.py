@@ -9,14 +9,15 @@ from eval.report.table import NONE, Table
 
 COLUMNS: Final = (
     "method", "decode\ns", "decode\n÷ greedy", "total\n÷ greedy", "passes", "formula", "positions", "µs per\ntoken",
-    "cache\nMB", "peak\nMB",
+    "longest\nms", "cache\nMB", "peak\nMB",
 )  # fmt: skip
 
 _LEGEND: Final = (
     "Decode: all behind the prompt's forward pass. Ratios to greedy of the same round: median (10th to 90th "
     "percentile). Formula: passes without drafts. µs per token: time of the constraint a token written; for Tool "
-    "Decoding all that is not forward pass or head, over the tokens of all orders. Cache: bytes of the KV cache. Peak: "
-    "memory above what there was before the run."
+    "Decoding all that is not forward pass or head, over the tokens of all orders. Longest: the longest time between "
+    "two passes, the choices of all orders in it. Cache: bytes of the KV cache. Peak: memory above what there was "
+    "before the run."
 )
 
 
@@ -34,6 +35,8 @@ def _table(record: Record, cell: Cell, number: int) -> Table:
         f"{machine_line(dict(record.machine))}. Prompts of {_range(about['prompt_tokens'])} tokens, calls of "
         f"{_range(about['call_tokens'])}; {about['copied_values']} of {about['values']} values stand in the prompt; "
         f"{_drafts(about['draft_tokens'])}.",
+        f"Made ready once: the table of {about['vocabulary']:,} tokens, in {1e3 * about['table_seconds']:,.0f} ms of "
+        "the processor.",
         f"The teacher, taken out of all times, took {1e3 * _teacher(cell):.1f} ms a run at most.",
     ]
     for entry in cell.entries:
@@ -49,7 +52,7 @@ def _row(cell: Cell, entry: Entry) -> tuple[str, ...]:
     run = cell.runs(entry.name)[0]
     seconds = Spread.of([r.decode for r in cell.runs(entry.name)])
     decode, total = (Spread.of(cell.ratios(entry.name, figure)) for figure in ("decode", "total"))
-    constraint = cell.constraint(entry)
+    constraint, longest = cell.constraint(entry), cell.longest(entry)
     return (
         entry.name,
         NONE if seconds is None else f"{seconds.median:.3f}",
@@ -59,6 +62,7 @@ def _row(cell: Cell, entry: Entry) -> tuple[str, ...]:
         NONE if entry.formula is None else str(entry.formula),
         f"{run.positions:,}",
         f"{constraint:,.0f}" if constraint else NONE,
+        NONE if longest is None else f"{longest:.1f}",
         _megabytes(run.cache_bytes),
         NONE if entry.peak_bytes is None else _megabytes(entry.peak_bytes),
     )

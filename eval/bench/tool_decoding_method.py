@@ -71,6 +71,7 @@ class ToolDecodingMethod:
             decode=clock.decode,
             total=clock.total,
             outside=clock.outside,
+            longest=clock.longest,
             constraint=clock.outside,
             teacher=clock.teacher_seconds,
             passes=max(c.forward_passes for c in counters),

@@ -137,13 +137,14 @@ class _Maker:
         said = self._random.sample(names, copied)
         request = ", ".join(f"the {key.replace('_', ' ')} is {values[key]}" for key in names if key in said)
         last = f"User: Please make an appointment: {request}." if request else "User: Please make an appointment."
-        ids = self._fitting(docs, last, length)
+        prompt = self._fitting(docs, last, length)
+        ids = self._ids(prompt)
         pairs = self._form.separator.join(self._form.key(key) + self._literal(values[key]) for key in names)
         call = f"{self._form.opener}{TOOL}{self._form.bracket}{pairs}{self._form.end}{self._form.closer}"
-        together = self._ids(self._table.join(ids).decode() + call)
-        if together[: len(ids)] != list(ids):
+        together = self._ids(prompt + call)
+        if together[: len(ids)] != ids:
             raise EvalError(f"tokenizer {self._table.name} joins the end of the prompt, {ENDING!r}, with the call")
-        return Task(ids, values, call, tuple(together[len(ids) :]))
+        return Task(tuple(ids), values, call, tuple(together[len(ids) :]))
 
     def _literal(self, value: str) -> str:
         return render_value(value, self._form.notation)
@@ -169,17 +170,21 @@ class _Maker:
         literal = self._literal(value)
         before = f"{self._form.bracket}{self._form.key(key)}{literal[0]}"
         counts = {
-            inner_tokens(self._table, self._ids(before + value + literal[-1] + behind), before, value)
+            inner_tokens(self._table, self._behind_name(before + value + literal[-1] + behind), before, value)
             for behind in (self._form.separator + key, self._form.end + self._form.closer)
         }
         return counts.pop() if len(counts) == 1 else None
 
-    def _fitting(self, docs: str, last: str, length: int) -> tuple[int, ...]:
-        """Tokens of a prompt of exactly ``length`` tokens."""
+    def _behind_name(self, text: str) -> Sequence[int]:
+        """Tokens of a part of a call: at the beginning of a text some tokenizers write a space more."""
+        return self._table.encode_after(TOOL.encode(), text.encode())
+
+    def _fitting(self, docs: str, last: str, length: int) -> str:
+        """A prompt of exactly ``length`` tokens."""
         stream = prose(self._words, self._random)
         filler = list(islice(stream, length))
         fewest, most = 0, length  # a word takes at least one token
-        smallest = len(self._prompt(docs, [], last, 0))
+        smallest = self._size(docs, [], last, 0)
         if smallest > length:
             raise EvalError(
                 f"--prompt-tokens: the documentation, the instruction and the values that stand in the prompt take "
@@ -188,26 +193,29 @@ class _Maker:
         turns = (length - smallest) // _TURN
         while most - fewest > 1:
             middle = (fewest + most) // 2
-            if len(self._prompt(docs, filler[:middle], last, turns)) <= length:
+            if self._size(docs, filler[:middle], last, turns) <= length:
                 fewest = middle
             else:
                 most = middle
         for _ in range(_TRIES):
-            ids = self._prompt(docs, filler[:fewest], last, turns)
-            if len(ids) == length:
-                return tuple(ids)
-            if len(ids) < length and fewest < len(filler):
+            size = self._size(docs, filler[:fewest], last, turns)
+            if size == length:
+                return self._prompt(docs, filler[:fewest], last, turns)
+            if size < length and fewest < len(filler):
                 filler[fewest] = next(stream)
                 fewest += 1
             else:
                 fewest = max(0, fewest - self._random.randint(1, 4))
         raise EvalError(f"tokenizer {self._table.name}: found no prompt of exactly {length} tokens")
 
-    def _prompt(self, docs: str, filler: Sequence[str], last: str, turns: int) -> list[int]:
+    def _size(self, docs: str, filler: Sequence[str], last: str, turns: int) -> int:
+        return len(self._ids(self._prompt(docs, filler, last, turns)))
+
+    def _prompt(self, docs: str, filler: Sequence[str], last: str, turns: int) -> str:
         """The filler stands in earlier turns, behind the last one where there is no room for any."""
         if not turns:
-            return self._ids(api_bank_prompt(docs, [" ".join([last, *filler])], ending=ENDING))
-        return self._ids(api_bank_prompt(docs, [*_turns(filler, turns), last], ending=ENDING))
+            return api_bank_prompt(docs, [" ".join([last, *filler])], ending=ENDING)
+        return api_bank_prompt(docs, [*_turns(filler, turns), last], ending=ENDING)
 
 
 def _turns(words: Sequence[str], count: int) -> Iterator[str]:

@@ -68,6 +68,26 @@ def test_a_model(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
     assert (cell["model"], cell["prompt_tokens"]) == (tiny_model_path, [1000])
 
 
+def test_a_tokenizer(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
+    options = ("--value-tokens", 12, "--required", 2, "--prompt-tokens", 1000, "--repeat", 1, "--against", "")
+    ran = cli("bench", "--shape", "tiny", "--tokenizer", tiny_model_path, *options, "--out", tmp_path)
+    assert ran.code == 0, ran.err
+    [cell] = found(tmp_path)["cells"]
+    assert cell["model"] == f"tiny with {Path(tiny_model_path).name}"
+    assert cell["vocabulary"] == len(json.loads(Path(tiny_model_path, "tokenizer.json").read_text())["model"]["vocab"])
+    assert cell["table_seconds"] > 0
+    for method in cell["methods"]:
+        [run] = method["runs"]
+        assert 0 < run["longest"] <= run["outside"] and method["longest_ms"] == 1e3 * run["longest"]
+    assert f"Made ready once: the table of {cell['vocabulary']} tokens, in " in " ".join(ran.out.split())
+
+
+def test_a_folder_without_a_tokenizer(cli: Cli, tmp_path: Path) -> None:
+    ran = cli("bench", "--shape", "tiny", "--tokenizer", tmp_path, "--out", tmp_path / "out")
+    assert ran.code == 2 and ran.err.count("\n") == 1
+    assert f"error: cannot load the tokenizer of '{tmp_path}'" in ran.err
+
+
 def test_an_interrupt_leaves_the_finished_rounds(
     cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +149,8 @@ def test_every_cell_that_is_begun_has_a_round(
         (("--shape", "tiny", "--device", "cuda:99"), "device 'cuda:99' is unknown or not there"),
         (("--shape", "tiny", "--dtype", "int4"), "unknown dtype 'int4' for a shape; known: fp32, bf16, fp16"),
         (("--model", "./nowhere"), "no model folder at './nowhere'"),
+        (("--shape", "tiny", "--tokenizer", "./nowhere"), "--tokenizer: expected a folder with a tokenizer's files"),
+        (("--model", "reference", "--tokenizer", "."), "--tokenizer belongs to --shape; a model has its own"),
         (("--shape", "tiny", "lookup"), "--shape belongs to bench alone, not to bench lookup"),
     ],
 )

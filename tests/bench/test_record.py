@@ -13,8 +13,9 @@ from eval.errors import EvalError
 
 
 def run(decode: float, total: float, **changes: Any) -> Run:
-    fields = {"outside": 0.5, "constraint": 0.1, "teacher": 0.0, "passes": 11, "model_calls": 11, "positions": 5}
-    return Run(decode, total, **(fields | {"padding": 0, "written": 20, "cache_bytes": 7} | changes))
+    fields = {"outside": 0.5, "longest": 0.002, "constraint": 0.1, "teacher": 0.0, "passes": 11, "model_calls": 11}
+    fields |= {"positions": 5, "padding": 0, "written": 20, "cache_bytes": 7}
+    return Run(decode, total, **(fields | changes))
 
 
 def made() -> Record:
@@ -51,7 +52,8 @@ def test_costs_of_the_constraint() -> None:
     one, _ = cell.entries
     assert cell.constraint(one) == pytest.approx(1e6 * 0.1 / 20)
     assert cell.outside(one) == pytest.approx(1e6 * 0.5 / 10)
-    untimed = run(1, 2, outside=None, constraint=None)
+    assert cell.longest(one) == pytest.approx(2)
+    untimed = run(1, 2, outside=None, constraint=None, longest=None)
     profiled = Cell({}, [one], {}, [{"1 order": untimed}])
     assert profiled.constraint(one) is None
     one.profile(run(1, 2))  # on a GPU passes are timed in a run of their own

@@ -1,0 +1,50 @@
+"""Law: with every vocabulary, a call takes as many forward passes as the formula says from its text alone."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+from boundaries.vocabularies import FOLDER, SHARED, vocabularies
+from eval.bench.plan import make_plan
+from eval.bench.subject import Subject, load_subject
+from eval.bench.tool_decoding_method import ToolDecodingMethod
+from eval.bench.words import COMMON
+from eval.bench.workload import Ask, make_workload
+from tooldecoding.call_format import CALL_FORMATS
+from tooldecoding.loading import find_device
+from tooldecoding.options import DecodeOptions
+
+FOUND = vocabularies(SHARED)
+VALUE_TOKENS, KEYS = 3, 4
+
+
+@lru_cache(maxsize=1)
+def subject(name: str) -> Subject:
+    """A tiny model around one of the vocabularies; tests run vocabulary by vocabulary."""
+    given = {"model": None, "shape": "tiny", "tokenizer": str(SHARED / FOLDER / name), "prompt_tokens": 300}
+    given |= {"required": KEYS, "value_tokens": VALUE_TOKENS, "copied": 0.5, "format": "api-bank", "seed": 0}
+    given |= {"order_limit": "1", "against": "", "batch": "1", "device": "cpu", "dtype": None, "repeat": 1}
+    given |= {"threads": None, "draft_tokens": 0, "minutes": None, "trust_remote_code": None}
+    return load_subject(make_plan(given, ("tiny",), ()), "tiny", find_device("cpu"))
+
+
+@pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")
+@pytest.mark.parametrize("name", FOUND, scope="class")
+class TestVocabulary:
+    @pytest.mark.parametrize("form", list(CALL_FORMATS))
+    @pytest.mark.parametrize("limit", [1, 4, 12])
+    def test_passes_are_those_of_the_formula(self, name: str, form: str, limit: int) -> None:
+        made = subject(name)
+        ask = Ask(300, KEYS, VALUE_TOKENS, 0.5, 1, form, 0)
+        work = make_workload(ask, made.tokenizer, made.decoder.table, made.words)
+        options = DecodeOptions(order_limit=limit, format=form, max_calls=1, draft_tokens=0)
+        method = ToolDecodingMethod(made.decoder, made.engines, work, options, 1)
+        run = method.run(every_pass=True)  # it checks what was written
+        assert run.passes == method.formula == KEYS * (VALUE_TOKENS + 1) + (limit > 1)
+
+    def test_a_shape_gets_the_vocabulary(self, name: str) -> None:
+        made = subject(name)
+        assert made.label == f"tiny with {Path(name).name}" and made.words == COMMON
+        assert made.model.config.vocab_size == len(made.decoder.table.texts) > max(made.tokenizer.get_vocab().values())
+        assert made.model.config.max_position_embeddings == 16_384

@@ -1,0 +1,98 @@
+"""Tokenizers of the package mistral-common, which transformers takes for the folders that Mistral publishes."""
+
+import shutil
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import MistralCommonBackend, MistralConfig
+
+from boundaries.judge import Case, Judge
+from boundaries.table import AGAINST
+from boundaries.values import cases
+from boundaries.vocabularies import SHARED, decoder_with, real_decoder, vocabularies
+from tiny_models import tiny_model
+from tooldecoding.call_format import CALL_FORMATS
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.loading import load_tokenizer
+from tools import WEATHER, lookup
+
+package = pytest.importorskip("mistral_common", minversion="1.11.5", reason="mistral-common is not installed")
+DATA = Path(package.__file__).parent / "data"
+KINDS = {
+    "tekken": ("tekken_240911.json", "tekken.json"),
+    "sentencepiece": ("mistral_instruct_tokenizer_240323.model.v3", "tokenizer.model.v3"),
+}
+"""The file that the package ships, and its name in a model's folder."""
+TEXTS = ("[f(a='x', b=[1, 2.5])]", "  two  spaces ", "naïve 東京 🙂👩‍👩‍👧 \n\t", "Name(key=\"don't\")")
+
+
+@lru_cache
+def tokenizer(kind: str) -> Any:
+    if kind == "sentencepiece":
+        pytest.importorskip("sentencepiece", reason="sentencepiece is not installed")
+    shipped, name = KINDS[kind]
+    with TemporaryDirectory() as folder:
+        MistralConfig().save_pretrained(folder)
+        shutil.copy(DATA / shipped, Path(folder, name))
+        if kind == "sentencepiece":  # which is not taken by itself
+            return MistralCommonBackend.from_pretrained(folder)
+        loaded = load_tokenizer(folder)
+    assert isinstance(loaded, MistralCommonBackend)
+    return loaded
+
+
+@lru_cache
+def decoder(kind: str) -> ToolDecoder:
+    return decoder_with(tokenizer(kind))
+
+
+def test_the_table_has_the_bytes_of_the_package() -> None:
+    own = tokenizer("tekken").tokenizer.instruct_tokenizer.tokenizer
+    found = decoder("tekken").table.texts
+    assert len(found) == own.n_words
+    for token, text in enumerate(found):
+        assert text == (None if token in own.special_ids else own.id_to_byte_piece(token))
+
+
+@pytest.mark.skipif("tekken" not in vocabularies(SHARED), reason=f"there is no tekken in {SHARED}")
+def test_the_table_is_that_of_the_converted_tokenizer() -> None:
+    assert decoder("tekken").table.texts == real_decoder(SHARED, "tekken").table.texts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_texts_of_tokens_join_to_the_text(kind: str, text: str) -> None:
+    table = decoder(kind).table
+    assert table.join(tokenizer(kind).encode(text)).decode().removeprefix("" if kind == "tekken" else " ") == text
+    assert table.join(table.encode_after(b"x\n", text.encode())).decode() == text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("form", list(CALL_FORMATS))
+def test_a_call_of_random_weights_is_valid(kind: str, form: str) -> None:
+    model = tiny_model("llama", len(decoder(kind).table.texts))
+    made = ToolDecoder(model, tokenizer(kind), max_value_tokens=8, max_calls=2, order_limit=4, format=form)
+    result: Any = made.decode("User: what is the weather?\n", lookup(WEATHER))
+    assert result.calls and result.valid, result.errors
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wanted_call_comes(kind: str) -> None:
+    judge = Judge(f"{kind} of mistral-common", decoder(kind))
+    tried = 0
+
+    @settings(max_examples=25)
+    @given(st.sampled_from(sorted(CALL_FORMATS)).flatmap(cases), st.sampled_from(AGAINST))
+    def law(case: Case, against: Any) -> None:
+        nonlocal tried
+        verdict = judge.judge(case, against)
+        assert verdict.miss is None, str(verdict.miss)
+        tried += verdict.tried
+
+    law()
+    assert tried
