@@ -64,7 +64,7 @@ def tune_command(
     shots: Annotated[int | None, typer.Option(help="In-context examples, 0 to 8. Default: 0.")] = None,
     template: Annotated[
         str | None,
-        typer.Option(metavar="api-bank|bfcl|raw|chat", help="Shape of the prompt; the last two are for batch."),
+        typer.Option(metavar="api-bank|bfcl|raw|chat|auto", help="Shape of the prompt; the last three are for batch."),
     ] = None,
     prompt_template: Annotated[
         str | None, typer.Option(metavar="FILE", help="Text of the prompt, as for eval.")

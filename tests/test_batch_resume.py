@@ -1,5 +1,6 @@
 """What ``--out`` refuses, repairs, decodes again and keeps; no file that is not its own is touched."""
 
+import json
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from tooldecoding.result_file import ResultFile
     [
         (["--format", "pythonic"], "begun with format 'api-bank', not 'pythonic'"),
         (["--order-limit", 4], "begun with order_limit 12, not 4"),
-        (["--template", "raw"], "begun with template None, not 'raw'"),
+        (["--template", "api-bank"], "row 1 in line 1 of the batch was begun with the template raw, not api-bank"),
         (["--seed", 1], "begun with seed 0, not 1"),
         (["--max-text-tokens", 9], "begun with max_text_tokens 256, not 9"),
         (["--optional-share", 0.1], "begun with optional_share 0.5, not 0.1"),
@@ -179,8 +180,19 @@ def test_a_foreign_manifest_is_not_touched(folder: Folder, content: str) -> None
 def test_a_manifest_of_another_format_is_refused(folder: Folder) -> None:
     folder.decode([row(1)])
     manifest = folder.out.with_name("out.jsonl.manifest.json")
-    manifest.write_text(manifest.read_text().replace("tooldecoding batch 1", "tooldecoding batch 2"))
-    folder.refuses([row(1)], said="of the format 'tooldecoding batch 1', found 'tooldecoding batch 2'")
+    manifest.write_text(manifest.read_text().replace("tooldecoding batch 2", "tooldecoding batch 1"))
+    folder.refuses([row(1)], said="of the format 'tooldecoding batch 2', found 'tooldecoding batch 1'")
+
+
+def test_the_template_that_was_used_is_kept(folder: Folder) -> None:
+    """What ``auto`` took, so that the same template by name goes on and another does not."""
+    rows = [row(1), {**row(2), "tools": (CASES / "tools.jsonl").read_text()}, {"id": 3}]
+    folder.decode(rows)
+    manifest = json.loads(folder.out.with_name("out.jsonl.manifest.json").read_text())
+    assert [r["template"] for r in manifest["rows"]] == ["raw", "api-bank", None]
+    folder.refuses(rows, "--template", "raw", said="row 2 in line 2 of the batch was begun with the template api-bank")
+    assert "0 decoded, 3 skipped" in folder.decode(rows).err
+    assert folder.decode([rows[0]], "--template", "raw").code == 0
 
 
 def test_a_folder_in_the_place_of_results(folder: Folder) -> None:

@@ -196,6 +196,16 @@ class TestDecode:
         assert ran.code == 0, ran.err
         assert f"people={json.loads(ran.out)['calls'][0]['arguments']['people']}" in ran.out
 
+    def test_a_prompt_with_tools_shows_them_to_the_model(self, decode: Cli) -> None:
+        some = ["--tools", TOOLS, "--prompt", "Cancel table 7.", "--order-limit", 1]
+        ran = decode(*some)
+        assert ran.code == 0 and "User: Cancel table 7.\nAPI-Request: [" in ran.out, ran
+        assert "Cancel table 7.[" in decode(*some, "--template", "raw").out
+
+    def test_a_template_that_does_not_fit_is_warned_of(self, decode: Cli) -> None:
+        ran = decode("--tools", TOOLS, "--dialogue", DIALOGUE, "--format", "pythonic", "--order-limit", 1, "--json")
+        assert ran.code == 0 and ran.err.startswith("warning: the template api-bank asks"), ran
+
     def test_keys_of_unknown_requiredness(self, decode: Cli, tmp_path: Path) -> None:
         docs = tmp_path / "docs.json"
         keys = {"a": {"type": "integer"}, "b": {"type": "boolean"}, "c": {"type": "integer", "default": 1}}

@@ -40,6 +40,13 @@ def test_bfcl_defaults_to_pythonic(config: Path) -> None:
     assert load_settings({"prompt": "x", "template": "bfcl", "format": "api-bank"}).format == "api-bank"
 
 
+def test_the_template_is_auto(config: Path) -> None:
+    config.write_text("template: api-bank\n")
+    assert load_settings({"prompt": "x"}).template == "auto"
+    assert load_settings({"prompt": "x"}, str(config)).template == "api-bank"
+    assert load_settings({"prompt": "x", "template": "auto"}, str(config)).template == "auto"
+
+
 @pytest.mark.parametrize("path", sorted(decoding_configs(CONFIG_FOLDER)), ids=lambda p: p.stem)
 def test_shipped_files_are_right(path: Path) -> None:
     read_config(str(path))

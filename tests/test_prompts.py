@@ -1,6 +1,7 @@
 """Prompts of each template, and the forms in which they print documentation."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from tooldecoding.documentation import Documentation
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.jobs import Job, make_request
 from tooldecoding.prompts import API_BANK_INSTRUCTION, api_bank_prompt, bfcl_prompt
+from tooldecoding.templates import misfits
 
 API_BANK_TOOL = {
     "name": "GetDay",
@@ -128,6 +130,58 @@ def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
 def test_openai_tools_reach_the_chat_template_as_they_are() -> None:
     given = [{"type": "function", "function": SCHEMA_TOOL}]
     assert Documentation.read(given, "d").as_chat_tools() == given
+
+
+class TestAuto:
+    DOCUMENTATION = Documentation.read([API_BANK_TOOL], "d")
+
+    def same(self, tokenizer: Any, content: Any, template: str, **settings: Any) -> None:
+        job = Job(1, content, self.DOCUMENTATION)
+        expected = make_request(job, Settings(template=template, **settings), tokenizer)  # type: ignore[arg-type]
+        found = make_request(job, Settings(**settings), tokenizer)
+        assert (found.prompt, found.special_tokens) == (expected.prompt, expected.special_tokens)
+        assert '"GetDay"' in str(found.prompt)
+
+    @pytest.mark.parametrize(("form", "template"), [("api-bank", "api-bank"), ("pythonic", "bfcl")])
+    def test_shape_of_the_call_format(self, tokenizer: Any, form: str, template: str) -> None:
+        self.same(tokenizer, "What day is it?", template, format=form)
+
+    def test_chat_template_that_prints_tools(self) -> None:
+        tokenizer = byte_level_tokenizer()
+        tokenizer.chat_template = CHAT_TEMPLATE
+        self.same(tokenizer, "What day is it?", "chat")
+        self.same(tokenizer, TURNS, "api-bank")
+        assert make_request(Job(1, json.dumps(API_BANK_TOOL)), Settings(), tokenizer).special_tokens
+
+    @pytest.mark.parametrize(
+        "chat_template",
+        [
+            "{% for m in messages %}{{ m.content }}{% endfor %}",
+            "{{ raise_exception('no') }}",
+            "{{ messages[0].content + 1 }}",
+            {"first": "a", "second": "b"},
+        ],
+    )
+    def test_chat_template_that_prints_none(self, chat_template: Any) -> None:
+        tokenizer = byte_level_tokenizer()
+        tokenizer.chat_template = chat_template
+        self.same(tokenizer, "What day is it?", "api-bank")
+
+    @pytest.mark.parametrize(
+        ("template", "form", "said"),
+        [
+            ("bfcl", "api-bank", "bfcl asks .* written in api-bank; --format pythonic or --template api-bank fits"),
+            ("api-bank", "pythonic", "api-bank asks .* --format api-bank or --template bfcl fits"),
+            ("chat", "api-bank", "prints no tools"),
+        ],
+    )
+    def test_misfits_are_said(self, tokenizer: Any, template: Any, form: str, said: str) -> None:
+        (found,) = misfits([template, template], Settings(format=form), tokenizer)
+        assert re.search(said, found)
+
+    def test_what_fits_is_not(self, tokenizer: Any) -> None:
+        assert not list(misfits(["raw", "api-bank"], Settings(), tokenizer))
+        assert not list(misfits(["raw", "bfcl"], Settings(format="pythonic"), tokenizer))
 
 
 def test_raw_takes_no_dialogue(tokenizer: Any) -> None:

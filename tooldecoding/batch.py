@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from transformers import PreTrainedTokenizerBase
+
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
-from tooldecoding.config import Settings
+from tooldecoding.config import Settings, Template
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.dialogue import Turn, read_rows
 from tooldecoding.documentation import Documentation
@@ -15,6 +17,7 @@ from tooldecoding.errors import PromptError
 from tooldecoding.jobs import Job, decode_requests, make_request
 from tooldecoding.json_lines import numbered_lines, read_row
 from tooldecoding.manifest import digest
+from tooldecoding.templates import template_of
 
 Write = Callable[[Sequence[Mapping[str, Any]]], None]
 """Takes the results of one group."""
@@ -144,6 +147,15 @@ def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...]:
 def _documentation(row: Mapping[str, Any], place: str, on_duplicate: OnDuplicate) -> Documentation | None:
     tools = row.get("tools")
     return None if tools is None else Documentation.read(tools, f"{place}: tools", on_duplicate)
+
+
+def row_templates(
+    rows: Sequence[Row], settings: Settings, tokenizer: PreTrainedTokenizerBase
+) -> dict[str | int, Template]:
+    """Id -> the template that makes the prompt, for every row that can be read."""
+    return {
+        row.id: template_of(row.content, row.documentation, settings, tokenizer) for row in rows if isinstance(row, Job)
+    }
 
 
 def run_batch(

@@ -1,8 +1,8 @@
 """The results of a batch in ``--out``: beside them a manifest, which says what they are results of, and a lock.
 
 The manifest is ``OUT.manifest.json``: ``format``, the ``settings`` that change results, ``tools`` (a digest of the
-documentation in ``--tools``), ``model``, and ``rows`` with the id, line and digest of each. It is written before the
-first result, and names every row that has one.
+documentation in ``--tools``), ``model``, and ``rows`` with the id, line, digest and template of each. It is written
+before the first result, and names every row that has one.
 """
 
 import os
@@ -18,13 +18,14 @@ from tooldecoding.errors import PromptError
 from tooldecoding.manifest import FREE, demand_settings, digest, locked, read_manifest, shown, write_manifest
 from tooldecoding.result_file import ResultFile, drop_results, read_standing
 
-FORMAT: Final = "tooldecoding batch 1"
+FORMAT: Final = "tooldecoding batch 2"
 
 _COLUMNS: Final = frozenset({"calls", "error"})
 _REMEDY: Final = "choose another --out"
 
-_ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "model", "dtype"})
-"""Settings that name files, whose content the manifest has, and the type that the loaded model is known to have."""
+_ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "model", "dtype", "template"})
+"""Settings that name files, whose content the manifest has; the type that the loaded model is known to have; the
+template, which each row has."""
 
 _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
@@ -91,26 +92,32 @@ class BatchResults:
                 raise PromptError(f"{path}: this batch was begun with other documentation in --tools; {_REMEDY}")
             self._demand_rows(digests or {})
 
-    def begin(self, model: Mapping[str, str]) -> ResultFile:
+    def begin(self, model: Mapping[str, str], templates: Mapping[str | int, str]) -> ResultFile:
         """The file to append to, once the manifest is written.
 
         Parameters
         ----------
         model : mapping
             What ``identify`` says of it.
+        templates : mapping
+            What ``row_templates`` says of the batch.
 
         Raises
         ------
         PromptError
-            If results of another model stand there, or a file cannot be written.
+            If results of another model or template stand there, or a file cannot be written.
         """
         named = {"name": self._model, **model}
         if self._there and self.done:
             self._demand_model(self._there["model"], named)
+            self._demand_templates({row["id"]: row["template"] for row in self._there["rows"]}, templates)
         if self._again:  # before the manifest knows these rows as they are now
             self._standing = drop_results(self.path, self._again, self._standing)
         now = {row.id for row in self._rows}
-        rows = [{"id": row.id, "line": row.line, "digest": row.digest} for row in self._rows]
+        rows = [
+            {"id": row.id, "line": row.line, "digest": row.digest, "template": templates.get(row.id)}
+            for row in self._rows
+        ]
         kept = [
             {**row, "line": None}
             for row in (self._there["rows"] if self._there else [])
@@ -163,6 +170,15 @@ class BatchResults:
                 f"was written; {retry}choose another --out, or give changed rows another id"
             )
 
+    def _demand_templates(self, there: Mapping[str | int, str | None], templates: Mapping[str | int, str]) -> None:
+        changed = [row for row in self._rows if row.id in self.done and there[row.id] != templates.get(row.id)]
+        if changed:
+            first, more = changed[0], f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
+            raise PromptError(
+                f"{self.path}: row {first.id!r} in line {first.line} of the batch{more} was begun with the template "
+                f"{there[first.id]}, not {templates.get(first.id)}; {_REMEDY}, or the same --template to go on"
+            )
+
     def _demand_model(self, there: Any, named: Mapping[str, str]) -> None:
         there = there if isinstance(there, dict) else {}
         other = [part for part in ("dtype", "weights", "config", "tokenizer") if there.get(part) != named[part]]
@@ -175,7 +191,9 @@ class BatchResults:
 
 
 def _is_row(row: Any) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("id"), str | int) and isinstance(row.get("digest"), str)
+    if not isinstance(row, dict) or "template" not in row:
+        return False
+    return isinstance(row.get("id"), str | int) and isinstance(row.get("digest"), str)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from eval.tune_command import tune_command
 from lookup import DocumentationError, extract
 from lookup.errors import ToolDecodingError
 from lookup.text_file import read_text
-from tooldecoding.config import Settings, load_settings, read_on_duplicate
+from tooldecoding.config import Settings, Template, load_settings, read_on_duplicate
 from tooldecoding.dialogue import Turn, read_dialogue
 from tooldecoding.display import (
     output_console,
@@ -97,7 +97,7 @@ def decode(
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Decode failed rows of --out again.")] = False,
     template: Annotated[
         str | None,
-        typer.Option(metavar="raw|api-bank|bfcl|chat", help="Default: raw for a prompt, api-bank for a dialogue."),
+        typer.Option(metavar="auto|raw|api-bank|bfcl|chat", help="How the prompt is made. Default: auto."),
     ] = None,
     format: Annotated[
         str | None,
@@ -222,7 +222,9 @@ def _decode_one(documentation: Documentation | None, settings: Settings) -> None
     from tooldecoding.jobs import Job, decode_requests, make_request
 
     decoder = _decoder(settings)
-    request = make_request(Job(identifier, content, documentation), settings, decoder.tokenizer)
+    job = Job(identifier, content, documentation)
+    request = make_request(job, settings, decoder.tokenizer)
+    _templates([job], settings, decoder)
     if documentation is None:
         print_uncarried(settings.call_format, request.tools)
     result = decode_requests([request], decoder)[0]
@@ -239,15 +241,29 @@ def _decode_batch(source: str, documentation: Documentation | None, settings: Se
 
     rows = read_batch(*_read(source, PromptError), documentation, settings.on_duplicate)
     if settings.out is None:
-        _run_batch(rows, _decoder(settings), settings, set(), _print_results)
+        decoder = _decoder(settings)
+        _templates(rows, settings, decoder)
+        _run_batch(rows, decoder, settings, set(), _print_results)
         return
     with lock_results(settings.out) as path:
         standing = BatchResults(path, rows, settings, documentation, retry_failed)
         decoder = _decoder(settings)
-        with closing(standing.begin(identify(decoder.model, decoder.tokenizer))) as results:
+        templates = _templates(rows, settings, decoder)
+        with closing(standing.begin(identify(decoder.model, decoder.tokenizer), templates)) as results:
             _run_batch(rows, decoder, settings, standing.done, results.write)
     for note in standing.notes():
         print(f"note: {note}", file=sys.stderr)
+
+
+def _templates(rows: "Sequence[Row]", settings: Settings, decoder: "ToolDecoder") -> Mapping[str | int, Template]:
+    """Id -> template; a warning on standard error for each that does not fit the call format or the model."""
+    from tooldecoding.batch import row_templates
+    from tooldecoding.templates import misfits
+
+    templates = row_templates(rows, settings, decoder.tokenizer)
+    for misfit in misfits(templates.values(), settings, decoder.tokenizer):
+        print(f"warning: {misfit}", file=sys.stderr)
+    return templates
 
 
 def _run_batch(

@@ -15,7 +15,7 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.options import CALIBRATION, PROMPT_CACHE_MB, DecodeOptions, Strategy
 
 Dtype = Literal["fp32", "bf16", "fp16", "auto"]
-Template = Literal["raw", "api-bank", "bfcl", "chat"]
+Template = Literal["auto", "raw", "api-bank", "bfcl", "chat"]
 
 _INSTALLED: Final = Path(__file__).parent / "configs"
 
@@ -67,8 +67,8 @@ class Settings(ModelSettings):
 
     Attributes
     ----------
-    template : {"raw", "api-bank", "bfcl", "chat"}, optional
-        By default ``raw`` for a prompt and ``api-bank`` for a dialogue.
+    template : {"auto", "raw", "api-bank", "bfcl", "chat"}
+        How the prompt is made; ``tooldecoding.templates`` says what ``auto`` takes.
     tools : str, optional
         File with documentation.
     on_duplicate : {"error", "rename"}
@@ -83,7 +83,7 @@ class Settings(ModelSettings):
         What is printed.
     """
 
-    template: Template | None = None
+    template: Template = "auto"
     tools: str | None = None
     on_duplicate: OnDuplicate = "error"
     prompt: str | None = None

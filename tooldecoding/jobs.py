@@ -16,6 +16,7 @@ from tooldecoding.documentation import Documentation
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.prompts import api_bank_prompt, bfcl_prompt, chat_prompt
 from tooldecoding.result import DecodeResult
+from tooldecoding.templates import template_of
 
 BFCL_LABELS = LineLabels(request="Calls", response="Results")
 
@@ -60,7 +61,7 @@ def make_request(job: Job, settings: Settings, tokenizer: PreTrainedTokenizerBas
 
 
 def _request(job: Job, settings: Settings, tokenizer: PreTrainedTokenizerBase) -> Request:
-    template = settings.template or ("raw" if isinstance(job.content, str) else "api-bank")
+    template = template_of(job.content, job.documentation, settings, tokenizer)
     if template == "raw":
         if not isinstance(job.content, str):
             raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")

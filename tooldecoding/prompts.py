@@ -10,6 +10,20 @@ from tooldecoding.errors import ModelError, PromptError
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
+_PROBE_NAME = "probe_of_tools"
+_PROBE = {
+    "type": "function",
+    "function": {
+        "name": _PROBE_NAME,
+        "description": "A probe.",
+        "parameters": {
+            "type": "object",
+            "properties": {"key": {"type": "string", "description": "A key."}},
+            "required": ["key"],
+        },
+    },
+}
+
 API_BANK_INSTRUCTION = "Write the API call that comes next in the form [ApiName(key1='value1', key2='value2')]."
 API_BANK_ENDING = "API-Request: "
 
@@ -58,6 +72,17 @@ def bfcl_prompt(
     return f"{instruction}\n\nFunctions:\n{functions}\n\n{conversation}\n{ending}"
 
 
+def shows_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
+    """Whether the tokenizer has a chat template that prints the ``tools`` it is given; many leave them out."""
+    if not tokenizer.chat_template:
+        return False
+    try:
+        text = chat_prompt(tokenizer, [{"role": "user", "content": "x"}], [_PROBE])
+    except PromptError:
+        return False
+    return _PROBE_NAME in text
+
+
 def chat_prompt(
     tokenizer: "PreTrainedTokenizerBase", messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
 ) -> str:
@@ -80,6 +105,6 @@ def chat_prompt(
         text = tokenizer.apply_chat_template(
             list(messages), tools=list(tools), add_generation_prompt=True, tokenize=False
         )
-    except TemplateError as error:
+    except (TemplateError, TypeError, ValueError) as error:  # a template may add texts to numbers, or have no default
         raise PromptError(f"the model's chat template refuses the dialogue: {error}") from error
     return str(text)

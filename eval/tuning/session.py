@@ -206,7 +206,7 @@ def _comments(tuning: Tuning) -> list[str]:
         f"Order limit {tuning.choice.limit}: {percent(chosen.right.estimate)} % of {chosen.right.total} {measure}",
         f"Latency: {latency.median_ms:.0f} ms (median of {latency.prompts} prompts), {latency.ratio:.2f} times limit 1",
     ]
-    if template is not None:
+    if template not in (None, "auto"):
         comments.append(
             f"Prompts had the template {template}, which is not set here: it is another one for each input."
         )
