@@ -125,11 +125,16 @@ def test_models_can_go_and_no_other_gets_their_decoder() -> None:
     twin = copy.deepcopy(first)
     load(twin)
     assert TOKENIZER.decode(twin.generate(**inputs(), custom_generate=decode)[0]) == own_call(twin)
-    gone = weakref.ref(first)
-    del first, model
+    replica = first._replicate_for_data_parallel()  # has all attributes of the model
+    replica.lm_head = new_model(seed=5).lm_head
+    for model in (replica, first):
+        assert TOKENIZER.decode(model.generate(**inputs(), custom_generate=decode)[0]) == own_call(model)
+    gone, idle = weakref.ref(first), copy.deepcopy(first)
+    del first, model, replica
     gc.collect()
     assert gone() is None
-    pickle.loads(pickle.dumps(second))
+    for copied in (idle, pickle.loads(pickle.dumps(second))):
+        assert not copied._tool_decoders  # a copy takes none along
 
 
 def test_each_module_keeps_its_mode() -> None:
