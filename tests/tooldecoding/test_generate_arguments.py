@@ -140,6 +140,8 @@ def test_free_text_ends_at_the_limit() -> None:
     free = generate(custom_generate=method)[WIDTH:]
     for most in (1, 7):
         assert generate(custom_generate=method, max_new_tokens=most)[WIDTH:] == free[:most] and len(free) > most
+    output = MODEL.generate(**INPUTS, custom_generate=method, max_new_tokens=7, return_dict_in_generate=True)
+    assert output.results[0].counters.free_tokens == 7  # no more were decoded
 
 
 def test_the_pad_token_that_is_asked_for_fills_up() -> None:
