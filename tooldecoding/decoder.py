@@ -15,8 +15,9 @@ from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
 from tooldecoding.free_text import free_text, names_a_tool
 from tooldecoding.loading import load_model
-from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, read_prompts
-from tooldecoding.prepared_tools import Preparations, PreparedTools, demand_unicode
+from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
+from tooldecoding.prepared_tools import Preparations, PreparedTools
+from tooldecoding.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.result import Counters, DecodeResult
 from tooldecoding.steps import Steps, gather
 from tooldecoding.strategy import EngineFactory
@@ -37,8 +38,8 @@ class Request:
         The tools that may be called.
     options : DecodeOptions
     special_tokens : bool
-        Whether the tokenizer adds its own (such as a beginning of sequence); not where a chat template
-        has written them.
+        Whether the tokenizer may add its own (such as a beginning of sequence), which it does where the text does not
+        begin with them.
     stop : str, optional
         Free text ends before it, once there is more than white space: the newline of prompts in which a line is a turn.
     """
@@ -64,8 +65,9 @@ class ToolDecoder:
     options : DecodeOptions, or fields of it by name
     prompt_cache_mb : int
         Most memory, in MiB, for KV caches of former prompts; a request that begins with the same tokens does not
-        compute them again. 0 keeps none. ``prompt_cache`` tells what it holds and saves; it must be cleared when the
-        model's weights are changed.
+        compute them again. 0 keeps none. ``prompt_cache`` tells what it holds and saves. It is cleared when the model's
+        weights or adapters have changed; only where they are written through ``.data`` nobody can tell, and
+        ``prompt_cache.clear()`` is needed.
     """
 
     def __init__(
@@ -127,13 +129,17 @@ class ToolDecoder:
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 
     def decode(
-        self, prompt: str | Sequence[str], tools: Tools | None = None, **fields: Any
+        self, prompt: Prompt | Sequence[Prompt], tools: Tools | None = None, **fields: Any
     ) -> DecodeResult | list[DecodeResult]:
         """Decode one prompt, or several at once.
 
         Parameters
         ----------
-        prompt : str or sequence of str
+        prompt : str, sequence of int, sequence of messages, or a sequence of these
+            A text; its token ids; or messages ``{"role", "content"}``, which the tokenizer's chat template writes up to
+            where the assistant speaks. A list of whole numbers is one prompt, a list of messages is one dialogue, any
+            other list is several prompts. Special tokens are added to texts alone, and only where the text does not
+            begin with them, as that of a chat template does.
         tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
             By default the documentation is found in each prompt itself.
         **fields
@@ -142,14 +148,24 @@ class ToolDecoder:
         Raises
         ------
         ToolDecodingError
-            For documentation without a tool, an empty or too long prompt, an unknown setting.
+            For documentation without a tool, an empty or too long prompt, ids that the model does not have, messages
+            without a chat template, an unknown setting.
         """
         options = changed(self.options, fields)
         known = None if tools is None else as_lookup(tools)
-        prompts = read_prompts(prompt)
-        lookups = [extract(p, origin="<prompt>") if known is None else known for p in prompts]
-        results = self.run([Request(p, t, options) for p, t in zip(prompts, lookups, strict=True)])
-        return results[0] if isinstance(prompt, str) else results
+        prompts, single = read_prompts(prompt, self.tokenizer)
+        requests = []
+        for content, special_tokens in prompts:
+            found = known if known is not None else extract(self._readable(content), origin="<prompt>")
+            requests.append(Request(content, found, options, special_tokens))
+        results = self.run(requests)
+        return results[0] if single else results
+
+    def _readable(self, content: str | list[int]) -> str:
+        """A prompt's text with the markers of who speaks, in which its documentation is found."""
+        if isinstance(content, str):
+            return content
+        return str(self.tokenizer.decode(checked_ids(content, len(self.table.texts))))
 
     def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
         """Decode several prompts together, each with tools and options of its own.
@@ -187,16 +203,12 @@ class ToolDecoder:
         Raises
         ------
         PromptError
-            If the prompt is empty, no Unicode text, or leaves no room for a call.
+            If the prompt is empty, no Unicode text, has ids that the model does not, or leaves no room for a call.
         """
         if isinstance(request.prompt, str):
-            demand_unicode([request.prompt])
-            if not request.prompt:
-                raise PromptError("the prompt is empty")
-            encoded = self.tokenizer.encode(request.prompt, add_special_tokens=request.special_tokens)
-            ids = list(encoded)
+            ids = text_ids(request.prompt, self.table, request.special_tokens)
         else:
-            ids = list(request.prompt)
+            ids = checked_ids(request.prompt, len(self.table.texts))
         if not ids:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)

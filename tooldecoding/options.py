@@ -1,7 +1,7 @@
 """The settings of a decode."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from lookup.schema import UnknownKeys
 from lookup.value_grammar import Constraint
 from tooldecoding.call_format import CALL_FORMATS, CallFormat
-from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.errors import ConfigError
 from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,
@@ -133,17 +133,6 @@ def changed(options: DecodeOptions, given: Mapping[str, Any]) -> DecodeOptions:
             nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
             raise ConfigError(f"unknown option {name!r}; did you mean {nearest!r}? Known: {', '.join(known)}")
     return replace(options, **given)
-
-
-def read_prompts(prompt: Any) -> Sequence[str]:
-    """One prompt or several as a sequence; PromptError for anything but texts."""
-    prompts = [prompt] if isinstance(prompt, str) else prompt
-    if not isinstance(prompts, Sequence) or isinstance(prompts, bytes | bytearray):
-        raise PromptError(f"expected a prompt, a text, or a list of them, got {type(prompt).__name__}")
-    for number, text in enumerate(prompts):
-        if not isinstance(text, str):
-            raise PromptError(f"prompt {number} of the list: expected a text, got {type(text).__name__}")
-    return prompts
 
 
 def _is_number(value: object) -> bool:

@@ -100,7 +100,7 @@ class PromptCache:
                 self._bytes -= _size(dropped)
 
     def clear(self) -> None:
-        """Forget all prompts; needed after a change of the model's weights."""
+        """Forget all prompts; a decoder does so itself where it sees that the model's weights have changed."""
         with self._lock:
             self._entries.clear()
             self._bytes = 0

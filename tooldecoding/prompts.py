@@ -99,11 +99,12 @@ def chat_prompt(
     """
     if not tokenizer.chat_template:
         raise ModelError(
-            "the model's tokenizer has no chat template; use --template raw, api-bank or bfcl, or a chat model"
+            "the model's tokenizer has no chat template; give a text (--template raw, api-bank or bfcl), "
+            "or use a chat model"
         )
     try:
         text = tokenizer.apply_chat_template(
-            list(messages), tools=list(tools), add_generation_prompt=True, tokenize=False
+            list(messages), tools=list(tools) or None, add_generation_prompt=True, tokenize=False
         )
     except (TemplateError, TypeError, ValueError) as error:  # a template may add texts to numbers, or have no default
         raise PromptError(f"the model's chat template refuses the dialogue: {error}") from error

@@ -12,6 +12,7 @@ from tooldecoding.options import Strategy
 from tooldecoding.packed_engine import PackedEngine
 from tooldecoding.prompt_cache import PromptCache
 from tooldecoding.recurrent_engine import RecurrentEngine
+from tooldecoding.weights_state import weights_state
 
 Layout = Literal["packed", "batched"]
 """Which branches share a row of the cache: those of a prompt, or none."""
@@ -82,6 +83,7 @@ class EngineFactory:
 
     def __init__(self, model: PreTrainedModel, strategy: Strategy, prompt_cache_bytes: int = 0) -> None:
         self._head = Head(model)
+        self._weights = weights_state(model)
         self.recurrent = is_recurrent(model)
         packed = strategy != "batched" and supports_packed(self._head)
         if strategy == "packed" and not packed:
@@ -93,7 +95,12 @@ class EngineFactory:
         self.prompts = PromptCache(0 if self.recurrent or _rotates_by_length(model) else prompt_cache_bytes)
 
     def __call__(self) -> Engine:
-        """A new engine without branches."""
+        """A new engine without branches; what was computed with other weights is forgotten."""
+        weights = weights_state(self._head.model)
+        if weights != self._weights:
+            self._weights = weights
+            self.prompts.clear()
+            self._head = Head(self._head.model)
         if self.recurrent:
             return RecurrentEngine(self._head.model)
         prompts = self.prompts if self.prompts.max_bytes else None

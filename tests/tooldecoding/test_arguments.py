@@ -22,12 +22,12 @@ def decoder() -> ToolDecoder:
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [
-        (None, "expected a prompt, a text, or a list of them, got NoneType"),
+        (None, "expected a prompt, a text, token ids .* or messages .*, or a list of prompts, got NoneType"),
         (5, "got int"),
         (b"text", "got bytes"),
         ({"prompt": "text"}, "got dict"),
-        ([None], "prompt 0 of the list: expected a text, got NoneType"),
-        (["text", 7], "prompt 1 of the list: expected a text, got int"),
+        ([None], "prompt 0 of the list: expected a text, token ids .* got NoneType"),
+        (["text", 7], "prompt 1 of the list: expected a text, token ids .* got int"),
         ("", "the prompt is empty"),
     ],
 )
