@@ -13,7 +13,7 @@ from tooldecoding.branch import Branch, Tally
 from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock
 from tooldecoding.engine import Engine
 from tooldecoding.errors import PromptError
-from tooldecoding.free_text import free_text, names_a_tool
+from tooldecoding.free_text import TextMode
 from tooldecoding.loading import load_model
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
 from tooldecoding.prepared_tools import Preparations, PreparedTools
@@ -248,14 +248,13 @@ class ToolDecoder:
         form, text, called = options.call_format, "", None
         if options.tool_choice in ("auto", "none"):
             with clock.phase("text"):
-                trigger = names_a_tool(tools, form.bracket) if options.tool_choice == "auto" else None
-                limit = self.text_limit(request, branch)
-                text, opening = yield from free_text(branch, form.opener, trigger, request.stop, limit)
-            if opening is None:
+                auto = options.tool_choice == "auto"
+                mode = TextMode(branch, form.opener, tools.opened if auto else None, request.stop, attempts=True)
+                text, opened, name = yield from mode.write(self.text_limit(request, branch))
+            if opened is None:
                 branch.release()
                 return text, []
-            called = tools.opened(opening.opened)
-            branch.write(opening.pick.piece[: len(opening.pick.piece) - len(opening.behind)])
+            branch, called = opened, tools.called(name)
         else:
             branch.write(form.opener)
         only = None if options.tool_choice in TOOL_CHOICES else options.tool_choice

@@ -1,32 +1,19 @@
 """Text mode: the model writes anything until it opens a call, ends its turn, or reaches a limit."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from tooldecoding.branch import Branch, Pick
-from tooldecoding.prepared_tools import PreparedTools
+import regex
+
+from tooldecoding.branch import Branch
 from tooldecoding.steps import Steps
 
 Trigger = Callable[[bytes], int | None]
 """Text behind an opener -> how many bytes of it open a call, None if it does not."""
 
-
-class Opening(NamedTuple):
-    """Where a call begins.
-
-    Attributes
-    ----------
-    pick : Pick
-        The token by which it was opened, not settled.
-    opened : bytes
-        What stands behind the opener and opened the call.
-    behind : bytes
-        What the token goes on with behind that.
-    """
-
-    pick: Pick
-    opened: bytes
-    behind: bytes
+_ATTEMPT = regex.compile(r"""[^\s\[\](){}=,'"]{1,128}+\((?:\w[\w.-]{0,127}+=|\)\])""")
+"""What is a call, behind the opener, though its name is no documented one: ``name(key=`` or ``name()]``."""
 
 
 class FreeText(NamedTuple):
@@ -35,62 +22,115 @@ class FreeText(NamedTuple):
     Attributes
     ----------
     text : str
-        What stands before the opener, the stop or the end.
-    opening : Opening or None
-        None if no call was opened.
+        What stands before the call, the stop or the end.
+    branch : Branch or None
+        On which a call is opened: its pending text ends with the opener and ``opened``. It is the given one, or one
+        that has read no more than the opener, and the given one is released then. None if no call was opened.
+    opened : bytes
+        What stands behind the opener and belongs to the call.
     """
 
     text: str
-    opening: Opening | None
+    branch: Branch | None = None
+    opened: bytes = b""
 
 
-def free_text(
-    branch: Branch, opener: str, trigger: Trigger | None, stop: str | None, limit: int
-) -> Steps[FreeText]:
-    """Let the model write until it opens a call, before ``stop``, or ``limit`` tokens.
+@dataclass
+class _Opener:
+    """An opener in the text: where the text behind it begins, and a branch that has read no more, to go back to."""
+
+    begin: int
+    back: Branch | None = None
+
+
+class TextMode:
+    """The model writes until it opens a call, before ``stop``, or so many tokens.
 
     Every token is the one that the model wants most: until a call is opened, the text is that of greedy decoding
-    without constraint. ``stop`` counts once there is more than white space before it; what the last token writes
-    before it is kept.
+    without constraint.
 
     Parameters
     ----------
+    opener : str
+        What stands before a call.
     trigger : Trigger, optional
         Without it no call is opened.
+    stop : str, optional
+        Counts once there is more than white space before it; what the last token writes before it is kept.
+    attempts : bool
+        Whether a call of an unknown name is taken back to its opener, so that a known one can be chosen.
     """
-    written, mark = b"", opener.encode()
-    places: list[int] = []
-    for _ in range(limit):
-        pick = yield from branch.free_token()
-        if not pick.piece:
-            break
-        searched, written = max(0, len(written) - len(mark) + 1), written + pick.piece
-        end = _find(written, stop, len(written) - len(written.lstrip()))
-        while trigger and (place := written.find(mark, searched)) >= 0:
-            places.append(place)
-            searched = place + 1
-        for place in places:
-            begin = place + len(mark)
-            size = trigger(written[begin:]) if trigger and (end < 0 or place < end) else None
+
+    def __init__(
+        self, branch: Branch, opener: str, trigger: Trigger | None, stop: str | None, attempts: bool = False
+    ) -> None:
+        self._branch = branch
+        self._opener = opener.encode()
+        self._trigger = trigger
+        self._stop = stop
+        self._attempts = attempts
+        self._written = b""
+        self._openers: list[_Opener] = []
+
+    def write(self, limit: int) -> Steps[FreeText]:
+        """Write at most ``limit`` tokens."""
+        result = None
+        for _ in range(limit):
+            pick = yield from self._branch.free_token()
+            if not pick.piece:
+                break
+            before = len(self._written)
+            self._written += pick.piece
+            yield from self._find_openers(before)
+            result = self._opened(before) or self._stopped(before)
+            if result:
+                break
+            self._branch.take(pick, "free")
+        for opener in self._openers:
+            if opener.back and not (result and result.branch is opener.back):
+                opener.back.release()
+        return result or FreeText(_text(self._written))
+
+    def _find_openers(self, before: int) -> Steps[None]:
+        """Note the openers that the last token, which begins at ``before``, has ended."""
+        start, end = max(0, before - len(self._opener) + 1), self._stop_place()
+        while self._trigger and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
+            start = place + 1
+            opener = _Opener(place + len(self._opener))
+            self._openers.append(opener)
+            if self._attempts:
+                [_, opener.back] = yield from self._branch.forks(2)
+                opener.back.keep(self._written[before : opener.begin], "free")
+
+    def _opened(self, before: int) -> FreeText | None:
+        """The call that is open now."""
+        for opener in self._openers:
+            behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
+            size = self._trigger(behind) if self._trigger else None
             if size is not None:
-                opening = Opening(pick, written[begin : begin + size], written[begin + size :])
-                return FreeText(written[:place].decode(errors="replace"), opening)
-        if end >= 0:
-            branch.keep(pick.piece[: max(0, len(pick.piece) - (len(written) - end))], "free")
-            return FreeText(written[:end].decode(errors="replace"), None)
-        branch.take(pick, "free")
-    return FreeText(written.decode(errors="replace"), None)
+                self._branch.keep(self._written[before : opener.begin + size], "free")
+                return FreeText(_text(text), self._branch, behind[:size])
+            attempt = _ATTEMPT.match(behind.decode(errors="ignore"), partial=True) if opener.back else None
+            if attempt and not attempt.partial:
+                self._branch.release()
+                return FreeText(_text(text), opener.back)
+            if opener.back and not attempt:
+                opener.back.release()
+                opener.back = None
+        return None
+
+    def _stopped(self, before: int) -> FreeText | None:
+        end = self._stop_place()
+        if end < 0:
+            return None
+        self._branch.keep(self._written[before : max(before, end)], "free")
+        return FreeText(_text(self._written[:end]))
+
+    def _stop_place(self) -> int:
+        """Where the stop stands; -1 if it does not."""
+        blank = len(self._written) - len(self._written.lstrip())
+        return self._written.find(self._stop.encode(), blank) if self._stop else -1
 
 
-def names_a_tool(tools: PreparedTools, bracket: str) -> Trigger:
-    """A call is opened where the text behind the opener goes on with a documented name and its bracket."""
-
-    def trigger(behind: bytes) -> int | None:
-        tool = tools.opened(behind)
-        return None if tool is None else len((tool.spec.name + bracket).encode())
-
-    return trigger
-
-
-def _find(written: bytes, wanted: str | None, start: int) -> int:
-    return written.find(wanted.encode(), start) if wanted else -1
+def _text(written: bytes) -> str:
+    return written.decode(errors="replace")

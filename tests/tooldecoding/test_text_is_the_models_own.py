@@ -1,5 +1,6 @@
-"""With ``auto``, text is that of greedy decoding, token for token, until the model goes on to a documented name."""
+"""With ``auto``, text is that of greedy decoding, token for token, until the model opens a call."""
 
+import re
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ TOKENIZER = byte_level_tokenizer()
 DECODER = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, strategy="batched")
 TOOLS = lookup(tool("get_weather", parameter("city", "str")), tool("a"), tool("1"))
 LIMIT = 40
+CALL = re.compile(r"[^\s\[\](){}=,'\"]+\(([\w.-]+=|\)\])")
+"""What looks like a call, whatever its name."""
 
 
 def decode(engine: Any, tools: Any = TOOLS, prompt: str = "go on ", **fields: Any) -> Any:
@@ -28,8 +31,8 @@ def decode(engine: Any, tools: Any = TOOLS, prompt: str = "go on ", **fields: An
     [
         "See the docs [1] for details.",
         "an array like [a, b] or [get it](http://x)",
-        "[[1]] [get_weather] [get_weather2(city='x')]",
-        "f[a]( [a (x)",
+        "[[1]] [get_weather] [RFC(2119)] [f(x)]",
+        "f[a]( [a (x) [no(b = 1)] [a,b(c=1)]",
         "[",
     ],
 )
@@ -45,6 +48,15 @@ def test_a_documented_name_opens_a_call(before: str) -> None:
     engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or "</s>")
     result = decode(engine)
     assert result.text == text and result.calls[0].voted.arguments == {"city": "Rome"}
+
+
+@pytest.mark.parametrize("invented", ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"])
+def test_a_call_of_an_invented_name_is_one_of_a_documented_name(invented: str) -> None:
+    text = f"So [1]: [{invented}"
+    engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or " so")
+    result = decode(engine)
+    assert result.text.startswith("So [1]: [") and result.valid
+    assert [c.voted.name for c in result.calls][0] in TOOLS
 
 
 def greedy(engine: RandomEngine, prompt: list[int]) -> bytes:
@@ -68,8 +80,10 @@ def test_text_of_random_models_is_that_of_greedy_decoding() -> None:
         result = decode(engine, prompt=prompt)
         if result.calls:
             called += 1
-            start = result.text.index(f"[{result.calls[0].voted.name}(")
-            assert own.startswith(result.text[: start + len(result.calls[0].voted.name) + 2].encode())
+            start = result.text.index(f"[{result.calls[0].voted.name}(") + 1
+            assert own.startswith(result.text[:start].encode())
+            behind = own[start:].decode(errors="replace")
+            assert behind.startswith(f"{result.calls[0].voted.name}(") or CALL.match(behind)
         else:
             assert result.text == own.decode(errors="replace")
     assert 5 < called < 55

@@ -13,7 +13,7 @@ from tooldecoding.call_format import Call
 from tooldecoding.decoder import Request, ToolDecoder, callable_tools, drive
 from tooldecoding.engine import Engine
 from tooldecoding.errors import ConfigError
-from tooldecoding.free_text import free_text
+from tooldecoding.free_text import TextMode
 from tooldecoding.result import Counters
 from tooldecoding.steps import Steps, gather
 from tooldecoding.tooldec.machine import Admission, CallMachine, Finished, Position, Value
@@ -140,17 +140,9 @@ class _Writer:
         """Let the model write anything up to the machine's trigger; where that leads to, None if it never came."""
         trigger, stop = self._syntax.trigger, self._request.stop
         limit = self._decoder.text_limit(self._request, self._branch)
-        _, opening = yield from free_text(self._branch, trigger, (lambda _: 0) if machine else None, stop, limit)
-        if machine is None or opening is None:
-            return None
-        start, behind = machine.advance(machine.start, trigger.encode()), opening.behind
-        position = machine.advance(start, behind) if behind and start is not None else start
-        if position is None:  # the token goes on with something that is no call
-            self._branch.keep(opening.pick.piece[: -len(behind)], "free")
-            self._branch.settle()
-            return start
-        self._branch.take(opening.pick, "free")
-        return position
+        mode = TextMode(self._branch, trigger, (lambda _: 0) if machine else None, stop)
+        result = yield from mode.write(limit)
+        return machine.advance(machine.start, trigger.encode()) if machine and result.branch else None
 
     def _is_full(self) -> bool:
         room = self._decoder.room(self._branch)
