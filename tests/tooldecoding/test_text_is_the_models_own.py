@@ -56,7 +56,7 @@ def test_a_call_of_an_invented_name_is_one_of_a_documented_name(invented: str) -
     engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or " so")
     result = decode(engine)
     assert result.text.startswith("So [1]: [") and result.valid
-    assert [c.voted.name for c in result.calls][0] in TOOLS
+    assert result.calls[0].voted.name in TOOLS
 
 
 def greedy(engine: RandomEngine, prompt: list[int]) -> bytes:
