@@ -173,7 +173,7 @@ class Branch:
     def free_token(self) -> Steps[Pick]:
         """The model's likeliest token, whatever it is: special tokens too, with an empty piece."""
         self.settle()
-        scores = yield from self._compute()
+        scores = yield from self._compute(self._expected(()) if self._scores is None else ())
         return Pick(scores.best, self._table.texts[scores.best] or b"", scores)
 
     def choose(self, choices: Choices) -> Steps[tuple[int, list[float]]]:

@@ -52,10 +52,21 @@ class Choices:
         self._known: dict[tuple[bytes, Place], Tokens] = {}
         self.all = Place(0, len(pairs), 0)
 
-    def covered(self, written: bytes) -> int | None:
-        """The number of the text that ``written`` begins with."""
-        place = bisect.bisect_right(self._texts, written) - 1  # none begins another: the greatest one up to it
-        return self._numbers[place] if place >= 0 and written.startswith(self._texts[place]) else None
+    def covered(self, written: bytes) -> Place | None:
+        """The one text that ``written`` begins with, all of it written; None if it begins with none."""
+        start = bisect.bisect_right(self._texts, written) - 1  # none begins another: the greatest one up to it
+        if start < 0 or not written.startswith(self._texts[start]):
+            return None
+        return Place(start, start + 1, len(self._texts[start]))
+
+    def expected(self, written: bytes) -> bytes:
+        """What all texts that begin with ``written`` go on with; empty if there is none."""
+        place = self.all
+        for size in range(len(written)):
+            place = self._next(place, written[size : size + 1])
+            if not place.left:
+                return b""
+        return self.rest(place) if place.left == 1 else self.shared(place)
 
     def number(self, place: Place) -> int:
         """Which text the first open alternative is, in the sequence in which they were given."""

@@ -248,8 +248,9 @@ class ToolDecoder:
         form, text, called = options.call_format, "", None
         if options.tool_choice in ("auto", "none"):
             with clock.phase("text"):
-                auto = options.tool_choice == "auto"
-                mode = TextMode(branch, form.opener, tools.opened if auto else None, request.stop, attempts=True)
+                opener = form.opener if options.tool_choice == "auto" else None
+                branch.draft_tokens = options.draft_tokens
+                mode = TextMode(branch, opener, tools.names, request.stop)
                 text, opened, name = yield from mode.write(self.text_limit(request, branch))
             if opened is None:
                 branch.release()

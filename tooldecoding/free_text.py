@@ -1,16 +1,13 @@
 """Text mode: the model writes anything until it opens a call, ends its turn, or reaches a limit."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import regex
 
 from tooldecoding.branch import Branch
+from tooldecoding.choices import Choices
 from tooldecoding.steps import Steps
-
-Trigger = Callable[[bytes], int | None]
-"""Text behind an opener -> how many bytes of it open a call, None if it does not."""
 
 _ATTEMPT = regex.compile(r"""[^\s\[\](){}=,'"]{1,128}+\((?:\w[\w.-]{0,127}+=|\)\])""")
 """What is a call, behind the opener, though its name is no documented one: ``name(key=`` or ``name()]``."""
@@ -51,30 +48,27 @@ class TextMode:
 
     Parameters
     ----------
-    opener : str
-        What stands before a call.
-    trigger : Trigger, optional
-        Without it no call is opened.
+    opener : str, optional
+        What stands before a call; without it no call is opened.
+    names : Choices, optional
+        The names that must follow it, with their brackets. A call of an unknown name is taken back to its opener, so
+        that a known one can be chosen; anything else is text. By default the opener alone opens a call.
     stop : str, optional
         Counts once there is more than white space before it; what the last token writes before it is kept.
-    attempts : bool
-        Whether a call of an unknown name is taken back to its opener, so that a known one can be chosen.
     """
 
-    def __init__(
-        self, branch: Branch, opener: str, trigger: Trigger | None, stop: str | None, attempts: bool = False
-    ) -> None:
+    def __init__(self, branch: Branch, opener: str | None, names: Choices | None, stop: str | None) -> None:
         self._branch = branch
-        self._opener = opener.encode()
-        self._trigger = trigger
+        self._opener = opener.encode() if opener else b""
+        self._names = names
         self._stop = stop
-        self._attempts = attempts
         self._written = b""
         self._openers: list[_Opener] = []
 
     def write(self, limit: int) -> Steps[FreeText]:
         """Write at most ``limit`` tokens."""
         result = None
+        self._branch.draft = self._expected
         for _ in range(limit):
             pick = yield from self._branch.free_token()
             if not pick.piece:
@@ -86,28 +80,37 @@ class TextMode:
             if result:
                 break
             self._branch.take(pick, "free")
+        self._branch.draft = None
         for opener in self._openers:
             if opener.back and not (result and result.branch is opener.back):
                 opener.back.release()
         return result or FreeText(_text(self._written))
 
+    def _expected(self) -> str:
+        """What is tried: the rest of a documented name that the model has begun behind the last opener."""
+        if not self._names or not self._openers:
+            return ""
+        return self._names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
+
     def _find_openers(self, before: int) -> Steps[None]:
         """Note the openers that the last token, which begins at ``before``, has ended."""
         start, end = max(0, before - len(self._opener) + 1), self._stop_place()
-        while self._trigger and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
+        while self._opener and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
             start = place + 1
             opener = _Opener(place + len(self._opener))
             self._openers.append(opener)
-            if self._attempts:
+            if self._names:
                 [_, opener.back] = yield from self._branch.forks(2)
+                opener.back.draft = None
                 opener.back.keep(self._written[before : opener.begin], "free")
 
     def _opened(self, before: int) -> FreeText | None:
         """The call that is open now."""
         for opener in self._openers:
             behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
-            size = self._trigger(behind) if self._trigger else None
-            if size is not None:
+            known = self._names.covered(behind) if self._names else None
+            if known or not self._names:
+                size = known.written if known else 0
                 self._branch.keep(self._written[before : opener.begin + size], "free")
                 return FreeText(_text(text), self._branch, behind[:size])
             attempt = _ATTEMPT.match(behind.decode(errors="ignore"), partial=True) if opener.back else None

@@ -120,18 +120,12 @@ class PreparedTools:
         self.tools = tuple(PreparedTool(tool, table, options) for tool in decided.tools)
         self.names = Choices(table, names)
         self.another = Choices(table, [form.separator, form.closer])
-        self._bracket = form.bracket
         self._by_name = {tool.spec.name: tool for tool in self.tools}
-
-    def opened(self, written: bytes) -> int | None:
-        """How many bytes the name and bracket take that ``written`` begins with; None if it begins with none."""
-        tool = self.called(written)
-        return None if tool is None else len((tool.spec.name + self._bracket).encode())
 
     def called(self, written: bytes) -> PreparedTool | None:
         """The tool whose name and bracket ``written`` begins with."""
-        number = self.names.covered(written)
-        return None if number is None else self.tools[number]
+        place = self.names.covered(written)
+        return None if place is None else self.tools[self.names.number(place)]
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]

@@ -1,13 +1,13 @@
-"""A prompt and the longest possible call fit in the model's context, or the row is an error; nothing is fed beyond it."""
+"""A prompt and the longest possible call fit in the context, or the row is an error; nothing is fed beyond it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from test_law_valid_calls import BIASES
 
 from lookup.schema import ValueType
-from test_law_valid_calls import BIASES
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engine import Feed

@@ -82,5 +82,18 @@ def numbers(choices: Choices, place: Place) -> list[int]:
 def test_a_text_that_goes_beyond_an_alternative_covers_it(alternatives: tuple[str, ...]) -> None:
     choices = Choices(TABLES[0], alternatives)
     for (number, text), behind in itertools.product(enumerate(alternatives), ("", "x", "('京")):
-        assert choices.covered((text + behind).encode()) == number
+        place = choices.covered((text + behind).encode())
+        assert place and (choices.number(place), place.written) == (number, len(text.encode()))
         assert choices.covered(text.encode()[:-1]) is None
+
+
+@pytest.mark.parametrize("alternatives", SETS[1:])
+def test_what_is_expected_is_shared_by_all(alternatives: tuple[str, ...]) -> None:
+    choices, encoded = Choices(TABLES[0], alternatives), [a.encode() for a in alternatives]
+    for text in encoded:
+        for size in range(len(text) + 1):
+            fitting = [a for a in encoded if a.startswith(text[:size])]
+            expected = choices.expected(text[:size])
+            assert all(a.startswith(text[:size] + expected) for a in fitting)
+            assert len(fitting) > 1 or text[:size] + expected == text
+    assert choices.expected(b"?") == b""

@@ -140,7 +140,7 @@ class _Writer:
         """Let the model write anything up to the machine's trigger; where that leads to, None if it never came."""
         trigger, stop = self._syntax.trigger, self._request.stop
         limit = self._decoder.text_limit(self._request, self._branch)
-        mode = TextMode(self._branch, trigger, (lambda _: 0) if machine else None, stop)
+        mode = TextMode(self._branch, trigger if machine else None, None, stop)
         result = yield from mode.write(limit)
         return machine.advance(machine.start, trigger.encode()) if machine and result.branch else None
 
