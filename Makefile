@@ -15,7 +15,7 @@ demo: $(STAMP)
 	.venv/bin/tooldecoding decode --tools $(DEMO)/tools.jsonl --dialogue $(DEMO)/dialogue.jsonl --show-orders
 
 test: $(STAMP)
-	.venv/bin/pytest
+	.venv/bin/pytest -n auto --dist loadfile
 
 parity: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m parity $(DATA)

@@ -79,6 +79,8 @@ class TestSignals:
         number: signal.Signals,
         code: int,
     ) -> None:
+        # a shell that runs the tests in the background has SIGINT ignored
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
         rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(5)))
         options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
@@ -90,7 +92,10 @@ class TestSignals:
             return decode(group, *rest)
 
         monkeypatch.setattr(batch, "decode_group", decode_two)
-        ran = cli("decode", "--batch", rows, "--out", out, *options)
+        try:
+            ran = cli("decode", "--batch", rows, "--out", out, *options)
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert ran.code == code
         assert f"interrupted: the same command goes on behind what stands in {out}\n" in ran.err
         assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [0, 1]

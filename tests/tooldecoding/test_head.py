@@ -79,8 +79,9 @@ def test_choices_compute_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     result: Any = decoder.decode(PROMPTS[1], tools=tools, draft_tokens=0)
     assert result.counters.constrained_tokens == result.counters.forward_passes >= 1
     assert sizes and all(states == 1 and weight < len(TOKENIZER) / 8 for states, weight in sizes)
-    sizes.clear()
+    full: list[int] = []
+    rows = Head._rows
+    monkeypatch.setattr(Head, "_rows", lambda self, hidden: full.append(len(hidden)) or rows(self, hidden))
     result = decoder.decode(PROMPTS[1], tools=lookup(WEATHER), draft_tokens=0, order_limit=1)
-    full = [states for states, weight in sizes if weight == len(TOKENIZER)]
-    # one position a pass, and one more where a held token is tried
-    assert len(full) <= result.counters.forward_passes and max(full) <= 2
+    # one position a pass, and more where pending text is tried
+    assert 0 < len(full) <= result.counters.forward_passes and max(full) <= 3
