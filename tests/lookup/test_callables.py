@@ -222,7 +222,11 @@ def test_what_else_can_be_called():
     assert read_callable(wrapped) == read_callable(functools.lru_cache(add)) == read_callable(add)
 
 
-@pytest.mark.parametrize("what", [max, type, int, Tools, lambda a: a, 3, "f", None], ids=repr)
+def name(given):
+    return type(given).__name__ if callable(given) else repr(given)
+
+
+@pytest.mark.parametrize("what", [max, type, int, Tools, lambda a: a, 3, "f", None], ids=name)
 def test_what_is_no_tool(what):
     with pytest.raises(DocumentationError):
         read_callable(what)
