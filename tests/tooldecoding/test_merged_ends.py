@@ -17,11 +17,7 @@ from tools import lookup, parameter, tool
 
 PROMPT = "API-Request: "
 MERGES = [("'", ")"), (")", "]"), ("'", ")]"), ("'", ","), (")", ","), ("'", "),"), ("=", "'"), (",", "Ġ")]
-"""What tokenizers join, in this sequence; some have ``')]`` without ``')``.
-
-Where ``')`` is a token and yet ``')]`` begins with the token ``'``, the first token does not tell an end from a key;
-such tokenizers are not covered.
-"""
+"""What tokenizers join, in this sequence; some have ``')]`` without ``')``."""
 SUBSETS = [subset for size in (0, 1, 2, 3, 8) for subset in itertools.combinations(MERGES, size)]
 TOOLS = lookup(
     tool("f", parameter("a", "str"), parameter("b", "str", required=False), parameter("c", "str", required=False))
