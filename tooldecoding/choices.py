@@ -98,13 +98,14 @@ class Choices:
         A token may go beyond the end of an alternative: whatever follows there, it speaks for it.
         """
         key = pending, place
-        if key not in self._known:
+        known = self._known.get(key)
+        if known is None:
             if len(self._known) >= _KEPT:
                 self._known.clear()
             beyond = (self._table.sorted_ids[low:high] for low, high in self._stretches(pending, place))
             found = [np.array(self._table.beginnings(pending), dtype=np.int64), *beyond]
-            self._known[key] = np.unique(np.concatenate(found))
-        return self._known[key]
+            known = self._known[key] = np.unique(np.concatenate(found))
+        return known
 
     def _stretches(self, text: bytes, place: Place) -> Iterator[tuple[int, int]]:
         """Stretches of the table's sorted texts, of the tokens that go on behind ``text`` with an open alternative."""

@@ -4,6 +4,7 @@ import itertools
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
+from threading import Lock
 
 from lookup.errors import DocumentationError
 from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
@@ -15,8 +16,9 @@ from tooldecoding.token_table import TokenTable
 
 _LONGEST_CHARACTER = 4
 """Bytes of UTF-8: a value is cut off behind its first token, but not inside a character."""
-_KEPT = 8
-"""Sets of tools that are remembered."""
+_SETS = 64
+_TOOLS = 50_000
+"""So many sets are remembered, of so many tools together, but always the last one."""
 
 
 class PreparedTool:
@@ -137,21 +139,27 @@ class PreparedTools:
 
 
 class Preparations:
-    """The sets of tools that were used last."""
+    """The sets of tools that were used last; several threads may ask."""
 
     def __init__(self, table: TokenTable) -> None:
         self._table = table
+        self._lock = Lock()
         self._kept: OrderedDict[tuple[object, ...], tuple[LookupDictionary, PreparedTools]] = OrderedDict()
 
     def of(self, lookup: LookupDictionary, options: DecodeOptions) -> PreparedTools:
         """The tools of a lookup dictionary, prepared; see PreparedTools."""
         key = (id(lookup), options.format, options.value_constraint, options.unknown_keys)
-        if key not in self._kept:
-            self._kept[key] = lookup, PreparedTools(lookup, self._table, options)  # the lookup is held with its id
-            while len(self._kept) > _KEPT:
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = lookup, PreparedTools(lookup, self._table, options)  # the lookup is held with its id
+            self._kept.move_to_end(key)
+            prepared = self._kept[key][1]
+            while len(self._kept) > 1 and (len(self._kept) > _SETS or self._tools() > _TOOLS):
                 self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key][1]
+        return prepared
+
+    def _tools(self) -> int:
+        return sum(len(lookup) for lookup, _ in self._kept.values())
 
 
 def demand_unicode(texts: Sequence[str]) -> None:
