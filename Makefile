@@ -53,7 +53,7 @@ results-%: $(RESULTS)/held-out/questions
 	.venv/bin/tooldecoding report $(RESULTS)/$*/* --out $(RESULTS)/report-$*
 
 $(RESULTS)/held-out/questions: $(STAMP)
-	.venv/bin/python -m tooldecoding.reference.held_out --out $(RESULTS)/held-out
+	.venv/bin/python -m training.held_out --out $(RESULTS)/held-out
 
 check: $(STAMP)
 	.venv/bin/ruff check .

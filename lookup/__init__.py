@@ -1,9 +1,9 @@
 """Reads tool documentation into a lookup dictionary of tools, their keys, types, enums and defaults."""
 
+from lookup.dictionary import ANY, MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError, ToolDecodingError
 from lookup.extract import extract, extract_file
-from lookup.literals import parse_literal, read_literal
-from lookup.schema import ANY, MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.values.literals import parse_literal, read_literal
 
 __all__ = [
     "ANY",

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal, get_args
 
+from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
-from lookup.schema import ToolSpec
 
 OnDuplicate = Literal["error", "rename"]
 ON_DUPLICATE: Final[tuple[OnDuplicate, ...]] = get_args(OnDuplicate)

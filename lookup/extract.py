@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from lookup import structured
+from lookup.dictionary import LookupDictionary
 from lookup.duplicates import OnDuplicate, distinct
 from lookup.errors import DocumentationError
-from lookup.from_text import TextReader
-from lookup.known_forms import OBJECT_FORMS, TEXT_FORMS
-from lookup.schema import LookupDictionary
-from lookup.text_file import read_text
+from lookup.forms.known_forms import OBJECT_FORMS, TEXT_FORMS
+from lookup.text.from_text import TextReader
+from lookup.text.text_file import read_text
 
 
 def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = "error") -> LookupDictionary:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from lookup import scan
-from lookup.claimed import UNKNOWN_FORM, read_claim
+from lookup.dictionary import Source, ToolSpec, Unread
 from lookup.errors import DocumentationError
-from lookup.forms import ObjectForm
-from lookup.from_text import TextReader
-from lookup.known_forms import OBJECT_FORMS
-from lookup.literals import MAX_DEPTH
-from lookup.schema import Source, ToolSpec, Unread
+from lookup.forms.form import ObjectForm
+from lookup.forms.known_forms import OBJECT_FORMS
+from lookup.text import scan
+from lookup.text.claimed import UNKNOWN_FORM, read_claim
+from lookup.text.from_text import TextReader
+from lookup.values.literals import MAX_DEPTH
 
 # Stands in the data for a live object: the key under which its reader is found.
 _LIVE: Any = object()
@@ -91,13 +91,13 @@ def _reader(entry: Any) -> Callable[[Any], ToolSpec] | None:
     if isinstance(entry, str | int | float | list | tuple | Mapping) or entry is None:
         return None
     if _is_model(entry):
-        from lookup.callables import read_model
+        from lookup.python.callables import read_model
 
         return read_model
     if _schema_of(entry) is not None:
         return _read_tool_object
     if callable(entry):
-        from lookup.callables import read_callable
+        from lookup.python.callables import read_callable
 
         return read_callable
     return None
@@ -117,7 +117,7 @@ def _read_tool_object(entry: Any) -> ToolSpec:
     description = getattr(entry, "description", None)
     description = description if isinstance(description, str) else ""
     if _is_model(schema):
-        from lookup.callables import read_model
+        from lookup.python.callables import read_model
 
         return replace(read_model(schema), name=entry.name, description=description)
     tool = {"name": entry.name, "description": description, "parameters": schema}

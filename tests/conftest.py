@@ -57,7 +57,7 @@ def tiny_model_path(make_tiny: Callable[[str], str]) -> str:
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """``cli("lookup", path)`` runs the console script's function in this process."""
-    from tooldecoding.cli import main
+    from tooldecoding.cli.app import main
 
     def run(*arguments: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["tooldecoding", *map(str, arguments)])
@@ -73,13 +73,13 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
     """Batches are decoded by an echo."""
-    import tooldecoding.batch
-    import tooldecoding.cli
+    import tooldecoding.batches.batch
+    import tooldecoding.cli.app
     from batch_echo import Echo
 
     echo = Echo()
-    monkeypatch.setattr(tooldecoding.cli, "_decoder", lambda settings: echo.decoder)
-    monkeypatch.setattr(tooldecoding.batch, "decode_requests", echo)
+    monkeypatch.setattr(tooldecoding.cli.app, "_decoder", lambda settings: echo.decoder)
+    monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", echo)
     return echo
 
 

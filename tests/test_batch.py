@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import tooldecoding.batch
+import tooldecoding.batches.batch
 from conftest import CASES, Ran
 from tooldecoding.errors import PromptError
 
@@ -126,7 +126,7 @@ def test_resumes_after_an_interrupt(
     decode: Callable[..., Ran], rows: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch, out = rows(*(row(n) for n in range(5))), tmp_path / "out.jsonl"
-    real, groups = tooldecoding.batch.decode_requests, []
+    real, groups = tooldecoding.batches.batch.decode_requests, []
 
     def interrupted(requests: Any, decoder: Any) -> Any:
         groups.append(len(requests))
@@ -135,7 +135,7 @@ def test_resumes_after_an_interrupt(
         return real(requests, decoder)
 
     with monkeypatch.context() as patch:
-        patch.setattr(tooldecoding.batch, "decode_requests", interrupted)
+        patch.setattr(tooldecoding.batches.batch, "decode_requests", interrupted)
         ran = decode(batch, "--out", out)
     assert ran.code == 130
     assert f"interrupted: the same command goes on behind what stands in {out}" in ran.err
@@ -157,14 +157,14 @@ def test_resumes_after_an_interrupt(
 def test_an_error_of_one_row_does_not_spoil_its_group(
     decode: Callable[..., Ran], rows: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = tooldecoding.batch.decode_requests
+    real = tooldecoding.batches.batch.decode_requests
 
     def refuses_poison(requests: Any, decoder: Any) -> Any:
         if any("poison" in r.prompt for r in requests):
             raise PromptError("poisoned")
         return real(requests, decoder)
 
-    monkeypatch.setattr(tooldecoding.batch, "decode_requests", refuses_poison)
+    monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", refuses_poison)
     poison = {"id": "b", "prompt": "poison", "tools": TOOLS}
     results = read(decode(rows(row("a"), poison)).out)
     assert "calls" in results[0]

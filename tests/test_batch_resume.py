@@ -13,8 +13,8 @@ from batch_echo import Echo, Folder, row, said
 from conftest import CASES, Ran
 from tiny_models import tiny_model
 from tooldecoding.errors import PromptError
-from tooldecoding.manifest import write_whole
-from tooldecoding.result_file import ResultFile
+from tooldecoding.files.manifest import write_whole
+from tooldecoding.files.result_file import ResultFile
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tooldecoding.cli
+import tooldecoding.cli.app
 from batch_echo import Echo, Folder, row, said
 from conftest import Ran
-from tooldecoding.batch import read_batch
+from tooldecoding.batches.batch import read_batch
 from tooldecoding.errors import PromptError
 
 places, prompts = st.integers(0, 5), st.sampled_from("abc")
@@ -79,7 +79,7 @@ def whole_results(data: bytes) -> Iterator[dict[str, Any]]:
 def run(folder: Folder, order_limit: int) -> int:
     """The exit code of ``decode``, without the time that reading a command line takes."""
     try:
-        tooldecoding.cli.decode(
+        tooldecoding.cli.app.decode(
             batch=str(folder.rows), out=str(folder.out), tool_choice="none", batch_size=2, order_limit=order_limit
         )
     except typer.Exit as stop:

@@ -64,7 +64,7 @@ class TestLookup:
         assert "\\x1b[31m" in ran.out
 
     def test_needs_no_torch(self) -> None:
-        code = "import sys; import tooldecoding.cli; sys.exit('torch' in sys.modules)"
+        code = "import sys; import tooldecoding.cli.app; sys.exit('torch' in sys.modules)"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

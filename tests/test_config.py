@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tooldecoding.cli import decode
-from tooldecoding.config import CONFIG_FOLDER, Settings, decoding_configs, load_settings, read_config
+from tooldecoding.cli.app import decode
+from tooldecoding.cli.config import CONFIG_FOLDER, DecodeCommand, decoding_configs, load_settings, read_config
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 
@@ -31,7 +31,7 @@ def test_input_on_the_command_line_replaces_the_files(config: Path) -> None:
 
 
 def test_every_option_is_a_setting_and_back() -> None:
-    settings = {f.name for f in fields(Settings)} - {"calibration"}
+    settings = {f.name for f in fields(DecodeCommand)} - {"calibration"}
     assert set(inspect.signature(decode).parameters) - {"config", "retry_failed"} == settings
 
 
@@ -54,7 +54,7 @@ def test_shipped_files_are_right(path: Path) -> None:
 
 def test_default_file_holds_the_defaults() -> None:
     given = read_config(str(CONFIG_FOLDER / "default.yaml"))
-    assert given == {key: getattr(Settings(), key) for key in given}
+    assert given == {key: getattr(DecodeCommand(), key) for key in given}
     assert {f.name for f in fields(DecodeOptions)} <= given.keys()
 
 
@@ -88,7 +88,7 @@ def test_bad_files(config: Path, text: str, said: str) -> None:
 
 def test_empty_file_changes_nothing(config: Path) -> None:
     config.write_text("# nothing\n")
-    assert load_settings({"prompt": "x"}, str(config)) == Settings(prompt="x")
+    assert load_settings({"prompt": "x"}, str(config)) == DecodeCommand(prompt="x")
 
 
 def test_missing_file(tmp_path: Path) -> None:

@@ -11,14 +11,14 @@ import pytest
 
 from conftest import Ran
 from test_layers import FILES, LAYERS, ROOT, imported
+from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import MissingExtraError
-from tooldecoding.extras import demand_extra
 
 Cli = Callable[..., Ran]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {*LAYERS, "__future__"}
 IMPORTED_AS = {"pyyaml": "yaml", "lm-format-enforcer": "lmformatenforcer"}
-TRAINING = ROOT / "tooldecoding" / "reference"
+TRAINING = ROOT / "training"
 
 
 def names(requirements: list[str]) -> set[str]:

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from tooldecoding.call_format import CALL_FORMATS
-from tooldecoding.dialogue import (
+from tooldecoding.errors import PromptError
+from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.prompts.dialogue import (
     ToolRequest,
     ToolResponse,
     Utterance,
@@ -15,7 +16,6 @@ from tooldecoding.dialogue import (
     read_dialogue,
     read_rows,
 )
-from tooldecoding.errors import PromptError
 
 API_ROW = {
     "role": "API",

@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 
 from conftest import CASES, Ran
-from eval.bench.record import Record
+from eval.bench.bench_record import Record
 from eval.bench.store import Store
 from eval.errors import EvalError
 from lookup.errors import ToolDecodingError
-from tooldecoding import batch
-from tooldecoding.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
+from tooldecoding.batches import batch
+from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 
 Cli = Callable[..., Ran]
 ROOT = Path(__file__).parent.parent
 TOOLS = CASES / "tools.jsonl"
 FULL = Path("/dev/full")
 needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
-COMMAND = [sys.executable, "-c", "from tooldecoding.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from tooldecoding.cli.app import main; main()"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
@@ -101,7 +101,7 @@ class TestSignals:
         assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [0, 1]
 
     def test_while_nothing_is_decoded_yet(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tooldecoding.cli.extract", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
+        monkeypatch.setattr("tooldecoding.cli.app.extract", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
         ran = cli("lookup", TOOLS)
         assert ran.code == TERMINATED and "Traceback" not in ran.err
 

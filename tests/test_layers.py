@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = ("lookup", "voting", "tooldecoding", "eval")
-ROOF = ROOT / "tooldecoding" / "cli.py"
+ROOF = ROOT / "tooldecoding" / "cli" / "app.py"
 HEAVY = {"torch", "transformers"}
 FILES = [file for layer in LAYERS for file in sorted((ROOT / layer).rglob("*.py"))]
 
@@ -38,5 +38,5 @@ def test_lower_layers_need_no_torch(layer: str) -> None:
 
 def test_a_backward_arrow_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "x.py"
-    file.write_text("def f():\n    from tooldecoding.cli import app\n    import torch.nn as nn, eval.metrics\n")
+    file.write_text("def f():\n    from tooldecoding.cli.app import a\n    import torch.nn, eval.metrics.metrics\n")
     assert set(imported(file)) == {"tooldecoding", "torch", "eval"}

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from tiny_models import byte_level_tokenizer
-from tooldecoding.config import Settings
-from tooldecoding.dialogue import Turn, Utterance
-from tooldecoding.documentation import Documentation
+from tooldecoding.batches.jobs import Job, make_request
+from tooldecoding.cli.config import DecodeCommand
 from tooldecoding.errors import ModelError, PromptError
-from tooldecoding.jobs import Job, make_request
-from tooldecoding.prompts import API_BANK_INSTRUCTION, api_bank_prompt, bfcl_prompt
-from tooldecoding.templates import misfits
+from tooldecoding.prompts.dialogue import Turn, Utterance
+from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.prompts.prompts import API_BANK_INSTRUCTION, api_bank_prompt, bfcl_prompt
+from tooldecoding.prompts.templates import misfits
 
 API_BANK_TOOL = {
     "name": "GetDay",
@@ -49,7 +49,7 @@ def tokenizer() -> Any:
 
 
 def request_text(job: Job, tokenizer: Any, **settings: Any) -> str:
-    return str(make_request(job, Settings(**settings), tokenizer).prompt)
+    return str(make_request(job, DecodeCommand(**settings), tokenizer).prompt)
 
 
 def test_api_bank_prompt_is_the_one_that_the_model_was_trained_on() -> None:
@@ -105,7 +105,7 @@ def test_bfcl_makes_schemas_where_documentation_is_prose(tokenizer: Any) -> None
 def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
     tokenizer.chat_template = CHAT_TEMPLATE
     job = Job(1, TURNS, Documentation.read([SCHEMA_TOOL], "d"))
-    request = make_request(job, Settings(template="chat"), tokenizer)
+    request = make_request(job, DecodeCommand(template="chat"), tokenizer)
     assert not request.special_tokens
     text = str(request.prompt)
     assert text.endswith("</tool><user>Grüße, paint it.<assistant>")
@@ -124,7 +124,7 @@ def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
         request_text(Job(1, "refuse", job.documentation), tokenizer, template="chat")
     tokenizer.chat_template = None
     with pytest.raises(ModelError, match="no chat template"):
-        make_request(job, Settings(template="chat"), tokenizer)
+        make_request(job, DecodeCommand(template="chat"), tokenizer)
 
 
 def test_openai_tools_reach_the_chat_template_as_they_are() -> None:
@@ -137,8 +137,8 @@ class TestAuto:
 
     def same(self, tokenizer: Any, content: Any, template: str, **settings: Any) -> None:
         job = Job(1, content, self.DOCUMENTATION)
-        expected = make_request(job, Settings(template=template, **settings), tokenizer)  # type: ignore[arg-type]
-        found = make_request(job, Settings(**settings), tokenizer)
+        expected = make_request(job, DecodeCommand(template=template, **settings), tokenizer)  # type: ignore[arg-type]
+        found = make_request(job, DecodeCommand(**settings), tokenizer)
         assert (found.prompt, found.special_tokens) == (expected.prompt, expected.special_tokens)
         assert '"GetDay"' in str(found.prompt)
 
@@ -151,7 +151,7 @@ class TestAuto:
         tokenizer.chat_template = CHAT_TEMPLATE
         self.same(tokenizer, "What day is it?", "chat")
         self.same(tokenizer, TURNS, "api-bank")
-        assert make_request(Job(1, json.dumps(API_BANK_TOOL)), Settings(), tokenizer).special_tokens
+        assert make_request(Job(1, json.dumps(API_BANK_TOOL)), DecodeCommand(), tokenizer).special_tokens
 
     @pytest.mark.parametrize(
         "chat_template",
@@ -176,21 +176,21 @@ class TestAuto:
         ],
     )
     def test_misfits_are_said(self, tokenizer: Any, template: Any, form: str, said: str) -> None:
-        (found,) = misfits([template, template], Settings(format=form), tokenizer)
+        (found,) = misfits([template, template], DecodeCommand(format=form), tokenizer)
         assert re.search(said, found)
 
     def test_what_fits_is_not(self, tokenizer: Any) -> None:
-        assert not list(misfits(["raw", "api-bank"], Settings(), tokenizer))
-        assert not list(misfits(["raw", "bfcl"], Settings(format="pythonic"), tokenizer))
+        assert not list(misfits(["raw", "api-bank"], DecodeCommand(), tokenizer))
+        assert not list(misfits(["raw", "bfcl"], DecodeCommand(format="pythonic"), tokenizer))
 
 
 def test_raw_takes_no_dialogue(tokenizer: Any) -> None:
     with pytest.raises(PromptError, match="template raw takes a prompt"):
-        make_request(Job(1, TURNS), Settings(template="raw"), tokenizer)
+        make_request(Job(1, TURNS), DecodeCommand(template="raw"), tokenizer)
 
 
 def test_raw_prompt_stays_as_it_is(tokenizer: Any) -> None:
     prompt = f"  {json.dumps(API_BANK_TOOL)} \n\nGo: "
-    request = make_request(Job(1, prompt), Settings(), tokenizer)
+    request = make_request(Job(1, prompt), DecodeCommand(), tokenizer)
     assert request.prompt == prompt
     assert list(request.tools) == ["GetDay"]

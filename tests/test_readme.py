@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import typer.main
 
-from tooldecoding.cli import app
-from tooldecoding.config import CONFIG_FOLDER, decoding_configs
+from tooldecoding.cli.app import app
+from tooldecoding.cli.config import CONFIG_FOLDER, decoding_configs
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

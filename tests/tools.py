@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 
 
 def parameter(

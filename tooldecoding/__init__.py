@@ -9,7 +9,7 @@ _HOMES = {
     "DecodeResult": "tooldecoding.result",
     "Request": "tooldecoding.decoder",
     "ToolDecoder": "tooldecoding.decoder",
-    "tool_decoding": "tooldecoding.hf",
+    "tool_decoding": "tooldecoding.generate.method",
 }
 
 

@@ -8,20 +8,20 @@ from typing import Any
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
-from lookup.schema import LookupDictionary
-from tooldecoding.branch import Branch, Tally
-from tooldecoding.call_decoder import CallDecoder, DecodedCall, PhaseClock
-from tooldecoding.engine import Engine
+from lookup.dictionary import LookupDictionary
+from tooldecoding.calls.call_decoder import CallDecoder, DecodedCall, PhaseClock
+from tooldecoding.calls.free_text import TextMode
+from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
+from tooldecoding.engines.engine import Engine
+from tooldecoding.engines.steps import Steps, gather
+from tooldecoding.engines.strategy import EngineFactory
 from tooldecoding.errors import PromptError
-from tooldecoding.free_text import TextMode
-from tooldecoding.loading import load_model
+from tooldecoding.models.loading import load_model
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
-from tooldecoding.prepared_tools import Preparations, PreparedTools
-from tooldecoding.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
+from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.result import Counters, DecodeResult
-from tooldecoding.steps import Steps, gather
-from tooldecoding.strategy import EngineFactory
-from tooldecoding.token_table import TokenTable
+from tooldecoding.tokens.branch import Branch, Tally
+from tooldecoding.tokens.token_table import TokenTable
 
 Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
 

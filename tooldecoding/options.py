@@ -6,16 +6,16 @@ from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
-from lookup.schema import UnknownKeys
-from lookup.value_grammar import Constraint
-from tooldecoding.call_format import CALL_FORMATS, CallFormat
+from lookup.dictionary import UnknownKeys
+from lookup.values.grammar import Constraint
 from tooldecoding.errors import ConfigError
+from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
 from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,
     DEFAULT_STOPPING_LEVEL,
     Calibration,
-    OrderStrategy,
+    OrderScheme,
     Stopping,
     VotedParameter,
     confidence,
@@ -68,7 +68,7 @@ class DecodeOptions:
 
     format: str = "api-bank"
     order_limit: int = DEFAULT_ORDER_LIMIT
-    orders: OrderStrategy = "shuffled"
+    orders: OrderScheme = "shuffled"
     value_constraint: Constraint = "typed"
     tool_choice: str = "required"
     unknown_keys: UnknownKeys = "optional"
@@ -86,7 +86,7 @@ class DecodeOptions:
     def __post_init__(self) -> None:
         one_of = {
             "format": tuple(CALL_FORMATS),
-            "orders": get_args(OrderStrategy),
+            "orders": get_args(OrderScheme),
             "value_constraint": ("typed", "free"),
             "unknown_keys": get_args(UnknownKeys),
             "stopping": get_args(Stopping),

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tooldecoding.branch import Tally
-from tooldecoding.call_decoder import DecodedCall
-from tooldecoding.call_format import Call, CallFormat
-from tooldecoding.engine import Usage
+from tooldecoding.calls.call_decoder import DecodedCall
+from tooldecoding.engines.engine import Usage
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.tokens.branch import Tally
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class DecodeResult:
     def valid(self) -> bool:
         """Whether the format's own reader reads the calls, and each has all required keys with values of their types.
 
-        The reader is independent of what writes calls (``tooldecoding.format_readers``).
+        The reader is independent of what writes calls (``tooldecoding.formats.readers``).
         """
         return not self._unread and all(c.voted.valid for c in self.calls)
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from tooldecoding.engine import Feed, Usage
-from tooldecoding.scores import Scores
+from tooldecoding.engines.engine import Feed, Usage
+from tooldecoding.engines.logits import NextTokenLogits
 
 Bias = Callable[[bytes], float]
 """Token text -> what to add to its random score."""
@@ -23,7 +23,7 @@ class SyntheticEngine:
         self.can_drop = can_drop
         self._contexts: list[tuple[tuple[int, ...], Usage]] = []
 
-    def scores(self, tokens: tuple[int, ...]) -> Scores:
+    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """Scores behind ``tokens``."""
         raise TypeError(f"{type(self).__name__} has no scores")
 
@@ -54,7 +54,7 @@ class SyntheticEngine:
         """See Engine."""
         return self._contexts[branch][1]
 
-    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         answers = []
         for feed in feeds:
@@ -69,7 +69,7 @@ class SyntheticEngine:
 
 
 class RandomEngine(SyntheticEngine):
-    """Scores drawn from a seeded normal distribution for each context, plus a bias by token text.
+    """NextTokenLogits drawn from a seeded normal distribution for each context, plus a bias by token text.
 
     Parameters
     ----------
@@ -84,11 +84,11 @@ class RandomEngine(SyntheticEngine):
         self._seed = seed
         self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
 
-    def scores(self, tokens: tuple[int, ...]) -> Scores:
+    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         digest = hashlib.blake2b(repr((self._seed, tokens[-64:])).encode(), digest_size=8).digest()
         generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
-        return Scores(torch.randn(len(self._bias), generator=generator) + self._bias)
+        return NextTokenLogits(torch.randn(len(self._bias), generator=generator) + self._bias)
 
 
 class ScriptedEngine(SyntheticEngine):
@@ -99,8 +99,9 @@ class ScriptedEngine(SyntheticEngine):
         self._texts = texts
         self._continuation = continuation
 
-    def scores(self, tokens: tuple[int, ...]) -> Scores:
+    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         written = b"".join(self._texts[t] or b"" for t in tokens).decode(errors="replace")
         wanted = self._continuation(written).encode()
-        return Scores(torch.tensor([float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._texts]))
+        logits = [float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._texts]
+        return NextTokenLogits(torch.tensor(logits))

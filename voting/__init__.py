@@ -3,7 +3,7 @@
 from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.confidence import Calibration, confidence
 from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, merge, order_ranks
-from voting.orders import DEFAULT_ORDER_LIMIT, OrderStrategy, draw_orders
+from voting.orders import DEFAULT_ORDER_LIMIT, OrderScheme, draw_orders
 from voting.stopping import DEFAULT_STOPPING_LEVEL, Stopping, orders_needed
 from voting.type_check import TypeCheckError, check_value
 
@@ -14,7 +14,7 @@ __all__ = [
     "Calibration",
     "CandidateCall",
     "CandidateValue",
-    "OrderStrategy",
+    "OrderScheme",
     "Stopping",
     "TypeCheckError",
     "VotedCall",

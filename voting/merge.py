@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lookup.schema import ParameterSpec, ToolSpec
+from lookup.dictionary import ParameterSpec, ToolSpec
 from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.type_check import TypeCheckError, check_value, vote_identity
 

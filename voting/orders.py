@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from lookup.errors import ToolDecodingError
 
-OrderStrategy = Literal["shuffled", "documented", "reversed", "shuffled-once", "aggregated"]
+OrderScheme = Literal["shuffled", "documented", "reversed", "shuffled-once", "aggregated"]
 
 DEFAULT_ORDER_LIMIT = 12
 """The paper's upper limit on sampled orders (*oc*)."""
@@ -19,7 +19,7 @@ _ENUMERATED_KEYS = 6
 def draw_orders(
     keys: Sequence[str],
     order_limit: int = DEFAULT_ORDER_LIMIT,
-    strategy: OrderStrategy = "shuffled",
+    strategy: OrderScheme = "shuffled",
     seed: int = 0,
 ) -> tuple[tuple[str, ...], ...]:
     """Distinct orders of ``keys``: all n! where the limit allows, else ``order_limit`` seeded ones.
@@ -36,8 +36,8 @@ def draw_orders(
     """
     if order_limit < 1:
         raise ToolDecodingError(f"order_limit must be 1 or more, got {order_limit}")
-    if strategy not in get_args(OrderStrategy):
-        raise ToolDecodingError(f"unknown order strategy {strategy!r}; known: {', '.join(get_args(OrderStrategy))}")
+    if strategy not in get_args(OrderScheme):
+        raise ToolDecodingError(f"unknown order strategy {strategy!r}; known: {', '.join(get_args(OrderScheme))}")
     documented = tuple(keys)
     others = _others(documented, random.Random(seed))
     if strategy == "shuffled":

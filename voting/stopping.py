@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Sequence
 from typing import Literal, NamedTuple
 
-from lookup.schema import ParameterSpec, ToolSpec
+from lookup.dictionary import ParameterSpec, ToolSpec
 from voting.call import CandidateCall
 from voting.merge import DEFAULT_OPTIONAL_SHARE, carries_enough, order_ranks
 from voting.type_check import TypeCheckError, check_value, has_one_spelling, vote_identity

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Any
 
-from lookup.schema import MISSING, ParameterSpec, ValueType
+from lookup.dictionary import MISSING, ParameterSpec, ValueType
 
 
 class TypeCheckError(ValueError):

@@ -7,9 +7,9 @@ decision of its own. Whatever else stands in a call rides along: the teacher wan
 """
 
 from eval.bench.workload import Task, Workload
-from lookup.value_text import render_value
+from lookup.values.literal_values import render_value
 from tooldecoding.options import DecodeOptions
-from tooldecoding.token_table import TokenTable
+from tooldecoding.tokens.token_table import TokenTable
 from voting import draw_orders
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from eval.bench.workload import Task, Workload
-from lookup.value_text import render_value
-from tooldecoding.token_table import TokenTable
+from lookup.values.literal_values import render_value
+from tooldecoding.tokens.token_table import TokenTable
 
 _CONTEXT = 128
 """Bytes behind which text is tokenised."""

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from eval.bench.bench_record import Cell, Entry
 from eval.bench.generate_method import Constraint, GenerateMethod, call_pattern
 from eval.bench.method import Method
 from eval.bench.peers import FAILURES, PEERS, admitted_path, failure, installed, ready_peer
 from eval.bench.plan import GREEDY, Plan, beams_of
-from eval.bench.record import Cell, Entry
 from eval.bench.subject import Subject
 from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.bench.workload import Workload

@@ -23,8 +23,8 @@ from transformers import (
 )
 
 from eval.errors import EvalError
-from tooldecoding.extras import how_to_install
-from tooldecoding.token_table import TokenTable
+from tooldecoding.cli.extras import how_to_install
+from tooldecoding.tokens.token_table import TokenTable
 
 FAILURES: Final = (
     ImportError, AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError, RuntimeError, OSError,

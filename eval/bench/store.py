@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from eval.bench.record import Record
+from eval.bench.bench_record import Record
 from eval.errors import EvalError
-from lookup.text_file import read_text
-from tooldecoding.manifest import locked
+from lookup.text.text_file import read_text
+from tooldecoding.files.manifest import locked
 
 JSON: Final = "bench.json"
 PICTURE: Final = "bench.png"

@@ -16,9 +16,9 @@ from eval.bench.tokenizer import bench_lexicon, trained_tokenizer
 from eval.bench.words import COMMON
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError
-from tooldecoding.loading import DTYPES, load_quietly, load_tokenizer
-from tooldecoding.token_table import TokenTable
-from tooldecoding.token_texts import token_texts
+from tooldecoding.models.loading import DTYPES, load_quietly, load_tokenizer
+from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.token_texts import token_texts
 
 
 @dataclass(frozen=True)

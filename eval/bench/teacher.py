@@ -13,11 +13,11 @@ from transformers import LogitsProcessor, PreTrainedModel
 
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
-from tooldecoding.engine import Engine, Feed, Usage
-from tooldecoding.head import Head, Wanted
-from tooldecoding.scores import Scores
-from tooldecoding.strategy import EngineFactory
-from tooldecoding.token_table import TokenTable
+from tooldecoding.engines.engine import Engine, Feed, Usage
+from tooldecoding.engines.language_model import LanguageModel, Wanted
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.strategy import EngineFactory
+from tooldecoding.tokens.token_table import TokenTable
 
 BONUS = 1000.0
 """Added to the wanted token's logit; no logit of a model comes near it."""
@@ -41,7 +41,7 @@ class TaughtProcessor(LogitsProcessor):
         self._clock = clock
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
-        """Scores with the bonus."""
+        """NextTokenLogits with the bonus."""
         with self._clock.teaching():
             step = input_ids.shape[1] - self._prompt
             return scores.scatter_add_(1, self._wanted[:, step, None], self._bonus)
@@ -63,15 +63,15 @@ class WatchedEngines(EngineFactory):
         self._head = _WatchedHead(model, self)
 
 
-class _WatchedHead(Head):
+class _WatchedHead(LanguageModel):
     def __init__(self, model: PreTrainedModel, factory: WatchedEngines) -> None:
         super().__init__(model)
         self._factory = factory
 
-    def run(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[Scores], Any]:
+    def forward(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[NextTokenLogits], Any]:
         clock = self._factory.clock
         clock.begin_pass(arguments["input_ids"].numel())
-        result = super().run(arguments, wanted)
+        result = super().forward(arguments, wanted)
         clock.end_pass()
         return result
 
@@ -140,7 +140,7 @@ class TaughtEngine:
         """See Engine."""
         return self._engine.usage(branch)
 
-    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         feeds = [feed._replace(among=None) for feed in feeds]  # the bonus goes to logits of the whole vocabulary
         answers = self._engine.extend(feeds)
@@ -155,7 +155,7 @@ class TaughtEngine:
                 torch._foreach_add_(raised, BONUS)
         return answers
 
-    def _wanted_logits(self, feed: Feed, scores: Sequence[Scores]) -> list[torch.Tensor]:
+    def _wanted_logits(self, feed: Feed, scores: Sequence[NextTokenLogits]) -> list[torch.Tensor]:
         """Views, of no dimension, of the logits that the wanted tokens have."""
         trace = self._traces[feed.branch]
         sure = len(feed.tokens) - feed.ahead

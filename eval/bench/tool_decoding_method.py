@@ -10,7 +10,7 @@ from eval.bench.lesson import Lesson
 from eval.bench.method import Run, demand_same
 from eval.bench.teacher import TaughtEngine, WatchedEngines
 from eval.bench.workload import Task, Workload
-from lookup.value_text import render_value
+from lookup.values.literal_values import render_value
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult

@@ -11,11 +11,11 @@ from transformers import PreTrainedTokenizerBase
 from eval.bench.words import TOOL, documentation, keys, prose
 from eval.errors import EvalError
 from lookup import extract
-from lookup.schema import LookupDictionary
-from lookup.value_text import render_value
-from tooldecoding.call_format import CALL_FORMATS, CallFormat
-from tooldecoding.prompts import api_bank_prompt
-from tooldecoding.token_table import TokenTable
+from lookup.dictionary import LookupDictionary
+from lookup.values.literal_values import render_value
+from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
+from tooldecoding.prompts.prompts import api_bank_prompt
+from tooldecoding.tokens.token_table import TokenTable
 
 RAGGED: Final = 0.2
 """Prompts of a batch differ by so much from the length that was asked for."""

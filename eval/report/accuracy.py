@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, groupby
 
-from eval.metrics import LIVE_CATEGORIES, Accuracy, Summary
+from eval.metrics.metrics import LIVE_CATEGORIES, Accuracy, Summary
+from eval.metrics.significance import holm, mcnemar
 from eval.report.entry import Entry, common_samples
 from eval.report.table import NONE, Table, counted, percent, probability, times
-from eval.significance import holm, mcnemar
 
 
 def accuracy_tables(entries: Sequence[Entry], heads: Sequence[str]) -> list[Table]:

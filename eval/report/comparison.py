@@ -7,13 +7,13 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from eval.benchmarks import find_benchmark
-from eval.metrics import read_score
+from eval.benchmarks.registry import find_benchmark
+from eval.metrics.metrics import read_score
 from eval.report.accuracy import accuracy_tables, significance_table
 from eval.report.entry import Entry
 from eval.report.error_shares import error_tables
 from eval.report.table import Table
-from tooldecoding.display import shown
+from tooldecoding.cli.display import shown
 
 _FEW = 5
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
-from eval.report.run_folder import COUNTERS, Cost, Run
+from eval.report.finished_run import COUNTERS, Cost, Run
 from eval.report.table import NONE, Table, times
 
 _MEGABYTE = 1e6

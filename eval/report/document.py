@@ -10,8 +10,8 @@ from eval.report.accuracy import accuracy_tables, significance_table
 from eval.report.cost import cost_tables, machine
 from eval.report.entry import Entry, common_samples
 from eval.report.error_shares import error_tables
+from eval.report.finished_run import Run, read_runs
 from eval.report.plots import accuracy_chart, error_chart, order_limit_chart
-from eval.report.run_folder import Run, read_runs
 from eval.report.studies import order_limit_table, orders_table, shots_table, value_errors
 from eval.report.table import NONE, Table, escaped, markdown
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from eval.metrics import Score, Summary, summarise
+from eval.metrics.metrics import Score, Summary, summarise
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
-from eval.error_class import ERROR_CLASSES
-from eval.metrics import Summary
+from eval.metrics.error_class import ERROR_CLASSES
+from eval.metrics.metrics import Summary
 from eval.report.entry import Entry
 from eval.report.table import Table, share
 

@@ -16,8 +16,8 @@ from matplotlib.ft2font import FT2Font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
-from eval.error_class import ERROR_CLASSES
 from eval.errors import EvalError
+from eval.metrics.error_class import ERROR_CLASSES
 from eval.report.entry import Entry
 from eval.report.studies import ValueErrors
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.metrics import summarise
-from eval.report.run_folder import Run
+from eval.metrics.metrics import summarise
+from eval.report.finished_run import Run
 from eval.report.table import NONE, Table, percent
 
 ORDERS = ("documented", "reversed", "shuffled-once", "aggregated", "shuffled")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from eval.metrics import Accuracy, Estimate
-from tooldecoding.display import shown
+from eval.metrics.metrics import Accuracy, Estimate
+from tooldecoding.cli.display import shown
 
 NONE = "-"
 """A cell where there is nothing to say."""

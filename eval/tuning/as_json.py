@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from eval.metrics import Accuracy
+from eval.metrics.metrics import Accuracy
 from eval.tuning.confidence import Study
 from eval.tuning.order_sensitivity import Sensitivity
 from eval.tuning.results import Tuning

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.errors import EvalError
-from eval.methods import predict
-from eval.prediction import Prediction
+from eval.methods.methods import predict
+from eval.methods.prediction import Prediction
 from eval.tuning.items import Item
 from eval.tuning.record import Record, read_record, to_prediction
 from eval.tuning.variant import Variant
-from lookup.text_file import read_text
+from lookup.text.text_file import read_text
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.json_lines import numbered_lines, read_row
-from tooldecoding.result_file import ResultFile
+from tooldecoding.files.json_lines import numbered_lines, read_row
+from tooldecoding.files.result_file import ResultFile
 
 CANDIDATES: Final = "candidates.jsonl"
 AGAIN: Final = "again.jsonl"

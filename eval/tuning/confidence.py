@@ -10,13 +10,13 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from eval.metrics import Estimate
-from eval.samples import Judgement, Sample
+from eval.benchmarks.samples import Judgement, Sample
+from eval.metrics.metrics import Estimate
 from eval.tuning.calibration import cross_validated, fit
 from eval.tuning.derive import Outcome
 from eval.tuning.items import Item
 from eval.tuning.ranking import auroc, calibration_error
-from tooldecoding.call_format import Call, CallFormat
+from tooldecoding.formats.call_format import Call, CallFormat
 from voting import Calibration
 
 RESAMPLES: Final = 1000

@@ -9,20 +9,20 @@ import yaml
 
 from eval.errors import EvalError
 from eval.tuning.results import Tuning
-from tooldecoding.config import COMMAND_LINE_ONLY, ModelSettings
-from tooldecoding.display import shown
+from tooldecoding.cli.config import COMMAND_LINE_ONLY, ModelOptions
+from tooldecoding.cli.display import shown
 
 DEPLOYMENT: Final = "deployment.yaml"
 
 
-def deployment_text(tuning: Tuning, settings: ModelSettings, comments: Sequence[str]) -> str:
+def deployment_text(tuning: Tuning, settings: ModelOptions, comments: Sequence[str]) -> str:
     """The file: every setting that says how calls are decoded, with comments in front.
 
     Parameters
     ----------
     tuning : Tuning
         With a deployed variant.
-    settings : ModelSettings
+    settings : ModelOptions
         What prompts were decoded with; what was tuned goes before.
     comments : sequence of str
         Date, versions, machine.
@@ -34,7 +34,7 @@ def deployment_text(tuning: Tuning, settings: ModelSettings, comments: Sequence[
         **tuning.deployed.__dict__,
         "calibration": None if calibration is None else list(calibration.__dict__.values()),
     }
-    names = [field.name for field in fields(ModelSettings) if field.name not in COMMAND_LINE_ONLY]
+    names = [field.name for field in fields(ModelOptions) if field.name not in COMMAND_LINE_ONLY]
     values = {name: getattr(settings, name) for name in names} | tuned
     lines = [f"# {_one_line(line)}" for line in (*comments, *tuning.reasons)]
     lines.append("")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from eval.tuning.items import Item
 from eval.tuning.record import Record, whole_text, written
 from eval.tuning.variant import Variant
-from lookup.schema import ToolSpec
-from tooldecoding.call_format import Call, CallFormat
+from lookup.dictionary import ToolSpec
+from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, VotedCall, draw_orders, merge
 from voting.stopping import orders_needed

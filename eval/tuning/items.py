@@ -6,15 +6,15 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
+from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.prompts import Prompter
-from eval.run import draw
-from eval.samples import Benchmark, Sample
+from eval.methods.prompts import Prompter
+from eval.runs.run import draw
 from lookup.errors import ToolDecodingError
-from tooldecoding.batch import BadRow, Row
-from tooldecoding.config import Settings
+from tooldecoding.batches.batch import BadRow, Row
+from tooldecoding.batches.jobs import make_request
+from tooldecoding.cli.config import DecodeCommand
 from tooldecoding.decoder import Request
-from tooldecoding.jobs import make_request
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,12 @@ def draw_rows(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
     return draw(rows, limit, seed)  # type: ignore[arg-type, return-value]  # it draws from any sequence
 
 
-def own_items(rows: Sequence[Row], settings: Settings, tokenizer: PreTrainedTokenizerBase) -> list[Item]:
+def own_items(rows: Sequence[Row], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> list[Item]:
     """The rows of ``decode --batch``; a row that cannot be decoded keeps its error and has no part in any figure."""
     return [_own_item(row, settings, tokenizer) for row in rows]
 
 
-def _own_item(row: Row, settings: Settings, tokenizer: PreTrainedTokenizerBase) -> Item:
+def _own_item(row: Row, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> Item:
     request, error = None, ""
     if isinstance(row, BadRow):
         error = row.error

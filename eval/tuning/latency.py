@@ -17,11 +17,11 @@ from eval.errors import EvalError
 from eval.tuning.collect import ProgressBar
 from eval.tuning.items import Item
 from eval.tuning.variant import Variant
-from lookup.text_file import read_text
+from lookup.text.text_file import read_text
+from tooldecoding.batches.jobs import decode_requests
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.jobs import decode_requests
-from tooldecoding.json_lines import numbered_lines, read_row
-from tooldecoding.result_file import ResultFile
+from tooldecoding.files.json_lines import numbered_lines, read_row
+from tooldecoding.files.result_file import ResultFile
 
 LATENCY: Final = "latency.jsonl"
 RESAMPLES: Final = 2000

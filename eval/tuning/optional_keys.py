@@ -7,9 +7,9 @@ given if the reference call has it. For BFCL a key whose alternatives hold "" ma
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from eval.bfcl.data import BfclAnswer
-from eval.samples import Sample
-from lookup.schema import ToolSpec
+from eval.benchmarks.bfcl.data import BfclAnswer
+from eval.benchmarks.samples import Sample
+from lookup.dictionary import ToolSpec
 from voting import VotedCall
 
 

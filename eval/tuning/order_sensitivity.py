@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.tuning.record import RecordedCall
-from lookup.schema import ToolSpec
+from lookup.dictionary import ToolSpec
 from voting import CandidateCall
 from voting.type_check import vote_identity
 

@@ -6,13 +6,13 @@ from itertools import groupby
 from typing import Any
 
 from eval.errors import EvalError
-from eval.prediction import Prediction
+from eval.methods.prediction import Prediction
 from eval.tuning.variant import Variant
+from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
-from lookup.schema import LookupDictionary, ToolSpec
-from lookup.value_text import read_value
-from tooldecoding.call_format import Call, CallFormat
+from lookup.values.literal_values import read_value
 from tooldecoding.decoder import Request
+from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.result import DecodeResult
 from voting import CandidateCall, CandidateValue, merge
 

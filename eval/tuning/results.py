@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.metrics import Accuracy
+from eval.metrics.metrics import Accuracy
 from eval.tuning.choice import Choice, Decision
 from eval.tuning.confidence import Study
 from eval.tuning.latency import Latency

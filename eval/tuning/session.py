@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from eval.benchmarks.samples import Benchmark, Sample
+from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
-from eval.prompts import Prompter
+from eval.methods.prompts import Prompter
 from eval.report.table import percent
-from eval.run import draw
-from eval.run_folder import RunFolder, describe_run
-from eval.samples import Benchmark, Sample
-from eval.score import write_rows
-from eval.settings import EvalSettings
+from eval.runs.run import draw
+from eval.runs.run_folder import RunFolder, describe_run
+from eval.runs.score import write_rows
 from eval.tuning.as_json import to_json
 from eval.tuning.choice import Decision
 from eval.tuning.collect import Collector, ProgressBar
@@ -30,11 +30,11 @@ from eval.tuning.tables import show, tables
 from eval.tuning.tuner import Tuner
 from eval.tuning.variant import Variant
 from eval.tuning.verdicts import Verdicts
-from tooldecoding.batch import Row
-from tooldecoding.config import ModelSettings, Settings
+from tooldecoding.batches.batch import Row
+from tooldecoding.cli.config import DecodeCommand, ModelOptions
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.loading import load_quietly
-from tooldecoding.manifest import digest
+from tooldecoding.files.manifest import digest
+from tooldecoding.models.loading import load_quietly
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -67,7 +67,7 @@ class Plan:
 
 
 def tune_benchmark(
-    benchmark: Benchmark, categories: Sequence[str], every: Sequence[Sample], settings: EvalSettings, plan: Plan
+    benchmark: Benchmark, categories: Sequence[str], every: Sequence[Sample], settings: EvalOptions, plan: Plan
 ) -> Tuning:
     """Tune on a benchmark's samples; see ``_tune``."""
     samples = draw(every, settings.limit, settings.seed)
@@ -83,7 +83,7 @@ def tune_benchmark(
     return _tune(items, Verdicts(benchmark, items), settings, decoder, plan, about, manifest)
 
 
-def tune_own_data(rows: Sequence[Row], limit: int | None, settings: Settings, plan: Plan) -> Tuning:
+def tune_own_data(rows: Sequence[Row], limit: int | None, settings: DecodeCommand, plan: Plan) -> Tuning:
     """Tune on prompts without answers; see ``_tune``."""
     drawn = draw_rows(rows, limit, settings.seed)
     plan.decision.demand_enough(len(drawn), answers=False)
@@ -100,19 +100,19 @@ def tune_own_data(rows: Sequence[Row], limit: int | None, settings: Settings, pl
     return _tune(items, None, settings, decoder, plan, about, manifest)
 
 
-def _before_tuning(settings: ModelSettings, plan: Plan) -> dict[str, Any]:
+def _before_tuning(settings: ModelOptions, plan: Plan) -> dict[str, Any]:
     """What is tuned, as it stands before; the largest limit gives the candidates of all others."""
     if settings.orders != "shuffled":
         raise EvalError(f"tune compares limits of shuffled orders, but orders is {settings.orders}; leave it out")
     return {"order_limit": plan.limits[-1], "stopping": "none", "calibration": None}
 
 
-def _load(settings: ModelSettings) -> tuple[ToolDecoder, "PreTrainedTokenizerBase"]:
+def _load(settings: ModelOptions) -> tuple[ToolDecoder, "PreTrainedTokenizerBase"]:
     model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype, settings.trust_remote_code)
     return ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0), tokenizer
 
 
-def _about(data: str, settings: ModelSettings, decoder: ToolDecoder) -> dict[str, Any]:
+def _about(data: str, settings: ModelOptions, decoder: ToolDecoder) -> dict[str, Any]:
     return {
         "benchmark": data,
         "model": settings.model,
@@ -127,7 +127,7 @@ def _about(data: str, settings: ModelSettings, decoder: ToolDecoder) -> dict[str
 def _tune(
     items: Sequence[Item],
     verdicts: Verdicts | None,
-    settings: ModelSettings,
+    settings: ModelOptions,
     decoder: ToolDecoder,
     plan: Plan,
     about: Mapping[str, Any],
@@ -152,7 +152,7 @@ def _tune(
 def _run(
     items: Sequence[Item],
     verdicts: Verdicts | None,
-    settings: ModelSettings,
+    settings: ModelOptions,
     decoder: ToolDecoder,
     plan: Plan,
     about: Mapping[str, Any],
@@ -171,7 +171,7 @@ def _run(
     return tuner, tuner.run(about)
 
 
-def _write_files(tuner: Tuner, tuning: Tuning, settings: ModelSettings, out: Path) -> None:
+def _write_files(tuner: Tuner, tuning: Tuning, settings: ModelOptions, out: Path) -> None:
     _write_predictions(tuner, tuning, out)
     write_text(out / "tune.json", json.dumps(to_json(tuning), indent=2, ensure_ascii=False) + "\n")
     title = f"{tuning.about['benchmark']}, {tuning.about['model']}"

@@ -6,12 +6,12 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from eval.metrics import Estimate
+from eval.metrics.metrics import Estimate
 from eval.report.table import NONE, Table, percent, probability, share
 from eval.tuning.latency import Latency
 from eval.tuning.order_sensitivity import Flips
 from eval.tuning.results import LimitRow, Tuning
-from tooldecoding.display import shown
+from tooldecoding.cli.display import shown
 
 BUSY = 0.8
 """Below this share of processor time in the latency on a CPU, other processes took part of it."""

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from eval.errors import EvalError
-from eval.metrics import Accuracy
-from eval.significance import holm
+from eval.metrics.metrics import Accuracy
+from eval.metrics.significance import holm
 from eval.tuning.choice import Choice, Decision, Right, choose, p_of_loss
 from eval.tuning.collect import Collector
 from eval.tuning.confidence import COMBINED, SINGLE, Slots, Study, calibrate, label_values, study

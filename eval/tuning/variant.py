@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from tooldecoding.options import DecodeOptions
-from voting.orders import OrderStrategy
+from voting.orders import OrderScheme
 from voting.stopping import Stopping
 
 
@@ -15,7 +15,7 @@ class Variant:
     optional_share: float = 0.5
     stopping: Stopping = "none"
     stopping_level: float = 0.05
-    orders: OrderStrategy = "shuffled"
+    orders: OrderScheme = "shuffled"
 
     @property
     def label(self) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval.metrics import Accuracy
-from eval.predictions import PredictionRow, Predictions
-from eval.samples import Benchmark, Judgement, Sample
-from eval.score import Scorer
+from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.metrics.metrics import Accuracy
+from eval.runs.predictions import PredictionRow, Predictions
+from eval.runs.score import Scorer
 from eval.tuning.derive import Outcome
 from eval.tuning.items import Item
 

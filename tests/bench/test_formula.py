@@ -11,8 +11,8 @@ from eval.bench.subject import Subject, load_subject
 from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.bench.words import COMMON
 from eval.bench.workload import Ask, make_workload
-from tooldecoding.call_format import CALL_FORMATS
-from tooldecoding.loading import find_device
+from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.models.loading import find_device
 from tooldecoding.options import DecodeOptions
 
 FOUND = vocabularies(SHARED)

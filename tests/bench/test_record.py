@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from eval.bench.bench_record import Cell, Entry, Record, Spread
 from eval.bench.method import Run
-from eval.bench.record import Cell, Entry, Record, Spread
 from eval.bench.store import Store
 from eval.errors import EvalError
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from boundaries.judge import Case, is_admitted_call, with_tool
-from eval.api_bank.benchmark import API_BANK
-from eval.bfcl.benchmark import BFCL_LIVE, BFCL_V1
-from eval.samples import Benchmark
-from eval.sgd import SGD
+from eval.benchmarks.api_bank.benchmark import API_BANK
+from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.benchmarks.samples import Benchmark
+from eval.benchmarks.sgd import SGD
 from lookup import extract
-from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
-from tooldecoding.call_format import CALL_FORMATS, Call, CallFormat
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
+from tooldecoding.formats.call_format import CALL_FORMATS, Call, CallFormat
 
 PROMPTS = (
     "User: hello\nAPI-Request: ",

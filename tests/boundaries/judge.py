@@ -9,12 +9,12 @@ import torch
 
 from boundaries.vocabularies import own_tokens
 from boundaries.wanter import Left, Wanter, noise
-from lookup.schema import MISSING, LookupDictionary, ParameterSpec, ToolSpec
-from lookup.value_grammar import value_grammar
-from lookup.value_text import admissible, read_value, render_value
-from tooldecoding.call_format import CALL_FORMATS, Call, CallFormat
+from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
+from lookup.values.grammar import value_grammar
+from lookup.values.literal_values import admissible, read_value, render_value
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ToolDecodingError
+from tooldecoding.formats.call_format import CALL_FORMATS, Call, CallFormat
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
 

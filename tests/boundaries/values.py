@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from boundaries.gold import PROMPTS, TAILS
 from boundaries.judge import Case, is_admitted_call
-from lookup.schema import LookupDictionary
-from tooldecoding.call_format import CALL_FORMATS, Call
+from lookup.dictionary import LookupDictionary
+from tooldecoding.formats.call_format import CALL_FORMATS, Call
 from tools import parameter, tool
 
 PIECES = [

@@ -7,7 +7,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from tiny_models import tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.token_table import TokenTable
+from tooldecoding.tokens.token_table import TokenTable
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 FOLDER = "tokenizers"

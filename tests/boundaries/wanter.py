@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import torch
 
-from tooldecoding.engine import Feed
-from tooldecoding.scores import Scores
+from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.testing import SyntheticEngine
 
 WANTED, SECOND = 100.0, 50.0
@@ -62,15 +62,15 @@ class Wanter(SyntheticEngine):
         self._paths = [(tuple(wanted), WANTED), *((tuple(ids), SECOND) for ids in second)]
         self.left: Left | None = None
 
-    def scores(self, tokens: tuple[int, ...]) -> Scores:
+    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         logits = self._rows[hash(tokens[-_LONGEST:]) % ROWS].clone()
         for ids, weight in reversed(self._paths):
             if len(tokens) < len(ids) and tokens == ids[: len(tokens)]:
                 logits[ids[len(tokens)]] = weight
-        return Scores(logits)
+        return NextTokenLogits(logits)
 
-    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         for feed in feeds:
             before, _ = self._contexts[feed.branch]

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.api_bank.benchmark import API_BANK
-from eval.api_bank.checker import TOOLS
-from eval.api_bank.data import LEVEL_1
-from eval.samples import Judgement, Sample
+from eval.benchmarks.api_bank.benchmark import API_BANK
+from eval.benchmarks.api_bank.checker import TOOLS
+from eval.benchmarks.api_bank.data import LEVEL_1
+from eval.benchmarks.samples import Judgement, Sample
 
 Turn = tuple[str, Mapping[str, Any], Any]
 """Tool, arguments, output."""

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.api_bank.benchmark import API_BANK, render_truth
-from eval.api_bank.checker import TOOLS
-from eval.api_bank.data import LEVELS
-from eval.samples import Sample
+from eval.benchmarks.api_bank.benchmark import API_BANK, render_truth
+from eval.benchmarks.api_bank.checker import TOOLS
+from eval.benchmarks.api_bank.data import LEVELS
+from eval.benchmarks.samples import Sample
 from growth import assert_linear
 
 FOLDER = DATA / "api-bank"

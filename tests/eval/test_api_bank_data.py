@@ -8,12 +8,12 @@ import pytest
 from api_bank_folder import api_row, described, only, write_folder, write_lines
 
 from data import DATA, needs_data
-from eval.api_bank.benchmark import API_BANK
-from eval.api_bank.data import LEVEL_1, LEVEL_2, LEVELS, load_samples
-from eval.api_bank.descriptions import find_descriptions
-from eval.api_bank.export import export
+from eval.benchmarks.api_bank.benchmark import API_BANK
+from eval.benchmarks.api_bank.data import LEVEL_1, LEVEL_2, LEVELS, load_samples
+from eval.benchmarks.api_bank.descriptions import find_descriptions
+from eval.benchmarks.api_bank.export import export
 from eval.errors import EvalError
-from tooldecoding.dialogue import ToolRequest, ToolResponse, Utterance
+from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Utterance
 
 ALARM = ("QueryAlarm", {"token": "t1", "time": "2023-01-01 10:00:00"}, {"time": "2023-01-01 10:00:00"})
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.api_bank.parser import get_api_call, parse_arguments
+from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from growth import assert_linear
 
 # SCORING.md, "parser"

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from api_bank_folder import Bank, only, write_folder
 
-from eval.api_bank.data import LEVEL_2
-from eval.api_bank.sums import calculate
-from eval.api_bank.tool import ToolFailure
+from eval.benchmarks.api_bank.data import LEVEL_2
+from eval.benchmarks.api_bank.tools.sums import calculate
+from eval.benchmarks.api_bank.tools.tool import ToolFailure
 
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
 ROW = {"username": "ann", "content": "Gym workout today", "time": "2023-03-16 10:00:00", "location": "hall"}

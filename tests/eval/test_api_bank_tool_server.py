@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from api_bank_folder import Bank, write_folder
 
-from eval.api_bank.tool_server import ToolServer
+from eval.benchmarks.api_bank.tool_server import ToolServer
 from eval.errors import EvalError
 
 EXTRACTION = r"""

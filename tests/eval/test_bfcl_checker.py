@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.bfcl.checker import check_calls
-from eval.bfcl.reference import reference_calls
-from eval.bfcl.verdicts import CRASH
-from tooldecoding.call_format import Call
+from eval.benchmarks.bfcl.checker import check_calls
+from eval.benchmarks.bfcl.reference import reference_calls
+from eval.benchmarks.bfcl.verdicts import CRASH
+from tooldecoding.formats.call_format import Call
 
 
 def tool(types: dict[str, Any], required: list[str] | None = None, name: str = "f") -> dict[str, Any]:

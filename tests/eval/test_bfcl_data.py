@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from data import DATA, needs_data
-from eval.bfcl.benchmark import BFCL_LIVE, BFCL_V1
-from eval.bfcl.data import load_samples
-from eval.bfcl.files import hub_files
+from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.benchmarks.bfcl.data import load_samples
+from eval.benchmarks.bfcl.files import hub_files
 from eval.errors import EvalError
-from tooldecoding.dialogue import Utterance
 from tooldecoding.errors import MissingExtraError
+from tooldecoding.prompts.dialogue import Utterance
 
 TOOL = {
     "name": "f",
@@ -222,7 +222,7 @@ class TestHub:
         monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
 
     def _stand_in(self, folder: Path, monkeypatch) -> None:
-        from eval.bfcl import files
+        from eval.benchmarks.bfcl import files
 
         def local(address):
             assert address == "hf://datasets/owner/name"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eval.bfcl.arithmetic import MAX_BITS, MAX_SIZE
-from eval.bfcl.decoder import MAX_LENGTH, UNPACKED, CallDecodeError, decode_calls
+from eval.benchmarks.bfcl.arithmetic import MAX_BITS, MAX_SIZE
+from eval.benchmarks.bfcl.parser import MAX_LENGTH, UNPACKED, CallDecodeError, decode_calls
 from growth import assert_linear
-from tooldecoding.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.call_format import CALL_FORMATS, Call
 
 CALL = [("f", {"a": 1})]
 

@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from eval.bfcl.export import export
+from eval.benchmarks.bfcl.export import export
+from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
-from eval.samples import Sample
-from lookup.schema import LookupDictionary
-from tooldecoding.documentation import Documentation
+from lookup.dictionary import LookupDictionary
+from tooldecoding.prompts.documentation import Documentation
 
 MODEL = "Qwen/Qwen3-8B"
 

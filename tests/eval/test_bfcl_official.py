@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from data import DATA, needs_data
-from eval.bfcl.benchmark import BFCL_LIVE, BFCL_V1
-from tooldecoding.call_format import CALL_FORMATS, Call
+from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from tooldecoding.formats.call_format import CALL_FORMATS, Call
 
 VERDICTS = DATA.parent / "fixtures" / "bfcl_official_verdicts.jsonl"
 NEVER_RIGHT = {"live_simple_106-63-0", "live_simple_112-68-0", "live_multiple_862-181-3", "live_multiple_964-207-0"}

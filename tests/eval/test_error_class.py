@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.bfcl.arithmetic import CallDecodeError
-from eval.bfcl.decoder import decode_calls
-from eval.error_class import attempted_names, classify
-from eval.samples import Judgement, Sample
-from tooldecoding.call_format import Call
-from tooldecoding.documentation import Documentation
+from eval.benchmarks.bfcl.arithmetic import CallDecodeError
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.samples import Judgement, Sample
+from eval.metrics.error_class import attempted_names, classify
+from tooldecoding.formats.call_format import Call
+from tooldecoding.prompts.documentation import Documentation
 
 TOOLS: list[dict[str, Any]] = [
     {

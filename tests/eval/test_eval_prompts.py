@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from eval.benchmarks.samples import Sample
+from eval.benchmarks.sgd import SGD
+from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
-from eval.prompts import Prompter
-from eval.samples import Sample
-from eval.settings import EvalSettings
-from eval.sgd import SGD
+from eval.methods.prompts import Prompter
 from eval_data import REFERENCES, write_sgd
 from tiny_models import byte_level_tokenizer
 from tooldecoding.errors import ConfigError
 
 TOKENIZER = byte_level_tokenizer()
-SETTINGS = EvalSettings(template="api-bank")
+SETTINGS = EvalOptions(template="api-bank")
 
 
 @pytest.fixture

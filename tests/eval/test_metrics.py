@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.errors import EvalError
-from eval.metrics import Accuracy, Score, read_score, summarise, unweighted_mean
-from eval.significance import holm, mcnemar
+from eval.metrics.metrics import Accuracy, Score, read_score, summarise, unweighted_mean
+from eval.metrics.significance import holm, mcnemar
 from made_up_runs import CLASSES, score_row
 
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))

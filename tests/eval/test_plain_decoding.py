@@ -6,11 +6,11 @@ from contextlib import contextmanager
 import pytest
 import torch
 
-from eval.plain_decoding import PlainDecoder, turn_end
-from lookup.schema import LookupDictionary
+from eval.methods.plain_decoding import PlainDecoder, turn_end
+from lookup.dictionary import LookupDictionary
 from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
-from tooldecoding.loading import load_model
+from tooldecoding.models.loading import load_model
 from tooldecoding.options import DecodeOptions
 
 PROMPTS = ["User: go\nCalls: ", "AI: what is the weather like in San Francisco?\nAPI-Request: ", "x"]

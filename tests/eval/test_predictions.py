@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from eval.benchmarks import choose_categories
-from eval.bfcl.benchmark import BFCL_V1
+from eval.benchmarks.bfcl.benchmark import BFCL_V1
+from eval.benchmarks.registry import choose_categories
+from eval.benchmarks.samples import Sample
+from eval.benchmarks.sgd import SGD
 from eval.errors import EvalError
-from eval.predictions import read_predictions
-from eval.samples import Sample
-from eval.score import Scorer
-from eval.sgd import SGD
+from eval.runs.predictions import read_predictions
+from eval.runs.score import Scorer
 from eval_data import REFERENCES, prediction_rows, write_sgd
 
 

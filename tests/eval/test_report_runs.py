@@ -10,7 +10,7 @@ import pytest
 
 from eval.errors import EvalError
 from eval.report import write_report
-from eval.report.run_folder import read_run, read_runs
+from eval.report.finished_run import read_run, read_runs
 from made_up_runs import lines, made_up_scores, prediction_row, score_row, write_run
 
 SCORES = [score_row("a", "seen"), score_row("b", "seen", "value"), score_row("c", "seen", "key")]

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval.benchmarks.samples import Sample
+from eval.benchmarks.sgd import SGD
+from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
-from eval.prediction import Prediction
-from eval.prompts import Prompter
-from eval.run import draw, run
-from eval.run_folder import RunFolder, describe_run
-from eval.samples import Sample
-from eval.settings import EvalSettings
-from eval.sgd import SGD
+from eval.methods.prediction import Prediction
+from eval.methods.prompts import Prompter
+from eval.runs.run import draw, run
+from eval.runs.run_folder import RunFolder, describe_run
 from eval_data import write_sgd
 from tiny_models import byte_level_tokenizer
 from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
-from tooldecoding.result_file import ResultFile
+from tooldecoding.files.result_file import ResultFile
 
-SETTINGS = EvalSettings(template="api-bank")
+SETTINGS = EvalOptions(template="api-bank")
 
 
 class Echo:
@@ -101,7 +101,7 @@ def test_drawn_samples(count: int, limit: int, more: int, seed: int) -> None:
     assert draw(samples, None, seed) == samples
 
 
-def manifest(samples: Sequence[Sample], settings: EvalSettings) -> dict[str, object]:
+def manifest(samples: Sequence[Sample], settings: EvalOptions) -> dict[str, object]:
     prompter = Prompter(settings, samples, byte_level_tokenizer())
     prompts = [prompter.text(s) for s in samples]
     return describe_run(SGD, settings, SGD.categories, samples, len(samples), "cpu", prompts)
@@ -151,7 +151,7 @@ def test_a_run_with_a_calibration_goes_on(tmp_path: Path, samples: list[Sample])
 
 def test_a_label_tells_runs_apart() -> None:
     settings = [
-        EvalSettings(method=method, order_limit=limit, orders=orders, stopping=stopping, optional_share=share)
+        EvalOptions(method=method, order_limit=limit, orders=orders, stopping=stopping, optional_share=share)
         for method in ("greedy", "tool-decoding")
         for limit in (1, 12)
         for orders in ("shuffled", "aggregated")
@@ -162,4 +162,4 @@ def test_a_label_tells_runs_apart() -> None:
         s.label for s in settings if s.method == "tool-decoding" and (s.orders == "shuffled" or s.order_limit == 1)
     }
     assert len(labels) == 12
-    assert EvalSettings().label == "tool-decoding, 12 orders"
+    assert EvalOptions().label == "tool-decoding, 12 orders"

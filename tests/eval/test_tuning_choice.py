@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.errors import EvalError
-from eval.significance import mcnemar
+from eval.metrics.significance import mcnemar
 from eval.tuning.choice import Decision, choose, p_of_loss, read_rule
 from eval.tuning.limits import read_limits
 

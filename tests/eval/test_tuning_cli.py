@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from conftest import CASES, Ran
-from eval.settings import EvalSettings
+from eval.commands.settings import EvalOptions
 from eval_data import write_sgd
-from tooldecoding.config import Settings, read_config
+from tooldecoding.cli.config import DecodeCommand, read_config
 
 Cli = Callable[..., Ran]
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
@@ -46,9 +46,9 @@ def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: P
     assert (out / "tune.png").stat().st_size > 10_000
 
     deployed = read_config(str(out / "deployment.yaml"))
-    assert deployed == read_config(str(out / "deployment.yaml"), EvalSettings)
+    assert deployed == read_config(str(out / "deployment.yaml"), EvalOptions)
     assert (deployed["order_limit"], deployed["model"]) == (result["chosen"]["order_limit"], tiny_model_path)
-    Settings(**deployed)
+    DecodeCommand(**deployed)
     tools, dialogue = CASES / "tools.jsonl", tmp_path / "dialogue.jsonl"
     dialogue.write_text('{"role": "User", "text": "Cancel table 7."}\n')
     ran = cli("decode", "--config", out / "deployment.yaml", "--tools", tools, "--dialogue", dialogue, "--json")

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.bfcl.data import BfclAnswer
-from eval.samples import Sample
+from eval.benchmarks.bfcl.data import BfclAnswer
+from eval.benchmarks.samples import Sample
 from eval.tuning.calibration import cross_validated, fit, predict
 from eval.tuning.confidence import COMBINED, SHARE, SINGLE, SINGLE_CALIBRATED, Slot, calibrate, study
 from eval.tuning.optional_keys import count_presence
 from eval.tuning.ranking import auroc, calibration_error, reliability, risk_coverage
 from lookup import extract
-from tooldecoding.call_format import Call
+from tooldecoding.formats.call_format import Call
 from voting import VotedCall, VotedParameter, confidence
 
 SCORED = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.3, 0.5, 1.0]), st.booleans()), min_size=1, max_size=30)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import eval_data
-from eval.benchmarks import find_benchmark
+from eval.benchmarks.registry import find_benchmark
 from eval.errors import EvalError
 from eval.tuning.choice import Decision
 from eval.tuning.confidence import label_values
@@ -21,8 +21,8 @@ from eval.tuning.tuner import Tuner
 from eval.tuning.variant import Variant
 from eval.tuning.verdicts import Verdicts
 from eval_data import write_sgd
-from tooldecoding.call_format import CALL_FORMATS
 from tooldecoding.decoder import Request
+from tooldecoding.formats.call_format import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, CandidateValue, VotedCall, VotedParameter, merge
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from data import bfcl_entries, needs_data
 from growth import assert_linear
-from lookup.bfcl_python import FORM as PYTHON
-from lookup.bfcl_xml import FORM as XML
-from lookup.forms import MisreadError
-from lookup.schema import MISSING
+from lookup.corpora.bfcl_python import FORM as PYTHON
+from lookup.corpora.bfcl_xml import FORM as XML
+from lookup.dictionary import MISSING
+from lookup.forms.form import MisreadError
 from parity.renderings import bfcl_python, bfcl_xml, python_type, xml_type
 
 

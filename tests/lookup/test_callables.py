@@ -12,10 +12,10 @@ from typing import Annotated, Any, Dict, List, Literal, Optional, Sequence, Tupl
 import pytest
 from pydantic import BaseModel, Field, RootModel
 
-from lookup.callables import read_callable, read_model
+from lookup.dictionary import MISSING
 from lookup.errors import DocumentationError
-from lookup.python_source import find
-from lookup.schema import MISSING
+from lookup.python.callables import read_callable, read_model
+from lookup.python.functions import find
 
 # What stands in these functions is to be read as it stands, and Python prints Literal['a'] with single quotes.
 # ruff: noqa: UP006, UP007, UP045, B006, B008
@@ -275,5 +275,5 @@ def test_a_model_documents_its_fields():
 
 
 def test_pydantic_is_not_imported_before_it_is_needed():
-    code = "import sys, lookup.callables; sys.exit('pydantic' in sys.modules)"
+    code = "import sys, lookup.python.callables; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

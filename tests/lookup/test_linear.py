@@ -5,9 +5,9 @@ import json
 
 import pytest
 
+from eval.bench.documentation.hostile import HOSTILE
 from growth import assert_linear
 from lookup import DocumentationError, LiteralError, extract, read_literal
-from tooldecoding.hostile import HOSTILE
 
 
 def tool(properties, definitions):

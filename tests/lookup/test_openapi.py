@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
+from lookup.dictionary import MISSING
 from lookup.errors import DocumentationError
-from lookup.openapi import FORM
-from lookup.schema import MISSING
-from lookup.yaml_text import find_yaml
+from lookup.forms.openapi import FORM
+from lookup.yaml.text import find_yaml
 
 METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
 STYLES = [

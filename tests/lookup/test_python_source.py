@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from data import bfcl_entries, needs_data
 from growth import assert_linear
-from lookup import python_source, signature_line
-from lookup.docstring import read_docstring
-from lookup.forms import MisreadError
-from lookup.literal_text import escape, render_literal
-from lookup.requiredness import prose
-from lookup.schema import ANY, MISSING, ParameterSpec, ToolSpec
-from lookup.type_names import value_type
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ToolSpec
+from lookup.forms.form import MisreadError
+from lookup.parameters.requiredness import prose
+from lookup.parameters.type_names import value_type
+from lookup.python import functions as python_source
+from lookup.python import signature_line
+from lookup.python.docstring import read_docstring
+from lookup.values.literal_text import escape, render_literal
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(lambda key: key not in ("self", "cls", "lambda"))
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
-from lookup.type_names import value_type
-from lookup.unions import united
-from tooldecoding.documentation import json_schema
+from lookup.parameters.type_names import value_type
+from lookup.parameters.unions import united
+from tooldecoding.prompts.documentation import json_schema
 
 WORDS = [
     "name",

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
-from lookup.notations import Notation
-from lookup.schema import MISSING, ParameterSpec, ValueType
-from lookup.unions import united
-from lookup.value_grammar import ValueGrammar, value_grammar
-from lookup.value_text import admissible, close_literal, read_value, render_value
+from lookup.parameters.unions import united
+from lookup.values.grammar import ValueGrammar, value_grammar
+from lookup.values.literal_values import admissible, close_literal, read_value, render_value
+from lookup.values.notations import Notation
 from voting import check_value
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

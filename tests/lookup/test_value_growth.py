@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from test_value_grammar import ANY, NOTATIONS, PIECES, TYPES
 
 from lookup import DocumentationError, extract
-from lookup.notations import Notation
-from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
-from lookup.value_grammar import value_grammar
-from lookup.value_text import admissible, admissible_behind, close_literal, read_value, render_value
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.values.grammar import value_grammar
+from lookup.values.literal_values import admissible, admissible_behind, close_literal, read_value, render_value
+from lookup.values.notations import Notation
 from voting import check_value
 
 

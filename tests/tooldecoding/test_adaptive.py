@@ -13,11 +13,11 @@ import pytest
 from rich.console import Console
 
 from conftest import CASES, Ran
-from lookup.schema import LookupDictionary
+from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
-from tooldecoding.config import load_settings
+from tooldecoding.cli.config import load_settings
+from tooldecoding.cli.display import show_result
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.display import show_result
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult

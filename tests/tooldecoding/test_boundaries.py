@@ -7,10 +7,10 @@ from tokenizers import normalizers
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import TokenizerError
-from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine, SyntheticEngine
-from tooldecoding.token_table import TokenTable
+from tooldecoding.tokens.token_table import TokenTable
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 TOKENIZERS = {
@@ -100,9 +100,9 @@ def test_a_longer_token_speaks_for_the_end_that_it_begins_with() -> None:
     """The model would write `)]`, never `)` alone: that must outweigh its weaker wish for another key."""
 
     class Wishes(SyntheticEngine):
-        def scores(self, tokens: tuple[int, ...]) -> Scores:
+        def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
             texts = decoder.table.texts
-            return Scores(torch.tensor([5.0 * (t == b")]") + 3.0 * (t or b" ").isalpha() for t in texts]))
+            return NextTokenLogits(torch.tensor([5.0 * (t == b")]") + 3.0 * (t or b" ").isalpha() for t in texts]))
 
     tokenizer = TOKENIZERS["byte-level"]
     decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookup.schema import ToolSpec
-from tooldecoding.call_format import CALL_FORMATS, Call, CallSyntaxError
+from lookup.dictionary import ToolSpec
+from tooldecoding.formats.call_format import CALL_FORMATS, Call, CallSyntaxError
 from tools import WEATHER, lookup, parameter, tool
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="()[]=,'\""), min_size=1, max_size=8)

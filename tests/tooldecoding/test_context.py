@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from test_law_valid_calls import BIASES
 
-from lookup.schema import ValueType
+from lookup.dictionary import ValueType
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.engine import Feed
+from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError
 from tooldecoding.options import DecodeOptions
-from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine
 from tools import WEATHER, lookup, parameter, tool
 
@@ -32,7 +32,7 @@ class Measured(RandomEngine):
 
     longest = 0
 
-    def extend(self, feeds: Sequence[Feed]) -> list[list[Scores]]:
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         answers = super().extend(feeds)
         self.longest = max(self.longest, *(len(self._contexts[f.branch][0]) for f in feeds))

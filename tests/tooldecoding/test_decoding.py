@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from lookup.dictionary import LookupDictionary
 from lookup.errors import DocumentationError
-from lookup.schema import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ConfigError, PromptError

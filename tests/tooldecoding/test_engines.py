@@ -9,11 +9,11 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engine import Engine, Feed
+from tooldecoding.engines.engine import Engine, Feed
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.slot_cache import CHUNK
+from tooldecoding.engines.strategy import EngineFactory
 from tooldecoding.errors import ModelError
-from tooldecoding.scores import Scores
-from tooldecoding.slot_cache import CHUNK
-from tooldecoding.strategy import EngineFactory
 from tools import PROMPTS, WEATHER, lookup
 
 TOKENIZER = byte_level_tokenizer()
@@ -38,7 +38,7 @@ def reference(model: Any, tokens: list[int]) -> torch.Tensor:
     return logits
 
 
-def assert_scores(scores: Scores | None, model: Any, tokens: list[int]) -> None:
+def assert_scores(scores: NextTokenLogits | None, model: Any, tokens: list[int]) -> None:
     assert scores is not None
     torch.testing.assert_close(scores.logits, reference(model, tokens), atol=1e-4, rtol=1e-4)
 
@@ -133,7 +133,7 @@ def test_on_a_gpu() -> None:
 def test_scores_are_those_of_softmax(size: int, spread: float) -> None:
     logits = torch.randn(size, generator=torch.Generator().manual_seed(size)) * spread
     logits[[7, 200]] = logits.max() + 1.0
-    scores = Scores(logits)
+    scores = NextTokenLogits(logits)
     expected = torch.log_softmax(logits.double(), -1)
     assert scores.best == 7  # the lower id among equals
     for token in (7, 200, 9, size - 1):

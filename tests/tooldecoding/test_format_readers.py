@@ -8,14 +8,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from test_call_format import TOOLS, VALUES, draw_call
 
-from eval.api_bank.parser import get_api_call, parse_arguments
-from eval.bfcl.decoder import CallDecodeError, decode_calls
+from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
+from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
 from growth import assert_linear
-from lookup.schema import ToolSpec
-from lookup.value_text import render_value
-from tooldecoding.call_decoder import DecodedCall
-from tooldecoding.call_format import CALL_FORMATS, Call
-from tooldecoding.format_readers import MAX_DEPTH, MAX_LENGTH, UnreadableCallError, read_api_bank, read_pythonic
+from lookup.dictionary import ToolSpec
+from lookup.values.literal_values import render_value
+from tooldecoding.calls.call_decoder import DecodedCall
+from tooldecoding.formats.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.readers import MAX_DEPTH, MAX_LENGTH, UnreadableCallError, read_api_bank, read_pythonic
 from tooldecoding.result import Counters, DecodeResult
 from tools import lookup, parameter, tool
 from voting import VotedCall, VotedParameter

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from lookup.schema import LookupDictionary
+from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions

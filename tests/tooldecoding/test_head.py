@@ -10,9 +10,9 @@ from torch.nn.functional import linear as torch_linear
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
-from tooldecoding import head as head_module
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.head import Head, Wanted
+from tooldecoding.engines import language_model as head_module
+from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tools import PROMPTS, WEATHER, lookup, tool
 
 TOKENIZER = byte_level_tokenizer()
@@ -40,7 +40,7 @@ def test_scores_are_the_models(name: str) -> None:
         expected = model(IDS).logits.float()
     few, every = np.array([3, 7, 41, 250]), np.arange(len(TOKENIZER))
     wanted = [Wanted(1, 4, None), Wanted(0, 2, few), Wanted(0, 4, None), Wanted(1, 0, every)]
-    scores, _ = Head(model).run({"input_ids": IDS}, wanted)
+    scores, _ = LanguageModel(model).forward({"input_ids": IDS}, wanted)
     for found, place in zip(scores, wanted, strict=True):
         logits = expected[place.row, place.column]
         for tokens in (few, np.array([3, 250])):  # the second, which nobody asked for before, is computed now
@@ -56,10 +56,10 @@ def test_scores_are_the_models(name: str) -> None:
 
 def test_models_that_do_more_to_their_logits_keep_their_own_head(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, linear in (("llama", True), ("gpt2", True), ("gemma2", False), ("granite", False), ("cohere", False)):
-        head = Head(MODELS[name]())  # type: ignore[no-untyped-call]
+        head = LanguageModel(MODELS[name]())  # type: ignore[no-untyped-call]
         ours = Mock(side_effect=torch_linear)
         monkeypatch.setattr(head_module, "linear", ours)
-        head.run({"input_ids": IDS}, [Wanted(0, 1, np.array([3, 4]))])
+        head.forward({"input_ids": IDS}, [Wanted(0, 1, np.array([3, 4]))])
         assert ours.called is linear, name
         monkeypatch.undo()
 
@@ -80,8 +80,8 @@ def test_choices_compute_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.counters.constrained_tokens == result.counters.forward_passes >= 1
     assert sizes and all(states == 1 and weight < len(TOKENIZER) / 8 for states, weight in sizes)
     full: list[int] = []
-    rows = Head._rows
-    monkeypatch.setattr(Head, "_rows", lambda self, hidden: full.append(len(hidden)) or rows(self, hidden))
+    rows = LanguageModel._rows
+    monkeypatch.setattr(LanguageModel, "_rows", lambda self, hidden: full.append(len(hidden)) or rows(self, hidden))
     result = decoder.decode(PROMPTS[1], tools=lookup(WEATHER), draft_tokens=0, order_limit=1)
     # one position a pass, and more where pending text is tried
     assert 0 < len(full) <= result.counters.forward_passes and max(full) <= 3

@@ -16,7 +16,7 @@ from transformers.generation.streamers import BaseStreamer
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder, tool_decoding
 from tooldecoding.errors import ConfigError
-from tooldecoding.hf import ToolDecodingMethod, ToolDecodingOutput
+from tooldecoding.generate.method import ToolDecodingMethod, ToolDecodingOutput
 
 TOKENIZER = byte_level_tokenizer()
 MODEL = tiny_model("qwen2", len(TOKENIZER))

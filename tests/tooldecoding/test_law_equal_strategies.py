@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-import tooldecoding.order_decoder
-from lookup.schema import LookupDictionary
+import tooldecoding.calls.order_decoder
+from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError
@@ -32,7 +32,7 @@ def decode(decoder: ToolDecoder, prompts: Sequence[str], **fields: Any) -> list[
 def candidate_alone(
     decoder: ToolDecoder, prompt: str, order: tuple[str, ...], patch: Any, **fields: Any
 ) -> CandidateCall:
-    patch.setattr(tooldecoding.order_decoder, "draw_orders", lambda *_: (order,))
+    patch.setattr(tooldecoding.calls.order_decoder, "draw_orders", lambda *_: (order,))
     [result] = decode(decoder, [prompt], **fields)
     patch.undo()
     return result.calls[0].candidates[0]

@@ -13,8 +13,8 @@ from boundaries.judge import Case, Judge
 from boundaries.table import AGAINST
 from boundaries.values import cases
 from boundaries.vocabularies import decoder_with
-from lookup.schema import LookupDictionary
-from tooldecoding.call_format import CALL_FORMATS, Call
+from lookup.dictionary import LookupDictionary
+from tooldecoding.formats.call_format import CALL_FORMATS, Call
 from tools import parameter, tool
 
 JOINED = [

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from test_odd_documentation import BIASES, DECODERS, odd_tools
 
-from eval.api_bank.parser import get_api_call
-from eval.bfcl.decoder import CallDecodeError, decode_calls
+from eval.benchmarks.api_bank.parser import get_api_call
+from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
 from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import RandomEngine

@@ -9,7 +9,7 @@ import pytest
 from checks import read_calls, wrong_in_call, wrong_in_value
 from data import api_bank_calls, bfcl_entries, needs_data
 from lookup import extract
-from lookup.schema import LookupDictionary
+from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions

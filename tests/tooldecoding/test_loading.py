@@ -27,7 +27,7 @@ from conftest import Ran
 from tiny_models import byte_level_tokenizer
 from tooldecoding import ToolDecoder
 from tooldecoding.errors import ConfigError, ModelError
-from tooldecoding.loading import NAMED_TENSORS, find_device, load_quietly, load_tokenizer
+from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly, load_tokenizer
 
 Cli = Callable[..., Ran]
 Break = Callable[[Path], None]
@@ -245,7 +245,7 @@ def test_all_loading_goes_through_one_file() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "from_pretrained"
     }
-    assert found == {"tooldecoding/loading.py"}
+    assert found == {"tooldecoding/models/loading.py"}
 
 
 @pytest.mark.parametrize("name", ["meta", "abacus", "", "mps", "vulkan", "cuda:99"])

@@ -7,13 +7,13 @@ from random import Random
 import pytest
 import torch
 
-import tooldecoding.attention_masks as attention_masks
+import tooldecoding.engines.tree_attention as attention_masks
 from tiny_models import tiny_model
-from tooldecoding.attention_masks import AttentionMasks, Mask
-from tooldecoding.engine import Feed
-from tooldecoding.head import Head
-from tooldecoding.packed_engine import PackedEngine
-from tooldecoding.packed_row import PackedBranch, PackedRow, RowFeed
+from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.language_model import LanguageModel
+from tooldecoding.engines.packed_engine import PackedEngine
+from tooldecoding.engines.packed_row import PackedBranch, PackedRow, RowFeed
+from tooldecoding.engines.tree_attention import AttentionMasks, Mask
 
 MODEL = tiny_model("gemma2", 300)
 WINDOW = 24
@@ -110,7 +110,7 @@ class Written:
 def test_what_a_pass_writes_does_not_grow_with_the_prompt(
     shape: str, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    head = Head(tiny_model(shape, 300))
+    head = LanguageModel(tiny_model(shape, 300))
 
     def work(prompt: int) -> list[int]:
         engine = PackedEngine(head)

@@ -10,8 +10,8 @@ from transformers import PreTrainedTokenizerFast
 
 from tiny_models import tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.options import DecodeOptions
-from tooldecoding.scores import Scores
 from tooldecoding.testing import SyntheticEngine
 from tools import lookup, parameter, tool
 
@@ -50,12 +50,12 @@ class Writer(SyntheticEngine):
         self._lengths = torch.tensor([float(len(text or b"")) for text in texts])
         self._ids = tuple(ids)
 
-    def scores(self, tokens: tuple[int, ...]) -> Scores:
+    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         logits = self._lengths.clone()
         if tokens == self._ids[: len(tokens)] and len(tokens) < len(self._ids):
             logits[self._ids[len(tokens)]] = 99.0
-        return Scores(logits)
+        return NextTokenLogits(logits)
 
 
 @pytest.mark.parametrize("format", WANTED)

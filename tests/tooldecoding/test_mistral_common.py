@@ -16,9 +16,9 @@ from boundaries.table import AGAINST
 from boundaries.values import cases
 from boundaries.vocabularies import SHARED, decoder_with, real_decoder, vocabularies
 from tiny_models import tiny_model
-from tooldecoding.call_format import CALL_FORMATS
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.loading import load_tokenizer
+from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.models.loading import load_tokenizer
 from tools import WEATHER, lookup
 
 package = pytest.importorskip("mistral_common", minversion="1.11.5", reason="mistral-common is not installed")

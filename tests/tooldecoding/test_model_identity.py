@@ -8,8 +8,8 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding.loading import load_model
-from tooldecoding.model_identity import identify
+from tooldecoding.models.identity import identify
+from tooldecoding.models.loading import load_model
 
 
 def one_weight(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions

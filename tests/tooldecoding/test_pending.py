@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from test_law_nasty_merges import KINDS, tokenizer
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer
-from tooldecoding.choices import Choices, Place
-from tooldecoding.pending import Pending
-from tooldecoding.token_table import TokenTable
+from tooldecoding.tokens.pending import Pending
+from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.trie import Trie, TrieNode
 
 TABLES = [TokenTable(byte_level_tokenizer()), TokenTable(sentencepiece_tokenizer(byte_fallback=True))]
 NASTY = [TokenTable(tokenizer(seed, kind)) for seed in range(3) for kind in KINDS]
@@ -51,7 +51,7 @@ def on_offer(table: TokenTable, pending: bytes, rests: Sequence[bytes]) -> list[
 @pytest.mark.parametrize("alternatives", [tuple(f"{a}'" for a in SETS[0]), *SETS[1:]])
 @pytest.mark.parametrize("pending", ["", "'", "='", " [", "a=["])
 def test_every_token_that_fits_is_on_offer(table: TokenTable, alternatives: tuple[str, ...], pending: str) -> None:
-    choices, encoded = Choices(table, alternatives), [a.encode() for a in alternatives]
+    choices, encoded = Trie(table, alternatives), [a.encode() for a in alternatives]
     for seed in range(8):
         chance, state, place = random.Random(seed), Pending(b"x", pending.encode()), choices.all
         open_ones = list(range(len(alternatives)))
@@ -72,7 +72,7 @@ def test_every_token_that_fits_is_on_offer(table: TokenTable, alternatives: tupl
         assert choices.number(place) == open_ones[0]
 
 
-def numbers(choices: Choices, place: Place) -> list[int]:
+def numbers(choices: Trie, place: TrieNode) -> list[int]:
     """The numbers of the alternatives that are open at a place."""
     start, end, _ = place
     return [choices.number(choices.all._replace(start=n, end=n + 1)) for n in range(start, end)]
@@ -80,7 +80,7 @@ def numbers(choices: Choices, place: Place) -> list[int]:
 
 @pytest.mark.parametrize("alternatives", SETS[1:])
 def test_a_text_that_goes_beyond_an_alternative_covers_it(alternatives: tuple[str, ...]) -> None:
-    choices = Choices(TABLES[0], alternatives)
+    choices = Trie(TABLES[0], alternatives)
     for (number, text), behind in itertools.product(enumerate(alternatives), ("", "x", "('京")):
         place = choices.covered((text + behind).encode())
         assert place and (choices.number(place), place.written) == (number, len(text.encode()))
@@ -89,7 +89,7 @@ def test_a_text_that_goes_beyond_an_alternative_covers_it(alternatives: tuple[st
 
 @pytest.mark.parametrize("alternatives", SETS[1:])
 def test_what_is_expected_is_shared_by_all(alternatives: tuple[str, ...]) -> None:
-    choices, encoded = Choices(TABLES[0], alternatives), [a.encode() for a in alternatives]
+    choices, encoded = Trie(TABLES[0], alternatives), [a.encode() for a in alternatives]
     for text in encoded:
         for size in range(len(text) + 1):
             fitting = [a for a in encoded if a.startswith(text[:size])]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from lookup.schema import LookupDictionary
+from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding import prepared_tools
+from tooldecoding.calls import prepared_tools
+from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions
-from tooldecoding.prepared_tools import Preparations, PreparedTools
 from tools import lookup, parameter, tool
 
 TOKENIZER = byte_level_tokenizer()

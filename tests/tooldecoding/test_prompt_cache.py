@@ -8,7 +8,7 @@ import torch
 
 from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.prompt_cache import PromptCache, States
+from tooldecoding.engines.prefix_cache import PrefixCache, States
 from tooldecoding.result import DecodeResult
 from tools import PROMPTS, WEATHER, lookup
 
@@ -89,7 +89,7 @@ def states(tokens: int) -> States:
 
 def test_the_oldest_prompts_are_forgotten() -> None:
     size = 2 * 100 * 8 * 4
-    cache = PromptCache(3 * size)
+    cache = PrefixCache(3 * size)
     prompts = [[number] * 100 for number in range(5)]
     for prompt in prompts[:3]:
         cache.store(prompt, states(100))
@@ -104,7 +104,7 @@ def test_the_oldest_prompts_are_forgotten() -> None:
 
 
 def test_only_equal_tokens_count() -> None:
-    cache = PromptCache(1 << 20)
+    cache = PrefixCache(1 << 20)
     cache.store([1] * 40 + [2] * 40, states(80))
     found = cache.find([1] * 40 + [3] * 40, 79)
     assert found is not None and found.count == 40

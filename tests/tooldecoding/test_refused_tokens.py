@@ -9,16 +9,16 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from lookup.value_grammar import value_grammar
+from lookup.values.grammar import value_grammar
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.call_format import CALL_FORMATS
+from tooldecoding.calls.value_state import ValueState
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.likeliest import likeliest
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.formats.call_format import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
-from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine
-from tooldecoding.token_table import TokenTable
-from tooldecoding.value_state import ValueState
+from tooldecoding.tokens.likeliest import likeliest
+from tooldecoding.tokens.token_table import TokenTable
 from tools import lookup, parameter, tool
 
 TABLE = TokenTable(byte_level_tokenizer())
@@ -74,7 +74,7 @@ def test_no_likelier_token_is_accepted(format: str, pending: bytes) -> None:
         for spread in (0.0, 1.0, 8.0):
             logits = torch.randn(len(TABLE.texts), generator=torch.Generator().manual_seed(number)) * spread
             admitted = [t for t, text in enumerate(TABLE.texts) if text and admits(state, pending, text)]
-            token = likeliest(Scores(logits), state, TABLE, pending)
+            token = likeliest(NextTokenLogits(logits), state, TABLE, pending)
             assert (token is None) == (not admitted)
             if token is not None:
                 assert token in admitted and logits[token] == logits[admitted].max()

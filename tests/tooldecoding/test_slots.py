@@ -10,15 +10,15 @@ import torch
 
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.engine import Feed
-from tooldecoding.head import Head
-from tooldecoding.packed_engine import PADDING_WORTH_A_PASS, PackedEngine
-from tooldecoding.slot_cache import CHUNK
+from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.language_model import LanguageModel
+from tooldecoding.engines.packed_engine import PADDING_WORTH_A_PASS, PackedEngine
+from tooldecoding.engines.slot_cache import CHUNK
 from tools import lookup, parameter, tool
 
 TOKENIZER = byte_level_tokenizer()
 MODEL = tiny_model("llama", len(TOKENIZER))
-HEAD = Head(MODEL)
+HEAD = LanguageModel(MODEL)
 SLOT = 2 * 2 * 2 * 16 * 4  # layers, keys and values, heads, width, bytes
 
 

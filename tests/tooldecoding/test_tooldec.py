@@ -12,16 +12,16 @@ from test_law_valid_calls import BIASES, Case, api_bank_cases, bfcl_cases
 
 from checks import read_calls, wrong_in_call, wrong_in_value
 from data import needs_data
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
-from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec, ValueType
-from lookup.value_text import render_value
+from lookup.values.literal_values import render_value
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding.call_format import CALL_FORMATS, Call
+from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.formats.call_format import CALL_FORMATS, Call
 from tooldecoding.options import DecodeOptions
-from tooldecoding.prepared_tools import PreparedTools
-from tooldecoding.scores import Scores
 from tooldecoding.testing import RandomEngine, SyntheticEngine
 from tooldecoding.tooldec import FORMS, REACT, CallMachine, CallSyntax, Form, ToolDecResult, run_tooldec
 from tooldecoding.tooldec.machine import Finished, Position
@@ -52,11 +52,11 @@ class Script(SyntheticEngine):
         self._text = text.encode()
         self._stop = decoder.tokenizer.eos_token_id
 
-    def scores(self, tokens: tuple[int, ...]) -> Scores:
+    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         wanted = self._text[len(self._table.join(tokens)) :]
         logits = torch.tensor([float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._table.texts])
         logits[self._stop] = 0.0
-        return Scores(logits)
+        return NextTokenLogits(logits)
 
 
 def script(decoder: ToolDecoder, prompt: str, wanted: str, can_drop: bool = True) -> ToolDecoder:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookup.schema import ParameterSpec, ValueType
-from lookup.value_grammar import value_grammar
-from lookup.value_text import admissible, close_literal, read_value, render_value
+from lookup.dictionary import ParameterSpec, ValueType
+from lookup.values.grammar import value_grammar
+from lookup.values.literal_values import admissible, close_literal, read_value, render_value
 from voting import check_value
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

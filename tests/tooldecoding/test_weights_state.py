@@ -9,7 +9,7 @@ from transformers import PreTrainedModel
 
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder
-from tooldecoding.weights_state import weights_state
+from tooldecoding.models.weights_state import weights_state
 from tools import WEATHER, lookup
 
 TOKENIZER = byte_level_tokenizer()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from lookup.schema import ToolSpec
+from lookup.dictionary import ToolSpec
 from tools import parameter, tool
 from voting import CandidateCall, CandidateValue, Stopping, VotedCall, merge, orders_needed
 

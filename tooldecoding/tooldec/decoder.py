@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from tooldecoding.branch import Branch, Label, Tally
-from tooldecoding.call_format import Call
+from tooldecoding.calls.free_text import TextMode
 from tooldecoding.decoder import Request, ToolDecoder, callable_tools, drive
-from tooldecoding.engine import Engine
+from tooldecoding.engines.engine import Engine
+from tooldecoding.engines.steps import Steps, gather
 from tooldecoding.errors import ConfigError
-from tooldecoding.free_text import TextMode
+from tooldecoding.formats.call_format import Call
 from tooldecoding.result import Counters
-from tooldecoding.steps import Steps, gather
+from tooldecoding.tokens.branch import Branch, Label, Tally
 from tooldecoding.tooldec.machine import Admission, CallMachine, Finished, Position, Value
 from tooldecoding.tooldec.syntax import REACT, CallSyntax
 

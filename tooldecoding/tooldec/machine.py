@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
-from lookup.schema import LookupDictionary, ParameterSpec, ToolSpec
-from lookup.value_grammar import Constraint, ValueGrammar, value_grammar
-from lookup.value_text import admissible, admissible_behind, read_value
-from tooldecoding.call_format import Call
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
+from lookup.values.literal_values import admissible, admissible_behind, read_value
+from tooldecoding.calls.value_state import completable
+from tooldecoding.formats.call_format import Call
 from tooldecoding.tooldec.syntax import CallSyntax
 from tooldecoding.tooldec.text_trie import TextTrie
-from tooldecoding.value_state import completable
 
 
 class Mark(Enum):
@@ -93,7 +93,7 @@ class CallMachine:
         At least one tool; what is not known to be required is optional.
     syntax : CallSyntax
     constraint : {"typed", "free"}
-        Whether values have their documented type; see ``lookup.value_grammar``.
+        Whether values have their documented type; see ``lookup.values.grammar``.
     max_calls : int
         Most calls, where the syntax allows several.
 

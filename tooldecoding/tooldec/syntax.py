@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lookup.literal_text import render_json
-from lookup.notations import Notation
-from tooldecoding.call_format import CallFormat
+from lookup.values.literal_text import render_json
+from lookup.values.notations import Notation
+from tooldecoding.formats.call_format import CallFormat
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""How fast documentation is read: samples in every form, and hostile texts."""

@@ -1,0 +1,1 @@
+"""Benchmarks: their samples, and scorers that agree with the official ones."""

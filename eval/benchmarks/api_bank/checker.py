@@ -1,0 +1,155 @@
+"""The verdict of API-Bank's evaluator on one output, without running API-Bank's code.
+
+Source: ``evaluator_by_json.py``, ``tool_manager.py`` and the tools of AlibabaResearch/DAMO-ConvAI, api-bank. Each tool
+has its rule in one of the modules below: what the call does on the database as the recorded dialogues show it, and
+what the tool's own ``check_api_call_correctness`` compares.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
+from eval.benchmarks.api_bank.tools import accounts, home, hospital, knowledge, schedule, tool_search, trade
+from eval.benchmarks.api_bank.tools.database import Database, Dialogue, RecordedCall, Replay
+from eval.benchmarks.api_bank.tools.tool import Response, Tool, ToolFailure
+from eval.benchmarks.samples import Judgement
+from tooldecoding.formats.call_format import Call
+
+_GROUPS: Final = (accounts, schedule, hospital, home, trade, knowledge, tool_search)
+
+TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for group in _GROUPS for tool in group.TOOLS}
+"""Name -> rule, for every tool of API-Bank."""
+
+_POSITIONAL: Final = ("self", "tool_name")
+"""Names of the tool manager's own parameters: a key of that name is a TypeError of Python."""
+
+
+class _Rejected(Exception):
+    """The tool manager does not execute the call: the evaluator's word for it, and why."""
+
+    def __init__(self, error_type: str, message: str) -> None:
+        super().__init__(error_type, message)
+        self.error_type, self.message = error_type, message
+
+
+def replay_database(
+    dialogues: Sequence[Dialogue], descriptions: Mapping[str, Mapping[str, Any]], verbatim: bool
+) -> Database:
+    """What dialogues show of the database that every sample starts from."""
+    database = Database(descriptions, verbatim)
+    for group in _GROUPS:
+        group.learn(dialogues, database)
+    return database
+
+
+def check_output(output: str, truth: RecordedCall, database: Database, repeated: bool) -> Judgement:
+    """Judge a model's output.
+
+    Parameters
+    ----------
+    truth : RecordedCall
+        The call that stands in the dialogue.
+    repeated : bool
+        Whether the official evaluator has checked this turn before, with the same recorded call.
+
+    Returns
+    -------
+    Judgement
+        ``error_type`` is a word of ``evaluator_by_json.py``; ``CRASH:`` and the error's type where its run would end.
+    """
+    text = get_api_call(output)
+    if text is None:
+        return Judgement(False, "NO_API_CALL", "expected [Name(key='value')] on one line, found no such call", None)
+    call = Call(text.name, parse_arguments(text.arguments))
+    if call.name != truth.name:
+        message = f"expected a call of {truth.name}, found {_shown(call.name)}"
+        return Judgement(False, "API_NAME_MISMATCH", message, (call,))
+    tool = TOOLS[truth.name]
+    try:
+        response = _execute(tool, call.arguments, Replay(database, truth))
+    except _Rejected as rejected:
+        return Judgement(False, rejected.error_type, rejected.message, (call,))
+    recorded = Response(_shared_input(truth) if repeated else truth.input, truth.output, truth.exception)
+    error = _compare(tool, response, recorded)
+    return Judgement(error is None, error, _explain(error, response, truth), (call,))
+
+
+def _shared_input(truth: RecordedCall) -> Mapping[str, Any] | None:
+    """The recorded input as an earlier check of the same turn leaves it."""
+    if truth.name in schedule.SHARING_TRUTH and truth.input is not None:
+        return {k: v for k, v in truth.input.items() if k != "meeting_topic"}
+    return truth.input
+
+
+def _execute(tool: Tool, arguments: Mapping[str, str], replay: Replay) -> Response:
+    given = _convert(tool, arguments)
+    missing = [key for key in tool.required if key not in given]
+    if missing:
+        raise _Rejected("MISS_INPUT_ARGUMENT", f"{tool.name} needs {', '.join(missing)}")
+    if tool.filled:
+        given |= {key: None for key in tool.optional if key not in given}
+    try:
+        output = tool.run(given, replay)
+    except ToolFailure as failure:
+        return Response(given, None, str(failure))
+    return Response(given if tool.required else None, output, None)
+
+
+def _convert(tool: Tool, arguments: Mapping[str, str]) -> dict[str, Any]:
+    """The arguments as the tool manager hands them on, checked in their sequence."""
+    for key in _POSITIONAL:
+        if key in arguments:
+            raise _Rejected("CRASH:TypeError", f"the key {key} is taken by the tool manager itself")
+    given: dict[str, Any] = {}
+    for key, value in arguments.items():
+        if key not in tool.required + tool.optional:
+            raise _Rejected("INVALID_INPUT_PARAMETER", f"{tool.name} has no key {_shown(key)}")
+        if key in tool.integers:
+            given[key] = _read_integer(key, value)
+        else:
+            given[key] = value == "True" if key in tool.booleans else value
+    return given
+
+
+def _read_integer(key: str, value: str) -> int:
+    if not value.isdigit():
+        raise _Rejected("CRASH:AssertionError", f"{key} must be digits only, found {_shown(value)}")
+    try:
+        return int(value)
+    except ValueError:  # digits of other kinds, or thousands of them
+        raise _Rejected("CRASH:ValueError", f"{key} must be a whole number, found {_shown(value)}") from None
+
+
+def _compare(tool: Tool, response: Response, truth: Response) -> str | None:
+    """The evaluator's word for what is wrong, None for a right call."""
+    try:
+        if tool.check(response, truth):
+            return None
+    except KeyError:
+        return "KEY_ERROR"
+    except (TypeError, AttributeError) as error:
+        return f"CRASH:{type(error).__name__}"
+    if response.exception is not None:
+        return "HAS_EXCEPTION"
+    return "OUTPUT_MISMATCH" if response.output != truth.output else "INPUT_MISMATCH"
+
+
+def _explain(error: str | None, response: Response, truth: RecordedCall) -> str:
+    match error:
+        case None:
+            return ""
+        case "HAS_EXCEPTION":
+            return f"the call fails: {response.exception}"
+        case "OUTPUT_MISMATCH":
+            return f"expected the output {_shown(truth.output)}, found {_shown(response.output)}"
+        case "INPUT_MISMATCH":
+            return f"expected the input {_shown(truth.input)}, found {_shown(response.input)}"
+        case "KEY_ERROR":
+            return "the official checker looks for a key that the recorded call does not have"
+        case _:
+            return f"the official evaluator stops with an error: {error.removeprefix('CRASH:')}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:197] + "..."

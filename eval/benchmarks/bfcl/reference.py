@@ -1,0 +1,87 @@
+"""Reference calls: the possible answers of an entry as calls that the checker accepts, wherever there are any."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from eval.benchmarks.bfcl.checker import Answer, Functions, check_value, tool_name
+from eval.benchmarks.bfcl.verdicts import ScorerCrash
+from tooldecoding.formats.call_format import Call
+
+_NUMBERS = (int, float, bool)
+
+
+def reference_calls(functions: Functions, truth: Sequence[Answer], category: str) -> tuple[Call, ...]:
+    """One call for each answer, in its sequence.
+
+    The checker looks at each parameter alone, so a right call is put together parameter by parameter: the first
+    alternative that is accepted; left out where none but ``""`` is given; ``""`` where the documentation requires the
+    key all the same. A parameter for which nothing is accepted has its first alternative, and the entry cannot be
+    solved. In one-tool categories the call has the documented name, as the checker wants it.
+    """
+    calls = []
+    for answer in truth:
+        several = "parallel" in category or "multiple" in category
+        name = tool_name(answer) if several else functions[0]["name"]
+        function: Mapping[str, Any] = next((f for f in functions if f["name"] == name), {})
+        calls.append(Call(name, _arguments(function.get("parameters", {}), answer[tool_name(answer)])))
+    return tuple(calls)
+
+
+def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> dict[str, Any]:
+    properties, required = parameters.get("properties", {}), parameters.get("required", [])
+    arguments: dict[str, Any] = {}
+    for key, alternatives in accepted.items():
+        if not isinstance(alternatives, list):
+            continue
+        omissible = "" in alternatives and key not in required
+        candidates = [*_candidates(alternatives), *([] if omissible else [a for a in alternatives if a == ""])]
+        accepted_ones = (c for c in candidates if key in properties and _accepts(key, c, properties[key], alternatives))
+        for value in itertools.chain(accepted_ones, [] if omissible else candidates):
+            arguments[key] = value
+            break
+    return arguments
+
+
+def _accepts(key: str, value: Any, documented: Any, alternatives: Sequence[Any]) -> bool:
+    try:
+        return check_value(key, value, documented, alternatives) is None
+    except ScorerCrash:
+        return False
+
+
+def _candidates(alternatives: Sequence[Any]) -> Iterator[Any]:
+    """Every value that could be accepted, up to spelling: all rules demand equality with an alternative.
+
+    Numbers are equal across types, but only one type may be accepted: each alternative comes in all of them.
+    """
+    given = [a for a in alternatives if a != ""]
+    for alternative in given:
+        yield _concrete(alternative)
+    for alternative in given:
+        yield alternative
+        for kind in _NUMBERS:
+            yield _converted(alternative, kind)
+
+
+def _concrete(alternative: Any) -> Any:
+    """An answer's dict maps keys to alternatives: the first one of each that is not ``""``."""
+    if isinstance(alternative, list):
+        return [_concrete(a) if isinstance(a, dict) else a for a in alternative]
+    if not isinstance(alternative, dict) or not all(isinstance(v, list) for v in alternative.values()):
+        return alternative
+    chosen = {key: next((v for v in values if v != ""), "") for key, values in alternative.items()}
+    return {key: value for key, value in chosen.items() if value != ""}
+
+
+def _converted(value: Any, kind: type) -> Any:
+    """Numbers, also those in a list, as another type that is equal."""
+    if isinstance(value, list):
+        return [_converted(v, kind) for v in value]
+    if not isinstance(value, int | float):
+        return value
+    try:
+        other = kind(value)
+    except OverflowError:  # too large for a float, or infinite
+        return value
+    return other if other == value else value

@@ -1,0 +1,1 @@
+"""The commands ``eval``, ``score``, ``report``, ``export``, ``tune`` and ``bench``."""

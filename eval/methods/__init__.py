@@ -1,0 +1,1 @@
+"""Decoding methods to compare: greedy, beam search, TOOLDEC, Tool Decoding."""

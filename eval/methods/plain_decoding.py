@@ -1,0 +1,150 @@
+"""The baselines without any constraint: greedy decoding and beam search, by ``transformers`` itself."""
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria
+
+from eval.methods.prediction import Prediction
+from tooldecoding.decoder import Request
+from tooldecoding.errors import PromptError
+
+_MARK = "["
+"""What most calls begin with: tells whether the tokenizer would merge it with the end of a prompt."""
+
+
+class _Asked(NamedTuple):
+    """A request, its prompt's tokens, and how many its answer may have."""
+
+    request: Request
+    prompt: list[int]
+    limit: int
+
+
+class PlainDecoder:
+    """``model.generate`` without sampling, several prompts together.
+
+    Parameters
+    ----------
+    beams : int
+        1 is greedy decoding.
+    """
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, beams: int = 1) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self._beams = beams
+        self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        end = model.generation_config.eos_token_id
+        ends = end if isinstance(end, list) else [end] if end is not None else []
+        if tokenizer.eos_token_id is not None and tokenizer.eos_token_id not in ends:
+            ends.append(tokenizer.eos_token_id)
+        self._ends: list[int] = ends
+
+    def run(self, requests: Sequence[Request]) -> list[Prediction]:
+        """Decode prompts together. A prediction ends at the end-of-sequence token, before the request's ``stop``, or
+        after ``max_text_tokens``.
+
+        Raises
+        ------
+        PromptError
+            If a prompt leaves no room in the model's context.
+        """
+        asked = [_Asked(r, ids := self._prompt_ids(r), self._limit(r, ids)) for r in requests]
+        most = max(a.limit for a in asked)
+        # a prompt that leaves less room would cut the others' answers: it is decoded by itself
+        groups = [[a for a in asked if a.limit == most], *([a] for a in asked if a.limit < most)]
+        done = {id(a): prediction for group in groups for a, prediction in zip(group, self._run(group), strict=True)}
+        return [done[id(a)] for a in asked]
+
+    def _run(self, asked: Sequence[_Asked]) -> list[Prediction]:
+        """Decode prompts of one limit together."""
+        prompts, stops = [a.prompt for a in asked], [a.request.stop for a in asked]
+        longest = max(map(len, prompts))
+        ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts], device=self._model.device)
+        mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts], device=self._model.device)
+        ends = _TurnEnds(self._tokenizer, longest, stops)
+        config = GenerationConfig(
+            max_new_tokens=asked[0].limit,
+            num_beams=self._beams,
+            do_sample=False,
+            repetition_penalty=1.0,  # not the checkpoint's own: plain search is what is measured
+            no_repeat_ngram_size=0,
+            length_penalty=1.0,
+            early_stopping=self._beams > 1,
+            eos_token_id=self._ends or None,
+            pad_token_id=self._ends[0] if self._ends else 0,
+        )
+        start = time.perf_counter()
+        with torch.inference_mode():
+            output = self._model.generate(
+                input_ids=ids, attention_mask=mask, generation_config=config, stopping_criteria=[ends]
+            )
+        seconds = (time.perf_counter() - start) / len(asked)
+        rows = output[:, longest:].tolist()
+        return [self._prediction(row, len(a.prompt), a.request, seconds) for row, a in zip(rows, asked, strict=True)]
+
+    def _limit(self, request: Request, prompt: Sequence[int]) -> int:
+        """Tokens that the answer to one prompt may have."""
+        most = request.options.max_text_tokens
+        return most if self._context is None else min(most, self._context - len(prompt))
+
+    def _prompt_ids(self, request: Request) -> list[int]:
+        text = str(request.prompt)
+        ids = self._encode(text, request)
+        # a space that the tokenizer would merge with the call's first character is left for the model to write
+        if self._encode(text + _MARK, request)[: len(ids)] != ids:
+            ids = self._encode(text.rstrip(" "), request)
+        if self._context is not None and len(ids) >= self._context:
+            raise PromptError(
+                f"the prompt has {len(ids)} tokens, and the model's context is {self._context} tokens; "
+                "give fewer tools or a shorter dialogue"
+            )
+        return ids
+
+    def _encode(self, text: str, request: Request) -> list[int]:
+        return list(self._tokenizer.encode(text, add_special_tokens=request.special_tokens))
+
+    def _prediction(self, row: list[int], prompt: int, request: Request, seconds: float) -> Prediction:
+        """The text of one row. Passes and positions are those that its own tokens took, padding not counted."""
+        count = next((n for n, token in enumerate(row) if token in self._ends), len(row))
+        text = self._tokenizer.decode(row[:count], skip_special_tokens=True)
+        passes = min(count + 1, len(row))
+        if request.stop:
+            text, passes = self._until(text, request.stop, row[:count], passes)
+        counters = {"forward_passes": passes, "positions": self._beams * (prompt + passes - 1), "seconds": seconds}
+        return Prediction(text.strip(), seconds=seconds, counters=counters)
+
+    def _until(self, text: str, stop: str, row: list[int], passes: int) -> tuple[str, int]:
+        """The text before ``stop``, and the passes until a row held it."""
+        end = turn_end(text, stop)
+        if end < 0:
+            return text, passes
+        count = next(n for n in range(1, len(row) + 1) if turn_end(self._tokenizer.decode(row[:n]), stop) >= 0)
+        return text[:end], count
+
+
+def turn_end(text: str, stop: str) -> int:
+    """Where ``stop`` ends a turn: behind something that is not white space; -1 if it does not."""
+    return text.find(stop, len(text) - len(text.lstrip()))
+
+
+class _TurnEnds(StoppingCriteria):
+    """Stops each row where its turn ends."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, prompt: int, stops: Sequence[str | None]) -> None:
+        self._tokenizer = tokenizer
+        self._prompt = prompt
+        self._stops = stops
+
+    def __call__(self, input_ids: torch.Tensor, scores: object, **_: object) -> torch.Tensor:
+        """Whether each row is done; bool, shape (rows,)."""
+        rows = input_ids[:, self._prompt :].tolist()
+        each = len(rows) // len(self._stops)  # beam search asks about several continuations of a prompt
+        done = [self._done(row, self._stops[number // each]) for number, row in enumerate(rows)]
+        return torch.tensor(done, device=input_ids.device)
+
+    def _done(self, row: list[int], stop: str | None) -> bool:
+        return bool(stop) and turn_end(self._tokenizer.decode(row, skip_special_tokens=True), str(stop)) >= 0

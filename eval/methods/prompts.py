@@ -1,0 +1,155 @@
+"""The prompt of a sample: documentation, instruction, in-context examples, dialogue."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from random import Random
+
+from transformers import PreTrainedTokenizerBase
+
+from eval.benchmarks.samples import Sample
+from eval.commands.settings import EvalOptions
+from eval.errors import EvalError
+from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
+from lookup.text.text_file import read_text
+from tooldecoding.batches.jobs import BFCL_LABELS
+from tooldecoding.decoder import Request
+from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
+from tooldecoding.prompts.dialogue import LineLabels, dialogue_lines
+from tooldecoding.prompts.prompts import (
+    API_BANK_ENDING,
+    API_BANK_INSTRUCTION,
+    BFCL_ENDING,
+    BFCL_INSTRUCTION,
+    api_bank_prompt,
+    bfcl_prompt,
+    chat_prompt,
+)
+
+PLACEHOLDERS: Mapping[str, str] = {
+    "{tools}": "tools",
+    "{functions}": "tools",
+    "{examples}": "examples",
+    "{dialogue}": "dialogue",
+}
+"""What a prompt template may hold; ``{functions}`` is BFCL's own word."""
+
+
+@dataclass(frozen=True)
+class Prompter:
+    """Writes the prompts of one run.
+
+    Parameters
+    ----------
+    settings : EvalOptions
+        Its ``template`` and ``format`` are set.
+    samples : sequence of Sample
+        All samples of the benchmark, for in-context examples.
+    tokenizer : PreTrainedTokenizerBase
+        For its chat template.
+    """
+
+    settings: EvalOptions
+    samples: Sequence[Sample]
+    tokenizer: PreTrainedTokenizerBase
+
+    def request(self, sample: Sample) -> Request:
+        """What a method shall decode for a sample."""
+        text = self.text(sample)
+        tools = sample.documentation.lookup
+        if not self.settings.chat:
+            return Request(text, tools, self.settings, stop="\n")
+        if not self.tokenizer.chat_template:
+            raise EvalError(f"the tokenizer of {self.settings.model!r} has no chat template; leave out --chat")
+        text = chat_prompt(self.tokenizer, [{"role": "user", "content": text}], [])
+        return Request(text, tools, self.settings, special_tokens=False)
+
+    def text(self, sample: Sample) -> str:
+        """The prompt as the model sees it, without its chat template."""
+        examples = self._examples(sample)
+        dialogue = self._dialogue(sample)
+        if self._file is not None:
+            return self._filled(sample, examples, dialogue)
+        lines = [*examples, *dialogue]
+        if self.settings.template == "bfcl":
+            return bfcl_prompt(sample.documentation.as_bfcl(), lines, self._instruction, self._ending)
+        return api_bank_prompt(sample.documentation.as_api_bank(), lines, self._instruction, self._ending)
+
+    @property
+    def _format(self) -> CallFormat:
+        return CALL_FORMATS[self.settings.format]
+
+    @property
+    def _react(self) -> bool:
+        return self.settings.method == "tooldec" and self.settings.tooldec_form == "react"
+
+    @property
+    def _instruction(self) -> str:
+        if self._react:
+            return REACT_INSTRUCTION
+        return API_BANK_INSTRUCTION if self.settings.format == "api-bank" else BFCL_INSTRUCTION
+
+    @property
+    def _ending(self) -> str:
+        """How the line begins that the model completes; a chat model begins its own turn."""
+        if self._react or self.settings.chat:
+            return ""
+        return BFCL_ENDING if self.settings.template == "bfcl" else API_BANK_ENDING
+
+    @cached_property
+    def _file(self) -> str | None:
+        path = self.settings.prompt_template
+        if path is None:
+            return None
+        text = read_text(Path(path), EvalError)
+        if not text.strip():
+            raise EvalError(f"{path}: the prompt template is empty")
+        return text
+
+    def _filled(self, sample: Sample, examples: Sequence[str], dialogue: Sequence[str]) -> str:
+        """The template with its placeholders replaced; what it has no place for follows in the usual sequence."""
+        template = str(self._file)
+        documentation = sample.documentation
+        tools = documentation.as_bfcl() if self.settings.template == "bfcl" else documentation.as_api_bank()
+        parts = {"tools": tools, "examples": "\n".join(examples), "dialogue": "\n".join(dialogue)}
+        held = {part for placeholder, part in PLACEHOLDERS.items() if placeholder in template}
+        behind = [parts[part] for part in ("tools", "examples", "dialogue") if part not in held and parts[part]]
+        # in one go, for documentation may hold the text of a placeholder
+        pattern = "|".join(map(re.escape, PLACEHOLDERS))
+        text = re.sub(pattern, lambda match: parts[PLACEHOLDERS[match[0]]], template)
+        if not behind:
+            return text
+        ending = "" if "dialogue" in held else f"\n{self._ending}"
+        return "\n\n".join([text.rstrip(), *behind]) + ending
+
+    def _dialogue(self, sample: Sample) -> list[str]:
+        if self._react:
+            return react_lines(sample.turns, self._labels)
+        return dialogue_lines(sample.turns, self._format, self._labels)
+
+    @property
+    def _labels(self) -> LineLabels:
+        return BFCL_LABELS if self.settings.template == "bfcl" else LineLabels()
+
+    def _examples(self, sample: Sample) -> list[str]:
+        """Dialogues with the call that came next, each followed by an empty line."""
+        lines: list[str] = []
+        for example in self._shots(sample):
+            call = react_call(example.calls[0]) if self._react else self._format.render(example.calls)
+            lines += [*self._dialogue(example), self._ending + call, ""]
+        return lines
+
+    def _shots(self, sample: Sample) -> list[Sample]:
+        """In-context examples: seeded, one a dialogue, never its own, of its category where there are any."""
+        if not self.settings.shots:
+            return []
+        # ReAct has no way to write several calls, nor API-Bank's format
+        single = self._react or not self._format.parallel
+        usable = [s for s in self.samples if s.calls and not (single and len(s.calls) > 1)]
+        others = [s for s in usable if s.dialogue != sample.dialogue]
+        alike = [s for s in others if s.category == sample.category] or others
+        Random(f"{self.settings.seed}/{sample.id}").shuffle(alike)
+        one_each = {s.dialogue: s for s in alike}
+        return list(one_each.values())[: self.settings.shots]

@@ -1,0 +1,1 @@
+"""Metrics, error classes and significance tests."""

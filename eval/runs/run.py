@@ -1,0 +1,62 @@
+"""A run: predictions of one method for the samples of a benchmark, appended row by row, resumable."""
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+from eval.benchmarks.samples import Benchmark, Sample
+from eval.methods.methods import Method, predict
+from eval.methods.prediction import Prediction
+from eval.methods.prompts import Prompter
+from lookup.errors import ToolDecodingError
+from tooldecoding.decoder import Request
+from tooldecoding.files.result_file import ResultFile
+
+
+def draw(samples: Sequence[Sample], limit: int | None, seed: int) -> list[Sample]:
+    """``limit`` samples drawn with ``seed``, in the benchmark's sequence; all without a limit.
+
+    The samples of a smaller limit are among those of a larger one.
+    """
+    if limit is None or limit >= len(samples):
+        return list(samples)
+    numbers = list(range(len(samples)))
+    Random(seed).shuffle(numbers)
+    return [samples[number] for number in sorted(numbers[:limit])]
+
+
+def run(
+    samples: Sequence[Sample],
+    benchmark: Benchmark,
+    method: Method,
+    prompter: Prompter,
+    results: ResultFile,
+    batch_size: int,
+    advance: Callable[[int], None],
+) -> int:
+    """Decode the samples that are not in ``results`` yet, ``batch_size`` at a time; how many could not be decoded.
+
+    Groups are the same however often a run is interrupted, so that its predictions are, too.
+    """
+    failed = 0
+    for start in range(0, len(samples), batch_size):
+        group = samples[start : start + batch_size]
+        open_samples = [s for s in group if s.id not in results.done]
+        if open_samples:
+            predictions = _predict(group, method, prompter)
+            rows = [benchmark.describe(s) | predictions[s.id].to_json() for s in open_samples]
+            failed += sum("error" in row for row in rows)
+            results.write(rows)
+        advance(len(group))
+    return failed
+
+
+def _predict(group: Sequence[Sample], method: Method, prompter: Prompter) -> dict[str, Prediction]:
+    predictions: dict[str, Prediction] = {}
+    requests: dict[str, Request] = {}
+    for sample in group:
+        try:
+            requests[sample.id] = prompter.request(sample)
+        except ToolDecodingError as error:
+            predictions[sample.id] = Prediction("", error=str(error))
+    decoded = predict(method, list(requests.values())) if requests else []
+    return predictions | dict(zip(requests, decoded, strict=True))

@@ -1,0 +1,109 @@
+"""A run's folder: what was asked for, the predictions so far, the scores."""
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+from eval.benchmarks.samples import Benchmark, Sample
+from eval.commands.settings import EvalOptions
+from eval.errors import EvalError
+from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, shown, write_manifest
+
+MANIFEST, PREDICTIONS, SCORES, LOCK = "run.json", "predictions.jsonl", "scores.jsonl", "lock"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    @property
+    def predictions(self) -> Path:
+        """``predictions.jsonl``, a row a sample."""
+        return self.path / PREDICTIONS
+
+    @property
+    def scores(self) -> Path:
+        """``scores.jsonl``, a row a sample."""
+        return self.path / SCORES
+
+    def begin(self, manifest: Mapping[str, Any]) -> None:
+        """Write the manifest, or check that the folder's own asks for the same.
+
+        Raises
+        ------
+        EvalError
+            If the folder holds another run, or something else, or cannot be written.
+        """
+        target = self.path / MANIFEST
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if target.exists():
+                self._demand_same(manifest)
+                return
+            if any(entry.name != LOCK for entry in self.path.iterdir()):
+                raise EvalError(f"{self.path}: this folder holds something else than a run; --out must be a new folder")
+            write_manifest(target, manifest)
+        except OSError as error:
+            raise EvalError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Inside the block no other process may write here; EvalError if one does. A process that dies lets go."""
+        busy = f"{self.path}: another process is writing to this run; wait for it, or stop it"
+        with locked(self.path / LOCK, EvalError, busy):
+            yield
+
+    def _demand_same(self, manifest: Mapping[str, Any]) -> None:
+        there = read_manifest(self.path / MANIFEST, EvalError, "choose another --out, or delete the folder")
+        wanted = {name: value for name, value in manifest["settings"].items() if name not in FREE}
+        demand_settings(self.path, there.get("settings"), wanted, EvalError)
+        if there.get("prompts") != manifest["prompts"]:
+            raise EvalError(
+                f"{self.path}: this run was begun with other prompts: the data or the template has changed; "
+                "choose another --out"
+            )
+        for name in ("benchmark", "categories", "samples"):
+            if there.get(name) != manifest[name]:
+                raise EvalError(
+                    f"{self.path}: this run is of {name} {shown(there.get(name))}, not {shown(manifest[name])}; "
+                    "choose another --out"
+                )
+
+
+def describe_run(
+    benchmark: Benchmark,
+    settings: EvalOptions,
+    categories: Sequence[str],
+    samples: Sequence[Sample],
+    drawn_from: int,
+    device: str,
+    prompts: Sequence[str],
+) -> dict[str, Any]:
+    """The manifest of a run: all that is needed to repeat it, and where it ran."""
+    return {
+        "benchmark": benchmark.name,
+        "method": settings.method,
+        "label": settings.label,
+        "model": settings.model,
+        "settings": settings.to_json(),
+        "categories": list(categories),
+        "samples": len(samples),
+        "drawn_from": drawn_from,
+        "prompts": digest(list(prompts)),
+        "machine": {
+            "cpu": platform.machine(),
+            "cores": cpu_count(),
+            "python": platform.python_version(),
+            "device": device,
+        },
+        "versions": {name: version(name) for name in ("tooldecoding", "torch", "transformers")},
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }

@@ -1,0 +1,75 @@
+"""Scores: the official verdict and the error class of every prediction, as JSON lines."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.errors import EvalError
+from eval.metrics.error_class import classify
+from eval.runs.predictions import PredictionRow, Predictions
+from tooldecoding.files.json_lines import json_line
+
+Judge = Callable[[Sample, str], Judgement]
+"""The benchmark's own judge, or another with the same verdicts (the official tool manager)."""
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Judges the predictions of one benchmark, each sample's satisfiability once."""
+
+    benchmark: Benchmark
+    judge: Judge
+
+    def score(self, predictions: Predictions, partial: bool) -> list[dict[str, Any]]:
+        """Rows of scores in the sequence of the predictions; those that are missing behind them, unless ``partial``."""
+        rows = [self._row(r) for r in predictions.rows]
+        if partial:
+            return rows
+        return rows + [self._undecoded(sample, "missing", "there is no prediction") for sample in predictions.missing]
+
+    def _row(self, given: PredictionRow) -> dict[str, Any]:
+        sample, prediction = given.sample, given.prediction
+        if given.row.get("error") and not prediction:  # a run's own: an empty text would pass for "no call"
+            return self._undecoded(sample, "not_decoded", str(given.row["error"]))
+        judgement = self.judge(sample, prediction)
+        satisfiable = judgement.correct or self.benchmark.satisfiable(sample)
+        row = self.benchmark.describe(sample) | _verdict(judgement, satisfiable)
+        if not judgement.correct:
+            row["error_class"], row["structural"] = classify(sample, prediction, judgement, satisfiable)
+        return row
+
+    def _undecoded(self, sample: Sample, error_type: str, message: str) -> dict[str, Any]:
+        """A sample without a prediction is wrong, whatever it asks for."""
+        satisfiable = self.benchmark.satisfiable(sample)
+        row = self.benchmark.describe(sample) | _verdict(Judgement(False, error_type, message, None), satisfiable)
+        return row | {"missing": True, "error_class": "awareness" if satisfiable else "unsatisfiable"}
+
+
+def _verdict(judgement: Judgement, satisfiable: bool) -> dict[str, Any]:
+    return {
+        "correct": judgement.correct,
+        "valid": judgement.correct,
+        "error_type": judgement.error_type,
+        "error_class": None,
+        "structural": False,
+        "satisfiable": satisfiable,
+        "missing": False,
+        "message": judgement.message,
+    }
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Write JSON lines, whole or not at all; EvalError where that is impossible."""
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("w", encoding="utf-8") as file:
+            file.writelines(json_line(row) + "\n" for row in rows)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise EvalError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,256 @@
+"""OpenAPI 3 and Swagger 2 documents: every operation is a tool.
+
+``{"openapi": "3.0.0", "paths": {"/albums/{id}": {"get": {"operationId", "parameters": [...], "requestBody"}}}}``
+
+A call carries one flat set of keys: the parameters of the path, the query, headers and cookies, and the keys of the
+request body. The body's required keys are required even where the body as a whole may be left out. A parameter that
+nothing is said of is optional. Responses give no keys.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
+from lookup.errors import DocumentationError
+from lookup.forms.form import ObjectForm, quoted, read_description, shown
+from lookup.parameters.property_reader import PropertyReader
+from lookup.parameters.references import References
+from lookup.parameters.requiredness import own_flag
+
+METHODS: Final = frozenset({"get", "put", "post", "delete", "patch", "options", "head", "trace"})
+VERSION_KEYS: Final = ("openapi", "swagger")
+
+_VARIABLE = re.compile(r"\{([^{}/]+)\}")
+# OpenAPI says that parameters of these names are ignored: other parts of an operation describe them.
+_RESERVED_HEADERS: Final = frozenset({"accept", "content-type", "authorization"})
+# What a parameter of Swagger 2, which is its own schema, says of more than its type.
+_NO_SCHEMA: Final = frozenset({"name", "in", "required"})
+
+
+def claims(data: Mapping[str, Any]) -> bool:
+    """Whether the object is an OpenAPI document, or at least has ``paths`` with operations in them."""
+    paths = data.get("paths")
+    if any(isinstance(data.get(word), str | int | float) for word in VERSION_KEYS):
+        return "paths" in data
+    return isinstance(paths, Mapping) and any(
+        isinstance(path, str)
+        and path.startswith("/")
+        and isinstance(item, Mapping)
+        and any(_is_method(key) and isinstance(operation, Mapping) for key, operation in item.items())
+        for path, item in paths.items()
+    )
+
+
+def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]]:
+    """Each operation as a tool, in document order, with the object that documents it.
+
+    A tool is called as its ``operationId``, verbatim, or where there is none as method and path: ``GET /albums/{id}``.
+
+    Raises
+    ------
+    DocumentationError
+        Naming operation and parameter: ``paths``, a path, an operation, a body or a parameter that is no object,
+        ``parameters`` that is no list, a parameter without a name, or as ``PropertyReader``.
+    """
+    paths = data["paths"]
+    if not isinstance(paths, Mapping):
+        raise DocumentationError(f"expected 'paths' to be an object of paths, found {shown(paths)}")
+    references = References(data)
+    for path, item in paths.items():
+        if not isinstance(path, str) or path.startswith("x-"):
+            continue
+        if not isinstance(item, Mapping):
+            raise DocumentationError(f"path {path!r}: expected an object of operations, found {shown(item)}")
+        notes: list[str] = []
+        item, _ = references.resolve(item, frozenset(), notes, references.allowance.take)
+        for method, operation in item.items():
+            if _is_method(method):
+                if not isinstance(operation, Mapping):
+                    raise DocumentationError(
+                        f"operation '{method.upper()} {path}': expected an object, found {shown(operation)}"
+                    )
+                yield _Operation(references, path, item, method, operation).tool(notes), operation
+
+
+class _Operation:
+    """One operation of a document while its keys are collected."""
+
+    def __init__(
+        self,
+        references: References,
+        path: str,
+        item: Mapping[str, Any],
+        method: str,
+        operation: Mapping[str, Any],
+    ) -> None:
+        title = f"{method.upper()} {path}"
+        name = operation.get("operationId")
+        if name is not None and not isinstance(name, str):
+            raise DocumentationError(f"operation {title!r}: expected 'operationId' to be a text, found {shown(name)}")
+        self._name = name if name and name.strip() else title
+        self._owner = f"tool {quoted(self._name)}"
+        self._variables = dict.fromkeys(_VARIABLE.findall(path))
+        self._item = item
+        self._operation = operation
+        self._reader = PropertyReader(self._owner, references, habit=False, skip_read_only=True)
+        self._notes = self._reader.notes
+        self._keys: dict[str, ParameterSpec] = {}
+        self._places: dict[str, str] = {}
+
+    def tool(self, notes: list[str]) -> ToolSpec:
+        """The tool; ``notes`` are those on the path that the operation stands in."""
+        declared = list(self._declared())
+        names = {parameter["name"] for parameter in declared}
+        for name in self._variables:
+            if name not in names:
+                self._add(ParameterSpec(name, ValueType("str"), "", True, rule="path variable"), "path")
+        for parameter in declared:
+            if parameter.get("in") != "body":
+                self._parameter(parameter)
+        for parameter in declared:
+            if parameter.get("in") == "body":
+                self._body(parameter, parameter.get("schema"))
+        if (written := self._operation.get("requestBody")) is not None:
+            request = self._resolved(written, "'requestBody'")
+            self._body(request, self._content_schema(request))
+        description = read_description(self._operation, self._owner)
+        if not description.strip():
+            summary = self._operation.get("summary")
+            description = summary if isinstance(summary, str) else description
+        return ToolSpec(
+            self._name, description, tuple(self._keys.values()), notes=tuple(dict.fromkeys([*notes, *self._notes]))
+        )
+
+    def _declared(self) -> Iterator[Mapping[str, Any]]:
+        """The parameters with their references followed: the path's, unless overridden, and the operation's."""
+        own = list(self._listed(self._operation))
+        overriding = {(parameter["name"], parameter.get("in")) for parameter in own}
+        shared = self._item.get("parameters")
+        if isinstance(shared, list | tuple) and not self._reader.may_read(len(shared)):
+            yield from own
+            return
+        for parameter in self._listed(self._item):
+            if (parameter["name"], parameter.get("in")) not in overriding:
+                yield parameter
+        yield from own
+
+    def _listed(self, holder: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        listed = holder.get("parameters")
+        if listed is None:
+            return
+        if not isinstance(listed, list | tuple):
+            raise DocumentationError(f"{self._owner}: expected 'parameters' to be a list, found {shown(listed)}")
+        for written in listed:
+            parameter = self._resolved(written, "a parameter")
+            if "name" not in parameter and "$ref" in written:
+                self._notes.append(f"{self._owner}: a parameter that is not in the document: {written['$ref']!r}")
+                continue
+            name, place = parameter.get("name"), parameter.get("in")
+            if not isinstance(name, str) or not name:
+                found = shown(name) if "name" in parameter else f"only the keys {', '.join(map(str, parameter))}"
+                raise DocumentationError(f"{self._owner}: expected a parameter to have a 'name', found {found}")
+            if place is not None and not isinstance(place, str):
+                raise DocumentationError(
+                    f"{self._owner}, parameter {quoted(name)}: expected 'in' to be a text, found {shown(place)}"
+                )
+            yield parameter
+
+    def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
+        if not isinstance(written, Mapping):
+            raise DocumentationError(f"{self._owner}: expected {what} to be an object, found {shown(written)}")
+        return self._reader.resolve(written)
+
+    def _parameter(self, parameter: Mapping[str, Any]) -> None:
+        name, place = parameter["name"], parameter.get("in", "query")
+        where = f"{self._owner}, parameter {quoted(name)}"
+        if place == "header" and name.lower() in _RESERVED_HEADERS:
+            self._notes.append(f"{where}: a header that OpenAPI leaves to the protocol: not taken over")
+            return
+        schema = parameter.get("schema")
+        if schema is None and "content" in parameter:
+            schema = self._content_schema(parameter)
+        if schema is None:
+            schema = {key: value for key, value in parameter.items() if key not in _NO_SCHEMA}
+        spec = self._reader.parameter(name, _described(schema, parameter), habit=False)
+        flag = own_flag(parameter, where)
+        if place == "path" or name in self._variables:
+            spec = replace(spec, required=True, rule="path variable")
+            if name not in self._variables:
+                self._notes.append(f"{where}: a parameter of the path that does not stand in it")
+        elif flag is not None:
+            spec = replace(spec, required=flag, rule="flag")
+        self._add(spec, place)
+
+    def _content_schema(self, holder: Mapping[str, Any]) -> object:
+        """The schema of the JSON content, else of the first content that has one; ``None`` without any."""
+        content = holder.get("content")
+        if content is None:
+            return None
+        if not isinstance(content, Mapping):
+            raise DocumentationError(f"{self._owner}: expected 'content' to be an object, found {shown(content)}")
+        schemas = {
+            str(media): described["schema"]
+            for media, described in content.items()
+            if isinstance(described, Mapping) and "schema" in described
+        }
+        if not schemas:
+            return None
+        chosen = min(schemas, key=lambda media: (not media.lower().startswith("application/json"), "json" not in media))
+        for media, schema in schemas.items():
+            if schema != schemas[chosen]:
+                self._notes.append(f"{self._owner}: the keys are those of {chosen}, and not those of {media}")
+        return schemas[chosen]
+
+    def _body(self, body: Mapping[str, Any], schema: object) -> None:
+        if schema is None:
+            return
+        if schema is True:
+            schema = {}
+        if not isinstance(schema, Mapping):
+            raise DocumentationError(
+                f"{self._owner}: expected the body's 'schema' to be an object, found {shown(schema)}"
+            )
+        keys = self._reader.parameters(schema, strict=False)
+        for spec in keys:
+            self._add(spec, "body")
+        if keys:
+            return
+        spec = self._reader.parameter("body", _described(schema, body), habit=False)
+        if spec.type.kind == "dict":
+            self._notes.append(f"{self._owner}: the keys of the request body are not documented")
+            return
+        flag = own_flag(body, f"{self._owner}, request body")
+        self._add(spec if flag is None else replace(spec, required=flag, rule="flag"), "body")
+
+    def _add(self, spec: ParameterSpec, place: str) -> None:
+        """Take a key over; the first one of a name has it, and is required if a later one is."""
+        first = self._keys.get(spec.name)
+        if first is None:
+            self._keys[spec.name], self._places[spec.name] = spec, place
+            return
+        self._notes.append(
+            f"{self._owner}, parameter {spec.name!r}: documented in the {self._places[spec.name]} and in the {place}; "
+            "the first one is taken, required if one of them is"
+        )
+        if spec.required and not first.required:
+            self._keys[spec.name] = replace(first, required=True, rule=spec.rule)
+
+
+def _described(schema: object, holder: Mapping[str, Any]) -> object:
+    """The schema under the description of what has it, which wins."""
+    if schema is True:
+        schema = {}
+    if isinstance(schema, Mapping) and holder.get("description"):
+        return {**schema, "description": holder["description"]}
+    return schema
+
+
+def _is_method(key: object) -> bool:
+    return isinstance(key, str) and key.lower() in METHODS
+
+
+FORM: Final = ObjectForm(
+    'OpenAPI 3 or Swagger 2 documents {"openapi" or "swagger", "paths": {path: {method: {...}}}}', claims, read
+)

@@ -1,0 +1,40 @@
+"""Values in documentation that a call can carry: enums, constants, defaults."""
+
+import json
+from typing import Any
+
+from lookup.dictionary import ValueType
+from lookup.errors import DocumentationError, LiteralError
+from lookup.forms.form import shown
+from lookup.parameters.unions import type_of
+from lookup.values.literal_text import render_literal
+from lookup.values.literals import parse_literal
+
+
+def plain_value(value: Any, what: str, owner: str) -> Any:
+    """The value itself, if a literal can write it: no set, NaN, infinity, endless number or nesting, half character.
+
+    Raises
+    ------
+    DocumentationError
+        Naming ``owner`` and what the value was to be, such as ``default``.
+    """
+    try:
+        if isinstance(value, str):
+            value.encode()
+        elif value is not None and not isinstance(value, bool):
+            json.dumps(value, ensure_ascii=False).encode()
+            parse_literal(render_literal(value))
+    except (LiteralError, TypeError, ValueError, RecursionError):
+        raise DocumentationError(
+            f"{owner}: expected {what!r} to hold values that a call can carry, found {shown(value)}"
+        ) from None
+    return value
+
+
+def read_enum(enum: object, where: str) -> tuple[tuple[Any, ...], ValueType]:
+    """The members of an enum, and their type; DocumentationError unless it is a list of plain values with members."""
+    if not isinstance(enum, list | tuple) or not enum:
+        raise DocumentationError(f"{where}: expected 'enum' to be a list with members, found {shown(enum)}")
+    members = tuple(plain_value(member, "enum", where) for member in enum)
+    return members, type_of(member for member in members if member is not None)

@@ -1,0 +1,227 @@
+"""Types, members and keys that documentation writes as prose.
+
+ToolAlpaca says everything of a key in one text, ``Required. string. One of: [a, b]. The size.``; BFCL puts the members
+of an enum behind the description, ``The size. Enum values: ['a', 'b'].``
+"""
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
+from lookup.errors import DocumentationError, LiteralError
+from lookup.parameters.plain_values import plain_value
+from lookup.parameters.requiredness import decide
+from lookup.parameters.type_names import NULL_NAMES, value_type
+from lookup.values.literals import parse_literal, read_literal
+
+_MAX_NESTING: Final = 8
+_MAX_ENUM_ATTEMPTS: Final = 16
+
+_ENUM_VALUES: Final = "Enum values: "
+_MARKER = re.compile(r"\s*+(?:required|optional)\s*+[.:,;]\s*+", re.IGNORECASE)
+_CONTAINER = re.compile(r"(?:array|list)(\[)|(?:object|dict)(\{)", re.IGNORECASE)
+# A type is a sentence of its own.
+_SENTENCE = re.compile(r"([^.\n]{1,80})(?:\.(?=\s)|\.?\Z)")
+_SENTENCE_END = re.compile(r"\s*+(?:\.|\Z)")
+_ONE_OF = re.compile(r"One of:\s*+\[")
+_MEMBER = re.compile(r"\s*+([^\s:,{}\[\]]++)\s*+:\s*+(?:(?:required|optional)\s*+\.\s*+)?(#?[\w-]++)", re.IGNORECASE)
+_BRACKET = re.compile(r"[\[\]{}]")
+_SPLITS = re.compile(r"[\[{,]")
+_SPACE = re.compile(r"\s*+")
+_OPENER: Final = {"]": "[", "}": "{"}
+
+
+def split_enum(description: str) -> tuple[str, tuple[Any, ...] | None]:
+    """The description without BFCL's enum at its end, and the members; ``None`` where there is no enum.
+
+    >>> split_enum("The size. Enum values: ['a', 1].")
+    ('The size.', ('a', 1))
+    """
+    text = description.rstrip()
+    start = len(text)
+    for _ in range(_MAX_ENUM_ATTEMPTS):
+        start = text.rfind(f"{_ENUM_VALUES}[", 0, start)
+        if start < 0:
+            break
+        try:
+            members, end = read_literal(text, start + len(_ENUM_VALUES))
+            if members and text[end:] in (".", ""):
+                return text[:start].rstrip(), tuple(plain_value(m, "enum", "") for m in members)
+        except (LiteralError, DocumentationError):
+            continue
+    return description, None
+
+
+def with_keys(kind: ValueType, keys: tuple[ParameterSpec, ...] | None) -> ValueType:
+    """The type with its documented keys: those of the elements of a list, else what has keys is an object."""
+    if keys is None:
+        return kind
+    if kind.kind in ("list", "tuple"):
+        return replace(kind, items=with_keys(kind.items or ANY, keys))
+    return ValueType("dict", properties=keys, nullable=kind.nullable)
+
+
+def read_prose(key: str, prose: str, habit: bool | None) -> ParameterSpec:
+    """A key whose description opens with marker and type, each a sentence.
+
+    A first sentence that is no known type is description, and the type ``any`` then. Members are numbers or booleans
+    where the type says so, else texts.
+
+    Parameters
+    ----------
+    habit : bool, optional
+        What the form means by a key without marker.
+    """
+    return _Prose(prose).parameter(key, 0, len(prose), habit)
+
+
+def opens_with_type(prose: str) -> bool:
+    """Whether a text opens with ``Required.``, ``Optional.`` or a type with a full stop: as no value of a call does."""
+    if _MARKER.match(prose):
+        return True
+    return bool(_Prose(prose).parameter("", 0, len(prose), None).raw_type) and "." in prose
+
+
+class _Prose:
+    """One text with its brackets paired; every method reads the stretch ``start`` to ``end`` of it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._partner: dict[int, int] = {}
+        opened: list[int] = []
+        waiting = {"[": 0, "{": 0}
+        for match in _BRACKET.finditer(text):
+            if (opener := _OPENER.get(match[0])) is None:
+                opened.append(match.start())
+                waiting[match[0]] += 1
+            elif waiting[opener]:
+                # Brackets of the other kind that are still open are prose: "range [from, to)".
+                while True:
+                    start = opened.pop()
+                    waiting[text[start]] -= 1
+                    if text[start] == opener:
+                        break
+                self._partner[start] = match.start()
+
+    def parameter(self, key: str, start: int, end: int, habit: bool | None, nesting: int = 0) -> ParameterSpec:
+        marker = _MARKER.match(self._text, start, end)
+        kind, raw_type, position = self._type(self._skip(marker.end() if marker else start, end), end, habit, nesting)
+        enum, position, end_of_text = self._enum(position, end, kind.items if kind.kind == "list" else kind)
+        description = self._text[position:end_of_text].strip()
+        # The keys inside of the type have markers of their own.
+        required, rule = decide(description=f"{marker[0] if marker else ''}{description}", habit=habit)
+        return ParameterSpec(key, kind, raw_type, required, description, enum, MISSING, rule)
+
+    def _skip(self, position: int, end: int) -> int:
+        match = _SPACE.match(self._text, position, end)
+        return match.end() if match else position
+
+    def _close(self, opener: int, end: int) -> int | None:
+        close = self._partner.get(opener)
+        return close if close is not None and close < end else None
+
+    def _type(self, start: int, end: int, habit: bool | None, nesting: int) -> tuple[ValueType, str, int]:
+        """The type, the type as written (empty where the prose gives none), and the offset behind both."""
+        text = self._text
+        if container := _CONTAINER.match(text, start, end):
+            opener = container.end() - 1
+            close = self._close(opener, end)
+            after = _SENTENCE_END.match(text, close + 1, end) if close is not None else None
+            if close is not None and after:
+                kind = self._contained(text[opener], opener + 1, close, habit, nesting + 1)
+                return kind, text[start : close + 1], after.end()
+        sentence = _SENTENCE.match(text, start, end)
+        if sentence and _is_type(sentence[1]):
+            return value_type(sentence[1]), sentence[1], sentence.end()
+        return ANY, "", start
+
+    def _contained(self, bracket: str, start: int, end: int, habit: bool | None, nesting: int) -> ValueType:
+        if bracket == "[":
+            if nesting > _MAX_NESTING:
+                return ValueType("list")
+            inner = self.parameter("", start, end, habit, nesting)
+            items = replace(inner.type, enum=inner.enum)
+            return ValueType("list", None if items == ANY else items)
+        return ValueType("dict", properties=None if nesting > _MAX_NESTING else self._keys(start, end, habit, nesting))
+
+    def _keys(self, start: int, end: int, habit: bool | None, nesting: int) -> tuple[ParameterSpec, ...] | None:
+        """The members ``key: prose`` of an object; a comma separates two where a key with a type follows it."""
+        text = self._text
+        bounds = self._commas(start, end)
+        pieces = list(zip([start, *(b + 1 for b in bounds)], [*bounds, end], strict=True))
+        typed = [_MEMBER.match(text, *piece) for piece in pieces]
+        keys: dict[str, ParameterSpec] = {}
+        if not any(match and _is_type(match[2]) for match in typed):
+            names = [text[a:b].strip() for a, b in pieces]
+            if not all(re.fullmatch(r"[^\s:]+", name) for name in names):
+                return None
+            for name in names:
+                keys.setdefault(name, self._untyped(name, habit))
+            return tuple(keys.values())
+        members = [(match[1], match.start(2)) for match in typed if match and _is_type(match[2])]
+        starts = [a for (a, _), match in zip(pieces, typed, strict=True) if match and _is_type(match[2])]
+        if first := text[start : max(start, starts[0] - 1)].strip():
+            keys[first] = self._untyped(first, habit)
+        for (key, _), begin, stop in zip(members, starts, [*(s - 1 for s in starts[1:]), end], strict=True):
+            prose = text.index(":", begin) + 1
+            keys.setdefault(key, self.parameter(key, prose, stop, habit, nesting))
+        return tuple(keys.values())
+
+    @staticmethod
+    def _untyped(name: str, habit: bool | None) -> ParameterSpec:
+        return ParameterSpec(name, ANY, "", habit)
+
+    def _commas(self, start: int, end: int) -> list[int]:
+        """The commas outside of brackets."""
+        found = []
+        position = start
+        while match := _SPLITS.search(self._text, position, end):
+            position = match.end()
+            if match[0] == ",":
+                found.append(match.start())
+            else:
+                position = self._close(match.start(), end) or position
+        return found
+
+    def _enum(self, start: int, end: int, kind: ValueType | None) -> tuple[tuple[Any, ...] | None, int, int]:
+        """The members, and the stretch that is left; ``One of: [...]`` counts at either end of it."""
+        text = self._text
+        start = self._skip(start, end)
+        last = text.rfind("One of:", start, end)
+        for position in (start, last):
+            match = _ONE_OF.match(text, position, end) if position >= 0 else None
+            close = self._close(match.end() - 1, end) if match else None
+            if match is None or close is None or not text[match.end() : close].strip():
+                continue
+            after = _SENTENCE_END.match(text, close + 1, end)
+            behind = self._skip(after.end() if after else close + 1, end)
+            members = _members(text[match.end() : close], kind or ANY)
+            if position == start:
+                return members, behind, end
+            if behind == end:
+                return members, start, position
+        return None, start, end
+
+
+def _is_type(word: str) -> bool:
+    return value_type(word) != ANY or word.lower() in NULL_NAMES | {"any"} or (word.startswith("#") and " " not in word)
+
+
+def _members(written: str, kind: ValueType) -> tuple[Any, ...]:
+    if written.lstrip()[:1] in ("'", '"'):
+        try:
+            return tuple(plain_value(member, "enum", "") for member in parse_literal(f"[{written}]"))
+        except (LiteralError, DocumentationError):
+            pass  # 'a' or 'b'
+    separator = ", " if ", " in written else ","
+    return tuple(_member(member.strip(), kind) for member in written.split(separator))
+
+
+def _member(word: str, kind: ValueType) -> Any:
+    wanted: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,)}
+    try:
+        value = parse_literal(word)
+    except LiteralError:
+        return word
+    return value if type(value) in wanted.get(kind.kind, ()) else word

@@ -1,0 +1,98 @@
+"""Following ``$ref`` inside one document: pointers, anchors, and an end to cycles."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import unquote
+
+from lookup.parameters.expansion import Allowance
+
+_WORDS: Final = ("$ref", "$dynamicRef")
+_MAX_CHAIN: Final = 16
+# What a reference back to an object that is being read still tells of it.
+_OF_A_CYCLE: Final = ("type", "title", "description")
+
+
+class References:
+    """The places of one document that references name.
+
+    Parameters
+    ----------
+    root : Mapping
+        The document; ``#/$defs/Unit`` is a pointer into it, ``#unit`` the anchor of one of its definitions.
+
+    Attributes
+    ----------
+    allowance : Allowance
+        How much of the document may be read more than once.
+    """
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.allowance = Allowance(root)
+        self._root = root
+
+    @cached_property
+    def _anchors(self) -> dict[str, Mapping[str, Any]]:
+        """Anchor -> the definition that it names."""
+        definitions = self._root.get("$defs")
+        found = definitions.values() if isinstance(definitions, Mapping) else ()
+        return {
+            definition[word]: definition
+            for definition in found
+            if isinstance(definition, Mapping)
+            for word in ("$dynamicAnchor", "$anchor")
+            if isinstance(definition.get(word), str)
+        }
+
+    def resolve(
+        self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str], take: Callable[[int], bool]
+    ) -> tuple[Mapping[str, Any], frozenset[str]]:
+        """The object that a reference names, under what stands beside the reference, which wins.
+
+        Parameters
+        ----------
+        active : frozenset of str
+            The references inside whose objects ``spec`` stands. One of them again is a cycle, and gives the type
+            of its object without the keys.
+        notes : list of str
+            Takes a line about a reference that leads nowhere, which gives an object that says nothing.
+        take : callable
+            Says whether so many members of an object may be read (again).
+        """
+        for _ in range(_MAX_CHAIN):
+            word = next((word for word in _WORDS if isinstance(spec.get(word), str)), None)
+            if word is None:
+                return spec, active
+            reference = spec[word]
+            beside = {key: value for key, value in spec.items() if key != word}
+            target = self._target(reference)
+            if target is None:
+                notes.append(f"the reference {reference!r} leads nowhere")
+                return beside, active
+            if reference in active:
+                return {**{key: target[key] for key in _OF_A_CYCLE if key in target}, **beside}, active
+            if not take(1 + len(target)):
+                return beside, active
+            active = active | {reference}
+            spec = {**target, **beside}
+        return {key: value for key, value in spec.items() if key not in _WORDS}, active
+
+    def _target(self, reference: str) -> Mapping[str, Any] | None:
+        if reference == "#":
+            return self._root
+        node: Any = None
+        if reference.startswith("#/"):
+            node = self._root
+            for step in unquote(reference[2:]).split("/"):
+                node = _member(node, step.replace("~1", "/").replace("~0", "~"))
+        elif reference.startswith("#"):
+            node = self._anchors.get(reference[1:])
+        return node if isinstance(node, Mapping) else None
+
+
+def _member(node: Any, step: str) -> Any:
+    if isinstance(node, Mapping):
+        return node.get(step)
+    if isinstance(node, list | tuple) and step.isdecimal() and len(step) < 10 and int(step) < len(node):
+        return node[int(step)]
+    return None

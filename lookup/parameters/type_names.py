@@ -1,0 +1,155 @@
+"""Documented type names -> ``ValueType``.
+
+Names are compared without case. Dates and times are texts, since that is how a call writes them. A name that
+is not in the table (``torch.dtype``) and an empty one are ``any``.
+
+>>> str(value_type("List[str]")), str(value_type("ArrayList")), str(value_type("torch.dtype"))
+('list[str]', 'list', 'any')
+"""
+
+import re
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from lookup.dictionary import ANY, Kind, ValueType
+from lookup.errors import LiteralError
+from lookup.parameters.unions import type_of, united
+from lookup.values.literals import parse_literal
+
+_NAMES: Final[dict[Kind, str]] = {
+    "str": (
+        "str string char character text varchar date datetime date-time datetime.date datetime.datetime datetime.time "
+        "time timestamp uuid url uri email enum bytes binary file path pathlib.path decimal.decimal"
+    ),
+    "int": "int integer long short bigint int32 int64 uint uint32 uint64",
+    "float": "float number double decimal real numeric float32 float64",
+    "bool": "bool boolean",
+    "list": "list array arraylist linkedlist sequence iterable vector set frozenset collection",
+    "dict": "dict object hashmap map hashtable dictionary mapping record struct json",
+    "tuple": "tuple",
+}
+_KINDS: Final[dict[str, Kind]] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+
+NULL_NAMES: Final = frozenset({"null", "none", "nonetype", "undefined"})
+
+_GENERIC = re.compile(r"([\w.-]+)\s*(?:\[(.*)\]|\((.*)\)|<(.*)>)", re.DOTALL)
+_ARRAY_OF = re.compile(r"(?:array|list) of (.+)", re.IGNORECASE | re.DOTALL)
+# ``str, optional``, as docstrings and xLAM's tools write it.
+WITH_MARKER = re.compile(r",\s*(optional|required)\s*\Z", re.IGNORECASE)
+_MODULES: Final = ("typing.", "collections.abc.", "t.")
+_MAX_NESTING: Final = 8
+_MAX_LENGTH: Final = 1000
+
+
+def value_type(written: str) -> ValueType:
+    """The normalised type of a name as documentation writes it; ``ANY`` where it is not known.
+
+    ``List[str]``, ``list(str)``, ``Array<String>``, ``string[]`` and ``array of strings`` give their element
+    type, ``Dict[str, int]`` the type of its values, ``Optional[int]`` and ``int | None`` a nullable ``int``,
+    ``int | str``, ``int/str`` and ``int or str`` a union, and ``Literal['a', 'b']`` the type of its members with the
+    members as ``enum``.
+    """
+    return _value_type(written, 0)
+
+
+@lru_cache(maxsize=1024)
+def _value_type(written: str, nesting: int) -> ValueType:
+    name = _bare(WITH_MARKER.sub("", written))
+    if nesting > _MAX_NESTING or len(name) > _MAX_LENGTH:
+        return ANY
+    if kind := _KINDS.get(name.lower()):
+        return ValueType(kind)
+    for separator in ("|", "/", " or "):
+        branches = _split(name, separator)
+        if len(branches) > 1:
+            return _union(branches, nesting)
+    if name.endswith("[]"):
+        return ValueType("list", _element(name[:-2], nesting))
+    if match := _ARRAY_OF.fullmatch(name):
+        plural = match[1].strip()
+        singular = plural if plural.lower() in _KINDS else plural.removesuffix("s")
+        return ValueType("list", _element(singular, nesting))
+    if match := _GENERIC.fullmatch(name):
+        return _generic(match[1].lower(), match[2] or match[3] or match[4] or "", nesting)
+    return ANY
+
+
+def _union(branches: list[str], nesting: int) -> ValueType:
+    """Unknown branches make the whole unknown, as ``date/time of day`` is no union."""
+    named = [branch for branch in branches if branch.strip().lower() not in NULL_NAMES]
+    found = united(_value_type(branch, nesting + 1) for branch in named)
+    return replace(found, nullable=True) if len(named) < len(branches) else found
+
+
+def _generic(outer: str, inner: str, nesting: int) -> ValueType:
+    """``outer[inner]``: an optional type, a container with its element type, or the members of a literal."""
+    outer = _without_module(outer)
+    if outer == "optional":
+        return replace(_value_type(inner, nesting + 1), nullable=True)
+    if outer == "union":
+        return _union(_split(inner, ","), nesting)
+    if outer == "literal":
+        return _literal(inner)
+    if outer in ("annotated", "required", "notrequired", "final"):
+        return _value_type(_split(inner, ",")[0], nesting + 1)
+    kind = _KINDS.get(outer, "any")
+    if kind == "list":
+        return ValueType(kind, _element(inner, nesting))
+    if kind == "tuple":
+        parts = [part for part in _split(inner, ",") if part.strip() not in ("...", "")]
+        element = united(_value_type(part, nesting + 1) for part in parts)
+        return ValueType(kind, None if element == ANY else element)
+    if kind == "dict":
+        parts = _split(inner, ",")
+        return ValueType(kind, _element(parts[1], nesting) if len(parts) == 2 else None)
+    return ValueType(kind)
+
+
+def _literal(inner: str) -> ValueType:
+    try:
+        members = parse_literal(f"[{inner}]")
+    except LiteralError:
+        return ANY
+    named = [member for member in members if member is not None]
+    if not named:
+        return ANY
+    return replace(type_of(named), enum=tuple(members), nullable=len(named) < len(members))
+
+
+def _element(written: str, nesting: int) -> ValueType | None:
+    found = _value_type(written, nesting + 1)
+    return None if found == ANY else found
+
+
+def _bare(written: str) -> str:
+    """Without white space and quotes around, and without the module of a type."""
+    name = written.strip()
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'`":
+        name = name[1:-1].strip()
+    return _without_module(name)
+
+
+def _without_module(name: str) -> str:
+    for module in _MODULES:
+        if name.lower().startswith(module):
+            return name[len(module) :]
+    return name
+
+
+def _split(written: str, separator: str) -> list[str]:
+    """Split at the separators that stand outside brackets and quotes."""
+    parts, depth, start, quote = [], 0, 0, ""
+    for index, char in enumerate(written):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "[(<{":
+            depth += 1
+        elif char in "])>}":
+            depth -= 1
+        elif depth == 0 and written.startswith(separator, index):
+            parts.append(written[start:index])
+            start = index + len(separator)
+    return [*parts, written[start:]]

@@ -1,0 +1,1 @@
+"""Python as documentation: functions, signatures, docstrings, live callables."""

@@ -1,0 +1,220 @@
+"""Parameter lists as Python writes them, read in any text: ``(a: int, b: str = 'x', *, c: list[str] | None = None)``.
+
+A linear scanner that knows brackets, strings and comments; nothing is evaluated. A key without a default is
+required, one with a default is optional, also where the default is an expression that only Python can evaluate.
+"""
+
+import contextlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from lookup.dictionary import ANY, MISSING, ValueType
+from lookup.errors import DocumentationError, LiteralError
+from lookup.parameters.plain_values import plain_value
+from lookup.parameters.type_names import value_type
+from lookup.python.tokens import Member, read_list, read_string
+from lookup.values.literals import parse_literal
+
+_KEY = re.compile(r"[^\W\d]\w*")
+_BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_DIGIT_GROUPS = re.compile(r"[+-]?\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?")
+_ANNOTATED = re.compile(r"(?:\w+\.)*Annotated\[")
+_CALL = re.compile(r"(?:\w+\.)*(Field|Doc)\(")
+_FACTORIES: Final[dict[str, Callable[[], Any]]] = {"list": list, "dict": dict}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a signature says of one key.
+
+    ``raw_type`` is empty without an annotation. ``optional`` says that there is a default, which is ``MISSING`` if
+    no literal writes it.
+    """
+
+    key: str
+    raw_type: str = ""
+    type: ValueType = ANY
+    enum: tuple[Any, ...] | None = None
+    description: str = ""
+    default: Any = MISSING
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A parameter list, what of it was not taken over, and the offset behind it."""
+
+    parameters: tuple[Parameter, ...]
+    notes: tuple[str, ...]
+    end: int
+
+
+def read_signature(text: str, position: int, limit: int | None = None) -> Signature:
+    """Read the parameter list that opens at ``position``; it must close before ``limit``.
+
+    ``*args``, ``**kwargs`` and ``...`` are no keys but notes; a first parameter ``self`` or ``cls`` is dropped.
+
+    Raises
+    ------
+    LiteralError
+        If the list is not closed, longer than ``MAX_LENGTH``, or a member of it is no parameter or a second one of
+        its name.
+    """
+    members, end = read_list(text, position, limit)
+    parameters: dict[str, Parameter] = {}
+    notes: list[str] = []
+    for index, member in enumerate(members):
+        key = member.key
+        if key == "lambda":
+            raise LiteralError("a parameter", member.start)
+        if member.text in ("/", "*") or (index == 0 and key in ("self", "cls")):
+            continue
+        if member.text == "...":
+            notes.append("further keys are not documented")
+        elif key.startswith("*") and _KEY.fullmatch(key.lstrip("*").strip()):
+            notes.append(no_key(key))
+        elif _KEY.fullmatch(key) and key not in parameters:
+            parameters[key] = _parameter(member, notes)
+        else:
+            expected = "a key that is not there yet" if key in parameters else "a parameter such as 'key: type'"
+            raise LiteralError(expected, member.start)
+    return Signature(tuple(parameters.values()), tuple(notes), end)
+
+
+def no_key(starred: str) -> str:
+    """The note for ``*args`` and ``**kwargs``."""
+    return f"{starred} takes values beside the documented keys: it is no key"
+
+
+def no_literal(key: str, written: str) -> str:
+    """The note for a default that no literal writes."""
+    shown = " ".join(written.split())
+    shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+    return f"the default of {key!r} is no literal: {shown}"
+
+
+def _parameter(member: Member, notes: list[str]) -> Parameter:
+    found = Parameter(member.key)
+    if member.annotation:
+        found = read_annotation(found, member.annotation, notes)
+    if member.value is None:
+        return found
+    call = _CALL.match(member.value)
+    if call and member.value.endswith(")"):
+        return _read_call(found, call, notes)
+    return _with_default(found, member.value, notes)
+
+
+def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Parameter:
+    """The parameter with what its annotation says: type, enum, and what ``Annotated`` adds.
+
+    ``raw_type`` is the type verbatim on one line, without the quotes of a forward reference.
+    """
+    if written[:1] in ("'", '"'):
+        with contextlib.suppress(LiteralError):  # 'A' | 'B' stays as it is
+            written = str(parse_literal(written))
+    members: list[Member] = []
+    if (match := _ANNOTATED.match(written)) or written.startswith("("):
+        with contextlib.suppress(LiteralError):
+            members, end = read_list(written, match.end() - 1 if match else 0)
+            # Brackets around a type are there to put it on several lines.
+            if end != len(written) or (not match and len(members) > 1):
+                members = []
+    raw_type = " ".join(line.strip() for line in (members[0].text if members else written).splitlines())
+    found = value_type(raw_type)
+    parameter = replace(parameter, raw_type=raw_type, type=replace(found, enum=None), enum=found.enum)
+    for extra in members[1:]:
+        if call := _CALL.match(extra.text):
+            parameter = _read_call(parameter, call, notes)
+        elif extra.text[:1] in ("'", '"') and not parameter.description:
+            parameter = replace(parameter, description=_text(extra.text))
+    return parameter
+
+
+def _read_call(parameter: Parameter, call: re.Match[str], notes: list[str]) -> Parameter:
+    """The parameter with what ``Field(...)`` or ``Doc("...")`` says of it."""
+    try:
+        members, _ = read_list(call.string, call.end() - 1)
+    except LiteralError:
+        return parameter
+    for index, member in enumerate(members):
+        if member.value is not None:
+            word, value = member.key, member.value
+        elif index == 0:
+            word, value = "default" if call[1] == "Field" else "description", member.text
+        else:
+            continue
+        if word == "description":
+            parameter = replace(parameter, description=_text(value))
+        elif word == "default" and value != "...":
+            parameter = _with_default(parameter, value, notes)
+        elif word == "default_factory" and value in _FACTORIES:
+            parameter = replace(parameter, default=_FACTORIES[value](), optional=True)
+        elif word == "default_factory":
+            parameter = _with_default(parameter, f"{value}()", notes)
+        elif word in ("enum", "json_schema_extra"):
+            parameter = _with_enum(parameter, value)
+    return parameter
+
+
+def _with_default(parameter: Parameter, written: str, notes: list[str]) -> Parameter:
+    try:
+        default = read_value(written)
+    except LiteralError:
+        notes.append(no_literal(parameter.key, written))
+        default = MISSING
+    return replace(parameter, default=default, optional=True)
+
+
+def _with_enum(parameter: Parameter, written: str) -> Parameter:
+    try:
+        found = read_value(written)
+    except LiteralError:
+        return parameter
+    members = found.get("enum") if isinstance(found, dict) else found
+    return replace(parameter, enum=tuple(members)) if isinstance(members, list) and members else parameter
+
+
+def _text(written: str) -> str:
+    try:
+        found = read_value(written)
+    except LiteralError:
+        return ""
+    return found if isinstance(found, str) else ""
+
+
+def read_value(written: str) -> Any:
+    """The value of a literal as Python source writes it: also ``1_000``, ``0x10``, ``'two ' 'parts'`` and ``r'\\d'``.
+
+    Raises
+    ------
+    LiteralError
+        If the text is anything but one literal, or its value one that a call cannot carry (a set, NaN).
+    """
+    if _DIGIT_GROUPS.fullmatch(written):
+        written = written.replace("_", "")
+    try:
+        value = int(written, 0) if _BASED.fullmatch(written) else parse_literal(written)
+    except LiteralError:
+        value = _read_strings(written)
+    try:
+        return plain_value(value, "default", "a parameter")
+    except DocumentationError as error:
+        raise LiteralError(str(error), 0) from None
+
+
+def _read_strings(written: str) -> str:
+    """Adjacent strings, maybe in brackets and over several lines, are one string."""
+    if written.startswith("(") and written.endswith(")"):
+        written = written[1:-1]
+    parts: list[str] = []
+    position = 0
+    while True:
+        while written[position : position + 1].isspace():
+            position += 1
+        if position == len(written) and parts:
+            return "".join(parts)
+        part, position = read_string(written, position)
+        parts.append(part)

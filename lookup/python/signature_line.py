@@ -1,0 +1,181 @@
+"""Signatures as plain lines: ``add(a: int, b: int = 1) -> int - Adds two.``, as lists of tools in prompts print them.
+
+A line is a signature only if it documents: each key has what looks like a type, or there are no keys and a return type
+follows. Calls (``f(x=1)``), prose and code stay what they are.
+"""
+
+import keyword
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from lookup.dictionary import ANY
+from lookup.errors import LiteralError
+from lookup.forms.form import TextForm, TextTool
+from lookup.parameters.type_names import value_type
+from lookup.python.docstring import COLONS, document, title_of
+from lookup.python.functions import end_of_line, indented_end, width
+from lookup.python.signature import Signature, read_signature
+from lookup.python.tokens import is_type, type_end
+
+_LINE = re.compile(
+    r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)(?P<list>\()",
+    re.MULTILINE,
+)
+_ARROW = re.compile(r"[ \t]*(?:->|\u2192)[ \t]*")
+_MARKS = re.compile(r"[`*]{1,3}")
+_SEPARATOR = re.compile(r"[:\uff1a]|--?(?=\s)|[\u2013\u2014]|#")
+_PROSE_TYPE_END = re.compile(r":(?=\s)|\uff1a|[ \t](?:--?|[\u2013\u2014]|#)[ \t]")
+_CODE_ENDS: Final = ("{", ";", "=>")
+# API-Bank writes a tool's signature above its documentation.
+_ASSIGNMENT = re.compile(r"(?:self\.)?(?:description|(?:in|out)put_parameters)[ \t]*=")
+_BLANK = re.compile(r"(?:[ \t\r]*\n)*+[ \t]*")
+_RETURNS: Final = frozenset(("void", "any", "none", "null", "undefined", "unknown"))
+
+
+class _Head(NamedTuple):
+    """A line's signature and description, and where the line ends."""
+
+    signature: Signature
+    description: str
+    end: int
+
+
+def find(text: str) -> Iterator[TextTool]:
+    """The signature lines of a text, each with the docstring block below it."""
+    lines = _Lines(text)
+    while match := lines.match:
+        head = lines.head()
+        lines.advance()
+        if not head:
+            continue
+        end = _block_end(text, head.end, match["indent"], lines)
+        docstring = f"{head.description}\n{text[head.end + 1 : end]}"
+        tool = document(match["name"], head.signature.parameters, head.signature.notes, docstring)
+        yield TextTool(tool, match.end("indent"), end)
+
+
+class _Lines:
+    """The lines that may be signatures, one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.match = _LINE.search(text)
+        self._next = self._after(self.match)
+
+    def advance(self) -> None:
+        """Go to the next one."""
+        self.match, self._next = self._next, self._after(self._next)
+
+    def head(self) -> _Head | None:
+        """The signature in this line, if it is one."""
+        limit = self._next.start() if self._next else len(self._text)
+        return _read_head(self._text, self.match, limit) if self.match else None
+
+    def is_signature(self, line_start: int) -> bool:
+        """Whether a signature begins in the line; one that none begins in is passed over."""
+        while self.match and self.match.start() <= line_start:
+            if self.match.start() == line_start and self.head():
+                return True
+            self.advance()
+        return False
+
+    def _after(self, match: re.Match[str] | None) -> re.Match[str] | None:
+        return _LINE.search(self._text, match.end()) if match else None
+
+
+def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
+    """The signature in the line of ``match``, whose parameter list must end before ``limit``."""
+    if keyword.iskeyword(match["name"]):
+        return None
+    try:
+        signature = read_signature(text, match.start("list"), limit)
+    except LiteralError:
+        return None
+    line_end = end_of_line(text, signature.end)
+    position = _skip_marks(text, signature.end)
+    closed = position > signature.end  # whether the marks before the name end with the signature
+    returns = None
+    if arrow := _ARROW.match(text, position):
+        return_end = _return_end(text, arrow.end(), line_end)
+        returns = text[arrow.end() : return_end]
+        position = _skip_marks(text, return_end)
+        closed = closed or position > return_end
+    if not _documents(signature, returns) or (returns or "").rstrip().endswith(_CODE_ENDS):
+        return None
+    if _ASSIGNMENT.match(text, _next_line(text, line_end)):
+        return None
+    rest = text[position:line_end].strip()
+    description = ""
+    if rest:
+        separator = _SEPARATOR.match(rest)
+        if not separator or (separator[0] == ":" and rest.endswith(_CODE_ENDS)):
+            return None
+        description = rest[separator.end() :].strip()
+        if match["marks"] and not closed:
+            description = description.removesuffix(match["marks"]).rstrip()
+    if returns is None and rest.startswith(":") and _is_return_type(description):
+        description = ""
+    return _Head(signature, description, line_end)
+
+
+def _skip_marks(text: str, position: int) -> int:
+    marks = _MARKS.match(text, position)
+    return marks.end() if marks else position
+
+
+def _return_end(text: str, position: int, line_end: int) -> int:
+    """Where the return type ends, which may be prose: ``-> list of names - Searches.``"""
+    end = type_end(text, position, line_end)
+    behind = _skip_marks(text, end)
+    rest = text[behind:line_end].strip()
+    if end > position and (not rest or _SEPARATOR.match(rest)):
+        return end
+    prose = _PROSE_TYPE_END.search(text, position, line_end)
+    return prose.start() if prose else line_end
+
+
+def _documents(signature: Signature, returns: str | None) -> bool:
+    """Whether the line tells the types, so that it cannot be a call."""
+    if signature.parameters:
+        typed = [parameter for parameter in signature.parameters if parameter.raw_type]
+        known = [p for p in typed if p.type != ANY or p.enum or p.raw_type.lower().endswith("any")]
+        complete = len(typed) == len(signature.parameters) or returns is not None
+        # Without a known type the words behind the colons may as well be values: ``search(city: Paris)``.
+        return complete and bool(known) and all(is_type(parameter.raw_type) for parameter in typed)
+    # A quoted type is rather the text that an example prints.
+    return returns is not None and is_type(returns.strip()) and returns.strip()[0] not in "'\""
+
+
+def _is_return_type(text: str) -> bool:
+    """Whether the text behind a colon is a return type as TypeScript writes it, and no description."""
+    return is_type(text) and ("<" in text or text.lower() in _RETURNS or value_type(text) != ANY)
+
+
+def _block_end(text: str, line_end: int, indent: str, lines: _Lines) -> int:
+    """The end of what documents the signature whose line ends at ``line_end``, before the next signature.
+
+    Lines that are indented deeper, and sections from ``Args:`` on that are not: LangChain prints docstrings so.
+    """
+    end = indented_end(text, line_end + 1, indent, lines.is_signature)
+    wanted: tuple[str, ...] = ("keys",)
+    while True:
+        start = _next_line(text, end)
+        title_end = end_of_line(text, start)
+        title = text[start:title_end].strip()
+        same = width(text[text.rfind("\n", 0, start) + 1 : start]) == width(indent)
+        if not (same and title.endswith(COLONS) and title_of(title) in wanted):
+            return end
+        section_end = indented_end(text, title_end + 1, indent, lines.is_signature)
+        if section_end == title_end:
+            return end
+        end, wanted = section_end, ("keys", "other")
+
+
+def _next_line(text: str, line_end: int) -> int:
+    """Where the next line that is not blank begins behind its indentation."""
+    blank = _BLANK.match(text, line_end + 1)
+    return blank.end() if blank else line_end
+
+
+FORM: Final = TextForm("signature lines (name(key: type, ...) -> type: description)", find)

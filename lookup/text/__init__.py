@@ -1,0 +1,1 @@
+"""Finding tools in any text: objects, places, who speaks, and what was not read."""

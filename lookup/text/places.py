@@ -1,0 +1,57 @@
+"""Offsets of a text: the lines and columns they stand at, the stretches that cover them."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+
+from lookup.dictionary import Span
+
+
+class Places:
+    """Where the offsets of one text stand; finding the lines costs one pass, each offset a binary search."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts: list[int] | None = None
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both counted from 1."""
+        if self._starts is None:
+            self._starts = [0]
+            position = self._text.find("\n")
+            while position >= 0:
+                self._starts.append(position + 1)
+                position = self._text.find("\n", position + 1)
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        """The stretch ``start`` to ``end``, without white space at its end."""
+        while end > start + 1 and self._text[end - 1].isspace():
+            end -= 1
+        return Span(start, end, *self.line_column(start), *self.line_column(max(start, end - 1)))
+
+
+class Stretches:
+    """Stretches ``(start, end)`` of a text, merged where they overlap."""
+
+    def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(stretches):
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], end)
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def end_at(self, offset: int) -> int | None:
+        """Where the stretch that covers an offset ends; ``None`` if none does."""
+        index = bisect_right(self._starts, offset) - 1
+        return self._ends[index] if index >= 0 and offset < self._ends[index] else None
+
+    def gaps(self, length: int) -> Iterator[tuple[int, int]]:
+        """What they leave of a text of so many characters."""
+        yield from zip([0, *self._ends], [*self._starts, length], strict=True)
+
+    def __bool__(self) -> bool:
+        return bool(self._starts)

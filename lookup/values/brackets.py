@@ -1,0 +1,198 @@
+"""Lists, tuples and quoted literals as shapes (``shapes``), and the gaps between the members of any bracket."""
+# ruff: noqa: D102 - an overriding method does what is said of the overridden one
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Final, Literal
+
+from lookup.values.shapes import Ended, Frame, Reading, Shape
+
+Place = Literal["opened", "comma", "space", "colon", "value"]
+"""Where a gap is: behind the bracket, a comma, the space that may follow it, a key, or the colon behind the key."""
+
+_CLOSERS: Final = {"[": "]", "(": ")", "{": "}"}
+
+
+class Bracket(Frame):
+    """An open bracket whose members are parted by commas."""
+
+    closer: str
+
+    @abstractmethod
+    def member(self, character: str) -> Iterable[Reading]:
+        """The readings of the next member, or of its key, that begins with a character."""
+
+    @abstractmethod
+    def may_close(self, place: Place) -> bool:
+        """Whether the bracket may be closed in a gap."""
+
+    @abstractmethod
+    def completed(self, place: Place) -> str:
+        """What completes the bracket in a gap."""
+
+    def value(self, character: str) -> Iterable[Reading]:
+        """The readings of the value of the key that has just been written."""
+        return ()
+
+    def letters(self, place: Place) -> Iterable[str]:
+        """Characters beyond ASCII that may follow in a gap although not all may."""
+        return ()
+
+
+class Gap(Reading):
+    """Inside a bracket, before a member, a key, or the value of a key."""
+
+    def __init__(self, inside: Bracket, place: Place, spaced: bool = False) -> None:
+        self.frame = inside.parent
+        self._inside = inside
+        self._place: Place = place
+        self._spaced = spaced
+
+    def read(self, character: str) -> Iterable[Reading]:
+        inside, place = self._inside, self._place
+        if place == "colon":
+            return [Gap(inside, "value")] if character == ":" else []
+        if character == " " and not self._spaced and place in ("comma", "value"):
+            return [Gap(inside, "space" if place == "comma" else "value", spaced=True)]
+        if place == "value":
+            return inside.value(character)
+        if character == inside.closer:
+            return [Ended(inside.parent)] if inside.may_close(place) else []
+        return inside.member(character)
+
+    def closing(self) -> str:
+        # A space may stand behind the comma or colon of the gap, and is written as everywhere else.
+        missing = " " if self._place in ("comma", "value") and not self._spaced else ""
+        if self._place == "comma" and self._inside.may_close("comma"):
+            missing = ""
+        return missing + self._inside.completed(self._place)
+
+    def identity(self) -> tuple[object, ...]:
+        return Gap, id(self._inside), self._place, self._spaced
+
+    def letters(self) -> Iterable[str]:
+        return self._inside.letters(self._place)
+
+
+class Elements(Shape):
+    """A list or a tuple.
+
+    Parameters
+    ----------
+    bracket : {"[", "("}
+        A tuple of one element has a comma behind it.
+    """
+
+    def __init__(self, bracket: Literal["[", "("], element: Shape) -> None:
+        self.bracket = bracket
+        self.element = element
+
+    size = 2
+
+    @cached_property
+    def width(self) -> int:
+        return self.element.width
+
+    @cached_property
+    def longest_closing(self) -> int:
+        # The bracket, and a space before the element or the comma of a tuple of one behind it.
+        return max(self.element.longest_closing, self.element.size) + 2
+
+    def shortest(self) -> str:
+        return self.bracket + _CLOSERS[self.bracket]
+
+    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
+        return [Gap(_Open(self, frame, 0), "opened")] if character == self.bracket else []
+
+
+class _Open(Bracket):
+    """An open list or tuple, with the number of its elements as far as it matters."""
+
+    def __init__(self, shape: Elements, parent: Frame | None, count: int) -> None:
+        self.parent = parent
+        self.closer = _CLOSERS[shape.bracket]
+        self._shape = shape
+        self._count = count
+
+    @cached_property
+    def _next(self) -> "_Open":
+        return self if self._count == 2 else _Open(self._shape, self.parent, self._count + 1)
+
+    @property
+    def _needs_comma(self) -> bool:
+        """Whether the element that stands before the place, or is under way there, is the only one of a tuple."""
+        return self.closer == ")" and self._count == 0
+
+    def member(self, character: str) -> Iterable[Reading]:
+        return self._shape.element.begin(character, self)
+
+    def may_close(self, place: Place) -> bool:
+        return place == "opened" or (place == "comma" and self.closer == ")" and self._count == 1)
+
+    def completed(self, place: Place) -> str:
+        return self.closer if self.may_close(place) else self._shape.element.shortest() + self.closing()
+
+    def behind(self, character: str) -> Iterable[Reading]:
+        if character == ",":
+            return [Gap(self._next, "comma")]
+        return [Ended(self.parent)] if character == self.closer and not self._needs_comma else []
+
+    def closing(self) -> str:
+        return "," * self._needs_comma + self.closer
+
+    def letters(self, place: Place) -> Iterable[str]:
+        return self._shape.element.letters
+
+
+class Quoted(Shape):
+    """The literals of another shape between single quotes."""
+
+    def __init__(self, inner: Shape) -> None:
+        self.inner = inner
+
+    @cached_property
+    def width(self) -> int:
+        return self.inner.width
+
+    @cached_property
+    def size(self) -> int:
+        return self.inner.size + 2
+
+    @cached_property
+    def longest_closing(self) -> int:
+        return max(self.inner.longest_closing, self.inner.size) + 1
+
+    def shortest(self) -> str:
+        return f"'{self.inner.shortest()}'"
+
+    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
+        return [Gap(_Quote(self, frame), "space")] if character == "'" else []
+
+
+class _Quote(Bracket):
+    """An open quote around a literal."""
+
+    closer = "'"
+
+    def __init__(self, shape: Quoted, parent: Frame | None) -> None:
+        self.parent = parent
+        self._shape = shape
+
+    def member(self, character: str) -> Iterable[Reading]:
+        return self._shape.inner.begin(character, self)
+
+    def may_close(self, place: Place) -> bool:
+        return False
+
+    def completed(self, place: Place) -> str:
+        return self._shape.inner.shortest() + self.closing()
+
+    def behind(self, character: str) -> Iterable[Reading]:
+        return [Ended(self.parent)] if character == self.closer else []
+
+    def closing(self) -> str:
+        return self.closer
+
+    def letters(self, place: Place) -> Iterable[str]:
+        return self._shape.inner.letters

@@ -1,0 +1,87 @@
+"""Values as text: reading a literal that a model wrote, writing one, closing an unfinished one."""
+
+from typing import Any
+
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
+from lookup.errors import LiteralError
+from lookup.values.grammar import ValueGrammar, admits_text
+from lookup.values.literal_text import render_json, render_literal, render_quoted
+from lookup.values.literals import parse_literal
+from lookup.values.notations import RENDERERS, Notation
+
+
+def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
+    """The Python value of a literal; in quoted notation the content is read by the documented type.
+
+    A quoted content that is no literal of its type stays a string, so that the type check can say so. In JSON the
+    documentation says which arrays are tuples.
+
+    Raises
+    ------
+    LiteralError
+        If ``text`` is not one literal.
+    """
+    value = parse_literal(text)
+    if notation == "json":
+        if spec.default is not MISSING and render_json(spec.default) == render_json(value):
+            return spec.default
+        return _with_tuples(value, spec.value_type)
+    if notation == "python" or not isinstance(value, str):
+        return value
+    for member in spec.enum or ():
+        if value == (member if isinstance(member, str) else render_literal(member, '"')):
+            return member
+    if admits_text(spec.value_type):
+        return value
+    if spec.default is not MISSING and render_quoted(spec.default) == render_quoted(value):
+        return spec.default
+    try:
+        return parse_literal(value)
+    except LiteralError:
+        return value
+
+
+def _with_tuples(value: Any, value_type: ValueType) -> Any:
+    """A value read from JSON with tuples where the documentation has them."""
+    if not isinstance(value, list | dict):
+        return value
+    written = render_json(value) if value_type.enum else ""
+    for member in value_type.enum or ():
+        if isinstance(member, list | tuple | dict) and render_json(member) == written:
+            return member
+    # A list is right for a tuple as well: where both are documented, the type check knows which it is.
+    kinds = ("list", "tuple") if isinstance(value, list) else ("dict",)
+    branch = next((t for kind in kinds for t in value_type.any_of or (value_type,) if t.kind == kind), ANY)
+    if isinstance(value, list):
+        members = [_with_tuples(v, branch.items or ANY) for v in value]
+        return tuple(members) if branch.kind == "tuple" else members
+    known = {spec.name: spec.value_type for spec in branch.properties or ()}
+    return {k: _with_tuples(v, known.get(k) or branch.items or ANY) for k, v in value.items()}
+
+
+def render_value(value: Any, notation: Notation) -> str:
+    """The literal of ``value``: ``True``, ``'True'`` and ``true`` in python, quoted and json notation."""
+    return RENDERERS[notation](value)
+
+
+def admissible(text: str, grammar: ValueGrammar) -> bool:
+    """Whether ``text`` can become a literal of this grammar whose objects have each key once and all required ones."""
+    return grammar.possible(text)
+
+
+def admissible_behind(text: str, part: bytes, grammar: ValueGrammar) -> bool:
+    """Whether a character whose UTF-8 begins with ``part`` may follow ``text``."""
+    return grammar.possible_behind(text, part)
+
+
+def close_literal(text: str, grammar: ValueGrammar) -> str:
+    """What must follow ``text``, the beginning of a literal, to complete it: at most ``grammar.longest_closing`` bytes.
+
+    Time linear in what is written, and in ``text`` where it was not read before.
+
+    Raises
+    ------
+    LiteralError
+        If ``text`` is not the beginning of a literal of this grammar.
+    """
+    return grammar.close(text)

@@ -1,0 +1,119 @@
+"""Documented types as shapes (``lookup.values.shapes``)."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, Final
+
+from lookup.dictionary import MISSING, ParameterSpec, ValueType
+from lookup.errors import DocumentationError
+from lookup.values.brackets import Elements
+from lookup.values.notations import INSIDE, Notation, TextForm
+from lookup.values.object_keys import Dictionary, Key, Record
+from lookup.values.plain_shapes import Literals, Number, Text, Union
+from lookup.values.shapes import Shape
+
+MAX_DEPTH: Final = 5
+"""Deepest nesting of lists, tuples and dicts in a value that the model writes where none is documented."""
+
+MAX_DOCUMENTED_DEPTH: Final = 48
+"""Deepest nesting of a documented type; with ``MAX_DEPTH`` below it, what ``lookup.values.literals`` still reads."""
+
+_INT: Final = r"-?+(?:0|[1-9][0-9]{0,17})"
+_FLOAT: Final = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
+
+
+def shape_of(value_type: ValueType, notation: Notation) -> Shape:
+    """The literals of a type as they stand inside brackets, or alone.
+
+    Raises
+    ------
+    DocumentationError
+        If the type is nested deeper than ``MAX_DOCUMENTED_DEPTH``.
+    """
+    return _Builder(notation).shape(value_type, MAX_DEPTH, 0)
+
+
+class _Builder:
+    """Makes the shapes of one documented type."""
+
+    def __init__(self, notation: Notation) -> None:
+        self._notation: Notation = notation
+        self._inside = INSIDE[notation]
+        self._enums: dict[int, Literals] = {}
+
+    def shape(self, of: ValueType, depth: int, level: int) -> Shape:
+        """The shape of a type below ``level`` documented brackets; ``depth`` more may stand in what is not documented.
+
+        Time linear in the size of the type.
+        """
+        if level > MAX_DOCUMENTED_DEPTH:
+            raise DocumentationError(
+                f"the documented type is nested deeper than {MAX_DOCUMENTED_DEPTH} levels; document a flatter one"
+            )
+        if of.nullable:
+            return Union([self.shape(replace(of, nullable=False), depth, level), Literals([self._inside.null])])
+        if of.enum:
+            return self._enum(of.enum)
+        if of.any_of:
+            return Union([self.shape(branch, depth, level) for branch in of.any_of])
+        below = max(depth - 1, 0)
+        match of.kind:
+            case "str" | "int" | "float" | "bool":
+                return _scalar(of.kind, self._notation)
+            case "any":
+                return _any(depth, self._notation)
+            case "dict" if of.properties:
+                return Record([self._key(spec, below, level + 1) for spec in of.properties])
+        element = self.shape(of.items, below, level + 1) if of.items else _any(below, self._notation)
+        if of.kind == "dict":
+            return Dictionary(_texts(self._notation), element)
+        # JSON cannot tell tuples from lists.
+        return Elements("(" if of.kind == "tuple" and self._inside.has_tuples else "[", element)
+
+    def _enum(self, members: tuple[Any, ...]) -> Literals:
+        if id(members) not in self._enums:
+            self._enums[id(members)] = Literals(map(self._inside.render, members))
+        return self._enums[id(members)]
+
+    def _key(self, spec: ParameterSpec, depth: int, level: int) -> Key:
+        shape = self.shape(spec.value_type, depth, level)
+        if plain := _plain_default(spec):
+            shape = Union([shape, Literals(map(self._inside.render, plain))])
+        return Key(tuple(self._inside.keys(spec.name)), shape, bool(spec.required))
+
+
+def _plain_default(spec: ParameterSpec) -> Iterable[Any]:
+    """The default of an object's key, if it is no list, tuple or dict."""
+    return [] if spec.default is MISSING or isinstance(spec.default, list | tuple | dict) else [spec.default]
+
+
+@lru_cache(maxsize=64)
+def text_shape(form: TextForm) -> Text:
+    """Any text in a form; one object for all parameters."""
+    return Text(form)
+
+
+@lru_cache(maxsize=64)
+def _scalar(kind: str, notation: Notation) -> Shape:
+    inside = INSIDE[notation]
+    if kind == "str":
+        return Union(_texts(notation))
+    return Number(_INT) if kind == "int" else Number(_FLOAT) if kind == "float" else Literals(inside.booleans)
+
+
+@lru_cache(maxsize=64)
+def _texts(notation: Notation) -> tuple[Text, ...]:
+    return tuple(map(text_shape, INSIDE[notation].texts))
+
+
+@lru_cache(maxsize=64)
+def _any(depth: int, notation: Notation) -> Shape:
+    """Any literal with at most ``depth`` brackets around something."""
+    inside = INSIDE[notation]
+    scalars: list[Shape] = [Number(_FLOAT), *_texts(notation), Literals([*inside.booleans, inside.null])]
+    if not depth:
+        return Union(scalars)
+    below = _any(depth - 1, notation)
+    nested = [Elements("[", below), *([Elements("(", below)] if inside.has_tuples else [])]
+    return Union([*scalars, *nested, Dictionary(_texts(notation), below)])

@@ -1,0 +1,1 @@
+"""YAML from untrusted text: finding its blocks, reading them strictly."""

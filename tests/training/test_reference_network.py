@@ -1,0 +1,123 @@
+"""The network that is trained is Hugging Face's Llama, and begins with heads that copy."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from reference_runs import tiny_settings, tiny_tokenizer
+
+from training.copying import wire
+from training.encoding import CONTEXT, FORM, NAME, VALUE, Encoded
+from training.evaluate import Score, count
+from training.network import Network, Shape, rotate
+from training.packing import MEMBERS
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
+    folder = tmp_path_factory.mktemp("network")
+    torch.manual_seed(0)
+    network = Network(tiny_settings(folder).model.shape(), tiny_tokenizer(folder))
+    with torch.no_grad():
+        network.embedding.own.normal_(std=0.05)
+        network.norm.uniform_(0.5, 1.5)
+        for block in network.stack:
+            block.attention_norm.uniform_(0.5, 1.5)
+            block.feed_forward_norm.uniform_(0.5, 1.5)
+    return network
+
+
+def logits(network: Network, ids: torch.Tensor, row_of: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        x, table = network.hidden(ids, row_of, torch.float32)
+        x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * network.norm
+        return x @ table.T
+
+
+def test_equals_transformers_llama(network: Network) -> None:
+    ids = torch.randint(3, 640, (2, 200), generator=torch.Generator().manual_seed(1))
+    expected = network.to_llama(torch.float32).eval()(ids, use_cache=False).logits
+    assert torch.allclose(logits(network, ids, torch.zeros_like(ids)), expected, atol=2e-4)
+
+
+def test_packed_sequences_do_not_see_each_other(network: Network) -> None:
+    ids = torch.randint(3, 640, (1, 150), generator=torch.Generator().manual_seed(2))
+    row_of = MEMBERS * (torch.arange(150) // 60)[None]
+    packed = logits(network, ids, row_of)
+    for start in (0, 60, 120):
+        part = ids[:, start : start + 60]
+        alone = logits(network, part, torch.zeros_like(part))
+        assert torch.allclose(packed[:, start : start + 60], alone, atol=2e-4)
+
+
+def test_members_see_the_beginning_and_themselves(network: Network) -> None:
+    ids = torch.randint(3, 640, (1, 90), generator=torch.Generator().manual_seed(4))
+    row_of = MEMBERS + torch.tensor([[0] * 40 + [1] * 30 + [2] * 20])
+    packed = logits(network, ids, row_of)
+    first = logits(network, ids[:, :70], torch.zeros_like(ids[:, :70]))
+    assert torch.allclose(packed[:, :70], first, atol=2e-4)
+    changed = ids.clone()
+    changed[:, 40:70] = 5
+    assert torch.allclose(logits(network, changed, row_of)[:, 70:], packed[:, 70:], atol=2e-4)
+    changed[:, 0] = 5
+    assert not torch.allclose(logits(network, changed, row_of)[:, 70:], packed[:, 70:], atol=2e-2)
+
+
+def test_losses_are_those_of_the_logits(network: Network) -> None:
+    ids = torch.randint(3, 640, (2, 64), generator=torch.Generator().manual_seed(3))
+    places = torch.tensor([1, 63, 65, 100])
+    losses, right = network.losses(ids, torch.zeros_like(ids), places, torch.float32)
+    flat = logits(network, ids, torch.zeros_like(ids)).flatten(0, 1)[places - 1]
+    target = ids.flatten()[places]
+    assert torch.allclose(losses, torch.nn.functional.cross_entropy(flat, target, reduction="none"), atol=1e-4)
+    assert torch.equal(right, flat.argmax(-1) == target)
+
+
+def attention(network: Network, ids: torch.Tensor, block: int, head: int) -> torch.Tensor:
+    """Shares (T, T) of one head."""
+    shape = network.shape
+    part = slice(head * shape.head_width, (head + 1) * shape.head_width)
+    row_of = torch.zeros_like(ids)
+    cos, sin = network.angles(ids.shape[1], ids.device, torch.float32)
+    x = torch.nn.functional.embedding(ids, network.embedding.table())
+    for earlier in network.stack[:block]:
+        x = earlier(x, cos, sin, row_of, 128)
+    x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+    matrices = network.stack[block].matrices
+    q, k = (rotate(x[0] @ matrices[name][part].T, cos, sin) for name in "qk")
+    scores = q @ k.T / shape.head_width**0.5
+    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -1e9).softmax(-1)
+
+
+def test_wired_heads_find_the_earlier_place(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    network = Network(Shape(layers=3, width=240, heads=3, vocabulary=640), tiny_tokenizer(tmp_path))
+    wire(network)
+    length = 40
+    block = torch.randperm(500, generator=torch.Generator().manual_seed(1))[:length] + 3
+    ids = torch.cat([block, block, block])[None]
+    places = torch.arange(length + 2, 3 * length)
+    with torch.no_grad():
+        for head in (0, 1):
+            back = attention(network, ids, 0, head)[places, places - 1 - head]
+            assert back.min() > 0.5
+        for number in (1, 2):
+            for head in (0, 1):
+                looked_at = attention(network, ids, number, head)[places].argmax(-1)
+                behind = (places - looked_at) % length == length - 1
+                assert behind.float().mean() > 0.3  # by chance, 1 of 40
+
+
+def test_too_small_networks_begin_at_random(tmp_path: Path) -> None:
+    network = Network(Shape(layers=2, width=64, heads=2, head_width=32, vocabulary=640), tiny_tokenizer(tmp_path))
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    wire(network)
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+
+
+def test_score_counts_names_values_and_answers() -> None:
+    kinds = [CONTEXT, FORM, NAME, VALUE, FORM, VALUE, CONTEXT, FORM, NAME, FORM]
+    good = [True, True, True, True, False, True, True, False, True]
+    score = count([Encoded(list(range(10)), kinds)], [torch.tensor(good)])
+    assert score == Score(2, 2, 6 / 8, 0.5, 0.5, 0.5, 0.0)
+    assert count([], []) == Score(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)

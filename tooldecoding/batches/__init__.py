@@ -1,0 +1,1 @@
+"""Many prompts from one file, with results that a later run goes on from."""

@@ -1,0 +1,139 @@
+"""Text mode: the model writes anything until it opens a call, ends its turn, or reaches a limit."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import regex
+
+from tooldecoding.engines.steps import Steps
+from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.trie import Trie
+
+_ATTEMPT = regex.compile(r"""[^\s\[\](){}=,'"]{1,128}+\((?:\w[\w.-]{0,127}+=|\)\])""")
+"""What is a call, behind the opener, though its name is no documented one: ``name(key=`` or ``name()]``."""
+
+
+class FreeText(NamedTuple):
+    """What was written in text mode.
+
+    Attributes
+    ----------
+    text : str
+        What stands before the call, the stop or the end.
+    branch : Branch or None
+        On which a call is opened: its pending text ends with the opener and ``opened``. It is the given one, or one
+        that has read no more than the opener, and the given one is released then. None if no call was opened.
+    opened : bytes
+        What stands behind the opener and belongs to the call.
+    """
+
+    text: str
+    branch: Branch | None = None
+    opened: bytes = b""
+
+
+@dataclass
+class _Opener:
+    """An opener in the text: where the text behind it begins, and a branch that has read no more, to go back to."""
+
+    begin: int
+    back: Branch | None = None
+
+
+class TextMode:
+    """The model writes until it opens a call, before ``stop``, or so many tokens.
+
+    Every token is the one that the model wants most: until a call is opened, the text is that of greedy decoding
+    without constraint.
+
+    Parameters
+    ----------
+    opener : str, optional
+        What stands before a call; without it no call is opened.
+    names : Trie, optional
+        The names that must follow it, with their brackets. A call of an unknown name is taken back to its opener, so
+        that a known one can be chosen; anything else is text. By default the opener alone opens a call.
+    stop : str, optional
+        Counts once there is more than white space before it; what the last token writes before it is kept.
+    """
+
+    def __init__(self, branch: Branch, opener: str | None, names: Trie | None, stop: str | None) -> None:
+        self._branch = branch
+        self._opener = opener.encode() if opener else b""
+        self._names = names
+        self._stop = stop
+        self._written = b""
+        self._openers: list[_Opener] = []
+
+    def write(self, limit: int) -> Steps[FreeText]:
+        """Write at most ``limit`` tokens."""
+        result = None
+        self._branch.draft = self._expected
+        for _ in range(limit):
+            pick = yield from self._branch.free_token()
+            if not pick.piece:
+                break
+            before = len(self._written)
+            self._written += pick.piece
+            yield from self._find_openers(before)
+            result = self._opened(before) or self._stopped(before)
+            if result:
+                break
+            self._branch.take(pick, "free")
+        self._branch.draft = None
+        for opener in self._openers:
+            if opener.back and not (result and result.branch is opener.back):
+                opener.back.release()
+        return result or FreeText(_text(self._written))
+
+    def _expected(self) -> str:
+        """What is tried: the rest of a documented name that the model has begun behind the last opener."""
+        if not self._names or not self._openers:
+            return ""
+        return self._names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
+
+    def _find_openers(self, before: int) -> Steps[None]:
+        """Note the openers that the last token, which begins at ``before``, has ended."""
+        start, end = max(0, before - len(self._opener) + 1), self._stop_place()
+        while self._opener and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
+            start = place + 1
+            opener = _Opener(place + len(self._opener))
+            self._openers.append(opener)
+            if self._names:
+                [_, opener.back] = yield from self._branch.forks(2)
+                opener.back.draft = None
+                opener.back.keep(self._written[before : opener.begin], "free")
+
+    def _opened(self, before: int) -> FreeText | None:
+        """The call that is open now."""
+        for opener in self._openers:
+            behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
+            known = self._names.covered(behind) if self._names else None
+            if known or not self._names:
+                size = known.written if known else 0
+                self._branch.keep(self._written[before : opener.begin + size], "free")
+                return FreeText(_text(text), self._branch, behind[:size])
+            attempt = _ATTEMPT.match(behind.decode(errors="ignore"), partial=True) if opener.back else None
+            if attempt and not attempt.partial:
+                self._branch.release()
+                return FreeText(_text(text), opener.back)
+            if opener.back and not attempt:
+                opener.back.release()
+                opener.back = None
+        return None
+
+    def _stopped(self, before: int) -> FreeText | None:
+        end = self._stop_place()
+        if end < 0:
+            return None
+        self._branch.keep(self._written[before : max(before, end)], "free")
+        return FreeText(_text(self._written[:end]))
+
+    def _stop_place(self) -> int:
+        """Where the stop stands; -1 if it does not."""
+        blank = len(self._written) - len(self._written.lstrip())
+        return self._written.find(self._stop.encode(), blank) if self._stop else -1
+
+
+def _text(written: bytes) -> str:
+    return written.decode(errors="replace")

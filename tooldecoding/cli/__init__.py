@@ -1,0 +1,1 @@
+"""The command line: options, commands, what is printed, how a command ends."""

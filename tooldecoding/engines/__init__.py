@@ -1,0 +1,1 @@
+"""How branches run through the model: packed (tree attention), batched, recurrent; caches and logits."""

@@ -1,0 +1,123 @@
+"""KV caches of former prompts: a request that begins with the same tokens does not compute them again."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+States = list[tuple[torch.Tensor, torch.Tensor]]
+"""Keys and values of each layer, shape (heads, tokens, width)."""
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """A stored prompt whose first ``count`` tokens are those asked for."""
+
+    count: int
+    states: States
+
+
+@dataclass(frozen=True)
+class CacheStatistics:
+    """What a prompt cache holds and what it has saved.
+
+    Attributes
+    ----------
+    prompts, bytes : int
+        What it holds now.
+    lookups, hits : int
+        Prompts looked up, and those of which a beginning was found.
+    reused_positions : int
+        Token positions that were not computed again.
+    """
+
+    prompts: int
+    bytes: int
+    lookups: int
+    hits: int
+    reused_positions: int
+
+
+class PrefixCache:
+    """The last prompts' keys and values, found again by their tokens; safe to share between threads.
+
+    Parameters
+    ----------
+    max_bytes : int
+        The prompts used longest ago are forgotten beyond it; 0 keeps nothing.
+    """
+
+    SHORTEST = 16
+    """Shorter common beginnings are not worth a copy."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[bytes, States] = OrderedDict()
+        self._bytes = 0
+        self._lookups = self._hits = self._reused = 0
+
+    def find(self, tokens: Sequence[int], most: int) -> Prefix | None:
+        """The stored prompt with the longest common beginning, of which at most ``most`` tokens are taken."""
+        wanted = np.asarray(tokens, dtype=np.int64)
+        with self._lock:
+            self._lookups += 1
+            best, found = 0, b""
+            for key in self._entries:
+                common = _common(np.frombuffer(key, dtype=np.int64), wanted)
+                if common > best:
+                    best, found = common, key
+            best = min(best, most)
+            if best < self.SHORTEST:
+                return None
+            self._hits += 1
+            self._reused += best
+            self._entries.move_to_end(found)
+            return Prefix(best, self._entries[found])
+
+    def knows(self, tokens: Sequence[int]) -> bool:
+        """Whether these tokens are stored, or the beginning of what is stored."""
+        wanted = np.asarray(tokens, dtype=np.int64).tobytes()
+        with self._lock:
+            return any(key.startswith(wanted) for key in self._entries)
+
+    def store(self, tokens: Sequence[int], states: States) -> None:
+        """Remember a prompt's keys and values; they must not be written to any more."""
+        key = np.asarray(tokens, dtype=np.int64).tobytes()
+        size = _size(states)
+        if size > self.max_bytes or len(tokens) < self.SHORTEST:
+            return
+        with self._lock:
+            for shorter in [k for k in self._entries if key.startswith(k)]:
+                self._bytes -= _size(self._entries.pop(shorter))
+            self._entries[key] = states
+            self._bytes += size
+            while self._bytes > self.max_bytes:
+                _, dropped = self._entries.popitem(last=False)
+                self._bytes -= _size(dropped)
+
+    def clear(self) -> None:
+        """Forget all prompts; a decoder does so itself where it sees that the model's weights have changed."""
+        with self._lock:
+            self._entries.clear()
+            self._bytes = 0
+
+    @property
+    def statistics(self) -> CacheStatistics:
+        """What it holds and has saved so far."""
+        with self._lock:
+            return CacheStatistics(len(self._entries), self._bytes, self._lookups, self._hits, self._reused)
+
+
+def _common(first: np.ndarray, second: np.ndarray) -> int:
+    """Length of the common beginning."""
+    size = min(len(first), len(second))
+    differing = np.flatnonzero(first[:size] != second[:size])
+    return int(differing[0]) if len(differing) else size
+
+
+def _size(states: States) -> int:
+    return sum(t.numel() * t.element_size() for pair in states for t in pair)

@@ -1,0 +1,1 @@
+"""Files that we write: JSON lines, manifests, results that survive an interrupt."""

@@ -1,0 +1,1 @@
+"""Tool Decoding as a decoding method of ``transformers``' ``generate``."""

@@ -1,0 +1,226 @@
+"""Tool Decoding as a decoding method of transformers: ``model.generate(**inputs, custom_generate=…)``."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+import torch
+from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.generation.streamers import BaseStreamer
+from transformers.utils import ModelOutput
+
+from tooldecoding.decoder import Request, ToolDecoder, Tools, as_lookup
+from tooldecoding.errors import ConfigError
+from tooldecoding.generate.arguments import Limit, asked_of_generate, most_tokens, refuse_unheld
+from tooldecoding.options import DecodeOptions, Strategy, changed
+from tooldecoding.result import DecodeResult
+
+
+@dataclass
+class ToolDecodingOutput(ModelOutput):
+    """What ``generate`` returns with ``return_dict_in_generate=True``.
+
+    Attributes
+    ----------
+    sequences : torch.LongTensor
+        Shape (batch, length): prompt and decoded text, padded on the right.
+    results : tuple of DecodeResult
+        One for each prompt.
+    """
+
+    sequences: torch.Tensor | None = None
+    results: tuple[DecodeResult, ...] | None = None
+
+
+class ToolDecodingMethod:
+    """What ``tool_decoding`` returns, to be given to ``generate`` as ``custom_generate``."""
+
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        tools: Tools,
+        strategy: Strategy,
+        options: DecodeOptions,
+        streamer: BaseStreamer | None,
+        prompt_cache_mb: int,
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._lookup = as_lookup(tools)
+        self._strategy: Strategy = strategy
+        self._options = options
+        self._streamer = streamer
+        self._prompt_cache_mb = prompt_cache_mb
+        self._decoders: WeakSet[ToolDecoder] = WeakSet()
+
+    def __call__(
+        self,
+        model: PreTrainedModel,
+        input_ids: torch.Tensor,
+        generation_config: GenerationConfig | None = None,
+        **model_kwargs: Any,
+    ) -> torch.Tensor | ToolDecodingOutput:
+        """Decode; ``generate`` calls this.
+
+        Raises
+        ------
+        ToolDecodingError
+            As ``ToolDecoder.run``; a ConfigError for what was asked of ``generate`` and cannot be held.
+        """
+        asked = asked_of_generate(model)
+        config = GenerationConfig() if generation_config is None else generation_config
+        own = asked.arguments.get("streamer")
+        streamer = self._streamer if own is None else own
+        with ExitStack() as stack:
+            if streamer is not None:
+                stack.callback(streamer.end)  # also after an error: somebody may wait for it
+            refuse_unheld(asked, config, model)
+            if streamer is not None and len(input_ids) > 1:
+                raise ConfigError(f"a streamer takes one prompt, got {len(input_ids)}; give one, or leave it out")
+            if streamer is not None and own is None:
+                streamer.put(input_ids.cpu())  # generate gives the prompt to its own one
+            stack.enter_context(_evaluating(model))
+            rows = _unpadded(input_ids, model_kwargs.get("attention_mask"))
+            limit = most_tokens(asked, config, input_ids.shape[1])
+            results = self._decode(model, rows, limit, config)
+            written = _within(results, limit)
+            if streamer is not None:
+                for token in written[0]:
+                    streamer.put(torch.tensor([token]))
+        sequences = torch.cat([input_ids, self._padded(written, config).to(input_ids)], dim=1)
+        if config.return_dict_in_generate:
+            return ToolDecodingOutput(sequences=sequences, results=tuple(results))
+        return sequences
+
+    def clear(self) -> None:
+        """Forget the prompts of all models, where ``prompt_cache_mb`` keeps any."""
+        for decoder in self._decoders:
+            decoder.prompt_cache.clear()
+
+    def _decode(
+        self, model: PreTrainedModel, rows: list[list[int]], limit: Limit | None, config: GenerationConfig
+    ) -> list[DecodeResult]:
+        decoder = self._decoder(model)
+        _demand_special_ends(config.eos_token_id, model.generation_config.eos_token_id, decoder)
+        options = self._options
+        if limit:
+            options = replace(options, max_text_tokens=min(options.max_text_tokens, limit.tokens))
+        return decoder.run([Request(row, self._lookup, options) for row in rows])
+
+    def _decoder(self, model: PreTrainedModel) -> ToolDecoder:
+        """The model's decoder, which lives as long as the model and this method both do."""
+        kept = vars(model).get("_tool_decoders")
+        if not isinstance(kept, _Decoders):
+            kept = _Decoders()
+            object.__setattr__(model, "_tool_decoders", kept)
+        decoder = kept.get(self)
+        size = model.config.get_text_config().vocab_size
+        if decoder is None or decoder.model is not model or len(decoder.table.texts) != size:
+            decoder = ToolDecoder(model, self._tokenizer, self._strategy, self._options, self._prompt_cache_mb)
+            kept[self] = decoder
+            self._decoders.add(decoder)
+        return decoder
+
+    def _padded(self, written: Sequence[list[int]], config: GenerationConfig) -> torch.Tensor:
+        """Shape (batch, longest), filled up on the right."""
+        pads = (config.pad_token_id, self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, 0)
+        pad = next(p for p in pads if p is not None)
+        width = max(map(len, written))
+        return torch.tensor([row + [pad] * (width - len(row)) for row in written])
+
+
+class _Decoders(WeakKeyDictionary[ToolDecodingMethod, ToolDecoder]):
+    """The decoders of one model, kept on the model: they refer to it, and so must not outlive it elsewhere."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Decoders":
+        return _Decoders()
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        return dict, ()  # a saved model takes none along
+
+
+def tool_decoding(
+    tokenizer: PreTrainedTokenizerBase,
+    tools: Tools,
+    strategy: Strategy = "auto",
+    *,
+    streamer: BaseStreamer | None = None,
+    prompt_cache_mb: int = 0,
+    **fields: Any,
+) -> ToolDecodingMethod:
+    """A method for ``model.generate(**inputs, custom_generate=tool_decoding(tokenizer, tools))``.
+
+    ``generate`` hands no tokenizer to a custom method, so it is bound here. What is asked of ``generate`` is held or
+    refused, see the table in the README; what only the model's ``generation_config.json`` sets, such as sampling, plays
+    no part. The model's modes (``train``, ``eval``) are afterwards what they were.
+
+    Parameters
+    ----------
+    tools : documentation text, parsed documentation, or LookupDictionary
+    streamer : BaseStreamer, optional
+        As ``streamer`` of ``generate``: the prompt, then the tokens one by one once the call is voted, then the end.
+    prompt_cache_mb : int
+        Most memory, in MiB, for KV caches of former prompts, by default none: ``generate`` is called during training,
+        and weights that are written through ``.data`` change unseen. ``clear()`` of the method forgets them.
+    **fields
+        Fields of ``DecodeOptions``.
+
+    Returns
+    -------
+    ToolDecodingMethod
+        Gives sequences of shape (batch, length), or ``ToolDecodingOutput`` where ``generate`` was asked
+        for a dictionary. Left and right padding of the prompts is left out of the decode.
+    """
+    options = changed(DecodeOptions(), fields)
+    return ToolDecodingMethod(tokenizer, tools, strategy, options, streamer, prompt_cache_mb)
+
+
+@contextmanager
+def _evaluating(model: PreTrainedModel) -> Iterator[None]:
+    """Inside the block all modules are in evaluation mode; then each is in the mode that it was in."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+def _unpadded(input_ids: torch.Tensor, attention_mask: torch.Tensor | None) -> list[list[int]]:
+    rows: list[list[int]] = input_ids.tolist()
+    if attention_mask is None:
+        return rows
+    kept = attention_mask.bool().tolist()
+    return [[t for t, k in zip(row, keep, strict=True) if k] for row, keep in zip(rows, kept, strict=True)]
+
+
+def _within(results: Sequence[DecodeResult], limit: Limit | None) -> list[list[int]]:
+    """The tokens of each result; text without a call is cut at the limit, as ``generate`` does it.
+
+    Raises
+    ------
+    ConfigError
+        If a call goes beyond the limit: cut off it is none.
+    """
+    for number, result in enumerate(results):
+        if limit and result.calls and len(result.token_ids) > limit.tokens:
+            raise ConfigError(
+                f"what is written behind prompt {number} has {len(result.token_ids)} tokens, but {limit.said} leaves "
+                f"{limit.tokens}, and a call that is cut off is none; raise max_new_tokens, or set max_value_tokens, "
+                "max_text_tokens or max_calls of tool_decoding lower"
+            )
+    return [list(r.token_ids[: limit.tokens] if limit else r.token_ids) for r in results]
+
+
+def _demand_special_ends(asked: Any, own: Any, decoder: ToolDecoder) -> None:
+    """Refuse ends of sequence that are tokens of text: free text ends at any special token, a call with its format."""
+    ends, known = ([] if ids is None else torch.as_tensor(ids).flatten().tolist() for ids in (asked, own))
+    for token in ends:
+        if token not in known and not decoder.table.is_special(token):
+            text = decoder.tokenizer.decode([token])
+            raise ConfigError(
+                f"generate(…, eos_token_id={token}) cannot be held by tool_decoding: the token writes {text!r}, but a "
+                "call ends where its format ends, and free text at any special token; leave it out"
+            )

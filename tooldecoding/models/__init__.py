@@ -1,0 +1,1 @@
+"""Loading models and tokenizers, and telling them apart."""

@@ -1,0 +1,58 @@
+"""What makes two models the same: weights, configuration and tokenizer, wherever they were loaded from."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from tooldecoding.files.manifest import digest
+
+_CHUNK = 1 << 26
+_OF_THE_FILES = frozenset({"transformers_version", "_name_or_path", "_commit_hash", "dtype", "torch_dtype"})
+"""Keys of a configuration that say where and how it was stored."""
+
+
+def identify(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
+    """``dtype``, and digests of ``config``, ``weights`` and ``tokenizer``; the same on every device.
+
+    It reads every byte of the weights once: about a second a gigabyte.
+    """
+    config = {k: v for k, v in model.config.to_diff_dict().items() if k not in _OF_THE_FILES}
+    return {
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "config": digest([type(model).__name__, repr(sorted(config.items()))]),
+        "weights": _weights(model),
+        "tokenizer": _tokenizer(tokenizer),
+    }
+
+
+def _weights(model: PreTrainedModel) -> str:
+    total = sha256()
+    seen: set[tuple[int, torch.Size]] = set()
+    for name, tensor in model.state_dict().items():
+        total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        if (tensor.data_ptr(), tensor.shape) not in seen:  # tied weights are read once
+            seen.add((tensor.data_ptr(), tensor.shape))
+            for chunk in _bytes(tensor):
+                total.update(chunk)
+    return total.hexdigest()
+
+
+def _bytes(tensor: torch.Tensor) -> Iterator[memoryview]:
+    flat = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+    for chunk in flat.split(_CHUNK):
+        yield memoryview(chunk.cpu().numpy())
+
+
+def _tokenizer(tokenizer: PreTrainedTokenizerBase) -> str:
+    backend = getattr(tokenizer, "backend_tokenizer", None)  # tokenizers in Python have none
+    return digest(
+        [
+            type(tokenizer).__name__,
+            sorted(tokenizer.get_vocab().items()),
+            backend.to_str() if backend else "",
+            repr(sorted(tokenizer.special_tokens_map.items())),
+            repr(tokenizer.chat_template),
+        ]
+    )

@@ -1,0 +1,202 @@
+"""Loading a causal LM and its tokenizer, with one clear message for everything that can be wrong.
+
+Nothing else in the packages reads a model's folder. Code that lies there is run only where that was asked for.
+"""
+
+import pickle
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from huggingface_hub.errors import StrictDataclassError
+from huggingface_hub.utils import logging as hub_logging
+from safetensors import SafetensorError
+from transformers import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils import logging
+
+from tooldecoding.errors import ModelError
+from tooldecoding.models.causality import is_causal
+
+REFERENCE_MODEL = "reference"
+"""The name of the small model that comes with the package."""
+
+DTYPES: dict[str, torch.dtype | str] = {
+    "fp32": torch.float32,
+    "bf16": torch.bfloat16,
+    "fp16": torch.float16,
+    "auto": "auto",
+}
+
+NAMED_TENSORS: Final = 5
+"""Most tensors that a message names."""
+
+_MESSAGE: Final = 300
+"""Most characters of a library's message."""
+
+_FAILURES: Final = (
+    OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, AssertionError, RuntimeError,
+    ImportError, EOFError, MemoryError, pickle.UnpicklingError, SafetensorError, StrictDataclassError,
+)  # fmt: skip
+"""What the libraries raise at broken files, beside the bare ``Exception`` of ``tokenizers``."""
+
+
+def load_model(
+    path: str, device: str | None = None, dtype: str | None = None, trust_remote_code: bool = False
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Load a model (evaluation mode) and tokenizer; see ``ToolDecoder.from_pretrained``.
+
+    Raises
+    ------
+    ModelError
+        If the path, hub id, device or dtype is wrong; the files cannot be read, lack weights, or need code of their
+        own that is not trusted; or the model is no causal LM.
+    """
+    if trust_remote_code:
+        warnings.warn(trust_warning(path), stacklevel=3)
+    return _load(path, device, dtype, trust_remote_code)
+
+
+def load_quietly(
+    path: str, device: str | None = None, dtype: str | None = None, trust_remote_code: bool = False
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """As ``load_model``, without the libraries' own messages: for the command line."""
+    hub_logging.set_verbosity_error()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    if trust_remote_code:
+        print(f"warning: {trust_warning(path)}", file=sys.stderr)
+    return _load(path, device, dtype, trust_remote_code)
+
+
+def load_tokenizer(path: str, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
+    """Load a tokenizer alone; ModelError if that is impossible."""
+    with _failures_named("tokenizer", path):
+        return AutoTokenizer.from_pretrained(_source(path), trust_remote_code=trust_remote_code)
+
+
+def trust_warning(path: str) -> str:
+    """What must be known before the code of a model is run."""
+    return f"trust_remote_code: Python code of {path!r} may be run on this machine; it can do anything that you can"
+
+
+def _load(
+    path: str, device: str | None, dtype: str | None, trust: bool
+) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    place = find_device(device)
+    if dtype is None:
+        dtype = "fp32" if place.type == "cpu" else "auto"
+    if dtype not in DTYPES:
+        raise ModelError(f"unknown dtype {dtype!r}; known: {', '.join(DTYPES)}")
+    source = _source(path)
+    _refuse_other_kinds(source, path, trust)
+    tokenizer = load_tokenizer(path, trust)
+    with _failures_named("model", path):
+        model, info = AutoModelForCausalLM.from_pretrained(
+            source,
+            dtype=DTYPES[dtype],
+            trust_remote_code=trust,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # so that the tensors are named below
+        )
+        _demand_weights(model, info, path)
+        model = model.to(place).eval()
+        if not is_causal(model):
+            raise _other_kind(path, f"a {type(model).__name__} whose tokens see what follows them")
+    return model, tokenizer
+
+
+def _source(path: str) -> str:
+    """The folder or hub id that a path means; ModelError for a folder that is not there."""
+    if not isinstance(path, str) or not path:
+        raise ModelError(f"expected a model's folder or hub id, got {path!r}")
+    if path.startswith((".", "/", "~")) and not Path(path).is_dir():
+        raise ModelError(f"no model folder at {path!r}")
+    return str(Path(__file__).parent.parent / "reference_model") if path == REFERENCE_MODEL else path
+
+
+def _refuse_other_kinds(source: str, path: str, trust: bool) -> None:
+    """ModelError for a model that its configuration says to be no causal LM, before its weights are read."""
+    config = None
+    with suppress(*_FAILURES):  # what is wrong with it, loading the model says
+        config = AutoConfig.from_pretrained(source, trust_remote_code=trust)
+    if config is None:
+        return
+    if config.is_encoder_decoder:
+        raise _other_kind(path, f"an encoder-decoder model ({config.model_type})")
+    own = getattr(config, "auto_map", None) or {}
+    if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING and "AutoModelForCausalLM" not in own:
+        raise _other_kind(path, f"a model of type {config.model_type!r}")
+
+
+def _other_kind(path: str, kind: str) -> ModelError:
+    return ModelError(f"{path!r} is {kind}, not a causal language model; give one that writes text from left to right")
+
+
+def _demand_weights(model: PreTrainedModel, info: Mapping[str, Any], path: str) -> None:
+    """ModelError if tensors of the model are not in its files, or have another shape there.
+
+    Tied weights, and those that an architecture makes itself, are not reported as missing by ``transformers``. What
+    the files have beyond the model (heads of other tasks, further layers for training) is left unread.
+    """
+    missing = sorted(info["missing_keys"])
+    wrong = [f"{name} {tuple(found)} for {tuple(own)}" for name, found, own in sorted(info["mismatched_keys"])]
+    if not missing and not wrong:
+        return
+    faults = [f"{len(missing)} missing ({_some(missing)})"] if missing else []
+    faults += [f"{len(wrong)} of another shape ({_some(wrong)})"] if wrong else []
+    raise ModelError(
+        f"the files of {path!r} do not fill the {len(model.state_dict())} tensors of {type(model).__name__}: "
+        f"{' and '.join(faults)}; they would be random; give the complete checkpoint of a causal LM"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:NAMED_TENSORS]) + (", …" if len(names) > NAMED_TENSORS else "")
+
+
+@contextmanager
+def _failures_named(part: str, path: str) -> Iterator[None]:
+    """Inside the block, what the libraries raise becomes a ModelError of one line."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        if not isinstance(error, _FAILURES) and type(error) is not Exception:
+            raise
+        raise ModelError(f"cannot load the {part} of {path!r}: {_reason(error)}") from error
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).strip()
+    if "trust_remote_code" in text:
+        return "it needs Python code of its own, which runs only with trust_remote_code (--trust-remote-code)"
+    if isinstance(error, torch.OutOfMemoryError):
+        return "out of memory on the device; use another --dtype or --device"
+    first = (text.splitlines() or [""])[0].removesuffix(":")[:_MESSAGE]
+    named = first if first and isinstance(error, OSError | ValueError) else f"{type(error).__name__} {first}".strip()
+    return f"{named}; expected a folder with config.json, weights and tokenizer files, all whole, or a hub id"
+
+
+def find_device(name: str | None) -> torch.device:
+    """The device of that name, a GPU if there is one where no name is given; ModelError if it is not there."""
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device).item()  # a meta tensor has no values to read
+    except (RuntimeError, AssertionError, NotImplementedError, TypeError, ImportError, AttributeError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0][:_MESSAGE]
+        raise ModelError(f"device {name!r} is unknown or not there, or it cannot compute: {first}") from None
+    return device

@@ -1,0 +1,1 @@
+"""Prompts: dialogues, documentation, templates, and their tokens."""

@@ -1,0 +1,150 @@
+"""Tool documentation as the command line gets it, and as the prompts of each template print it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
+from lookup.dictionary import MISSING
+from lookup.duplicates import OnDuplicate
+
+JSON_TYPES = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "list": "array",
+    "tuple": "array",
+    "dict": "object",
+}
+"""Normalised type -> JSON Schema's name for it."""
+
+
+@dataclass(frozen=True)
+class Documentation:
+    """Documentation of tools: its source and the lookup dictionary read from it.
+
+    Attributes
+    ----------
+    source : str, mapping or sequence
+        The text, or the parsed tool or list of tools.
+    lookup : LookupDictionary
+    """
+
+    source: str | Mapping[str, Any] | Sequence[Any]
+    lookup: LookupDictionary
+
+    @classmethod
+    def read(
+        cls, source: str | Mapping[str, Any] | Sequence[Any], origin: str, on_duplicate: OnDuplicate = "error"
+    ) -> "Documentation":
+        """Documentation from a text or parsed tools; DocumentationError as ``lookup.extract``."""
+        return cls(source, extract(source, origin=origin, on_duplicate=on_duplicate))
+
+    @property
+    def _renamed(self) -> bool:
+        """Whether the source calls a tool by another name than a call must."""
+        return any(tool.documented_name for tool in self.lookup.tools)
+
+    @cached_property
+    def objects(self) -> list[Any]:
+        """The documented objects as they were given; made from the lookup dictionary where prose gave them."""
+        source = self.source
+        parsed = _parsed(source) if isinstance(source, str) else source
+        if parsed is None or self._renamed:
+            return [json_schema(tool) for tool in self.lookup.tools]
+        return [parsed] if isinstance(parsed, Mapping) else list(parsed)
+
+    def as_api_bank(self) -> str:
+        """A text verbatim; parsed tools as one JSON object a line in API-Bank's form."""
+        if isinstance(self.source, str) and not self._renamed:
+            return self.source
+        if all(isinstance(entry, Mapping) and "input_parameters" in entry for entry in self.objects):
+            entries = self.objects
+        else:
+            entries = [_api_bank_object(tool) for tool in self.lookup.tools]
+        return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+
+    def as_bfcl(self) -> str:
+        """All tools as one indented JSON list."""
+        return json.dumps(self.objects, indent=4, ensure_ascii=False)
+
+    def as_chat_tools(self) -> list[dict[str, Any]]:
+        """OpenAI's form, which chat templates take as ``tools``."""
+        given = self.objects
+        if all(isinstance(entry, dict) and entry.get("type") == "function" for entry in given):
+            return given
+        return [{"type": "function", "function": json_schema(tool)} for tool in self.lookup.tools]
+
+
+def json_schema(tool: ToolSpec) -> dict[str, Any]:
+    """``{"name", "description", "parameters"}`` with a JSON Schema made from the lookup dictionary."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": {"type": "object"} | _object(tool.parameters),
+    }
+
+
+def _property(spec: ParameterSpec) -> dict[str, Any]:
+    row = _json_type(spec.type) | {"description": spec.description}
+    if spec.enum is not None:
+        row["enum"] = list(spec.enum)
+    if spec.default is not MISSING:
+        row["default"] = spec.default
+    return row
+
+
+def _json_type(value_type: ValueType) -> dict[str, Any]:
+    if value_type.any_of:
+        branches = [_json_type(branch) for branch in value_type.any_of]
+        return {"anyOf": [*branches, {"type": "null"}] if value_type.nullable else branches}
+    if value_type.kind == "any":
+        return {} if value_type.enum is None else {"enum": list(value_type.enum)}
+    name = JSON_TYPES[value_type.kind]
+    row: dict[str, Any] = {"type": [name, "null"] if value_type.nullable else name}
+    if value_type.enum is not None:
+        row["enum"] = list(value_type.enum)
+    if value_type.items:
+        row["additionalProperties" if value_type.kind == "dict" else "items"] = _json_type(value_type.items)
+    if value_type.properties is not None:
+        row |= _object(value_type.properties)
+    return row
+
+
+def _object(parameters: Sequence[ParameterSpec]) -> dict[str, Any]:
+    return {
+        "properties": {p.name: _property(p) for p in parameters},
+        "required": [p.name for p in parameters if p.required],
+    }
+
+
+def _api_bank_object(tool: ToolSpec) -> dict[str, Any]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_parameters": {
+            p.name: {"type": p.raw_type, "description": _api_bank_description(p)} for p in tool.parameters
+        },
+    }
+
+
+def _api_bank_description(spec: ParameterSpec) -> str:
+    """API-Bank has no field for optional and enum: the description says it, in its own manner."""
+    marker = "" if spec.required is not False or "[optional]" in spec.description.lower() else "[Optional] "
+    members = f" One of: {', '.join(map(str, spec.enum))}" if spec.enum else ""
+    return f"{marker}{spec.description}{members}"
+
+
+def _parsed(text: str) -> Any:
+    """The JSON value, or list of JSON lines, that a text is; None for any other text."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except ValueError:
+        return None

@@ -1,0 +1,111 @@
+"""Prompts of our own wording, in the shapes of the benchmarks."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jinja2 import TemplateError
+
+from tooldecoding.errors import ModelError, PromptError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+_PROBE_NAME = "probe_of_tools"
+_PROBE = {
+    "type": "function",
+    "function": {
+        "name": _PROBE_NAME,
+        "description": "A probe.",
+        "parameters": {
+            "type": "object",
+            "properties": {"key": {"type": "string", "description": "A key."}},
+            "required": ["key"],
+        },
+    },
+}
+
+API_BANK_INSTRUCTION = "Write the API call that comes next in the form [ApiName(key1='value1', key2='value2')]."
+API_BANK_ENDING = "API-Request: "
+
+BFCL_INSTRUCTION = (
+    "You can call the functions below. Answer the question with one or more calls in the form "
+    "[func_name1(param1=value1, param2=value2), func_name2(param1=value1)] and nothing else. "
+    "Write each value as a Python literal of the parameter's type."
+)
+BFCL_ENDING = "Calls: "
+
+
+def api_bank_prompt(
+    documentation: str, turns: Sequence[str], instruction: str = API_BANK_INSTRUCTION, ending: str = API_BANK_ENDING
+) -> str:
+    """API-Bank's shape: descriptions, instruction, dialogue, and the line that the call completes.
+
+    Parameters
+    ----------
+    documentation : str
+        Tool descriptions as API-Bank prints them, one JSON object a line.
+    turns : sequence of str
+        Lines of the dialogue as ``tooldecoding.prompts.dialogue`` renders them, for example
+        ``User: …``, ``AI: …``, ``API-Request: [Name(key='value')]``, ``API-Response: {…}``.
+    instruction, ending : str
+        What to write, and how its line begins.
+    """
+    dialogue = "\n".join(turns)
+    return f"API descriptions:\n{documentation.strip()}\n\n{instruction}\n\n{dialogue}\n{ending}"
+
+
+def bfcl_prompt(
+    functions: str, turns: Sequence[str], instruction: str = BFCL_INSTRUCTION, ending: str = BFCL_ENDING
+) -> str:
+    """BFCL's shape: instruction, functions as indented JSON, the conversation, and the line that is completed.
+
+    Parameters
+    ----------
+    functions : str
+        The functions as a JSON list with four spaces of indentation.
+    turns : sequence of str
+        Lines of the conversation, for example ``User: …``; earlier calls are ``Calls: [f(a=1)]``.
+    instruction, ending : str
+        What to write, and how its line begins.
+    """
+    conversation = "\n".join(turns)
+    return f"{instruction}\n\nFunctions:\n{functions}\n\n{conversation}\n{ending}"
+
+
+def shows_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
+    """Whether the tokenizer has a chat template that prints the ``tools`` it is given; many leave them out."""
+    if not tokenizer.chat_template:
+        return False
+    try:
+        text = chat_prompt(tokenizer, [{"role": "user", "content": "x"}], [_PROBE])
+    except PromptError:
+        return False
+    return _PROBE_NAME in text
+
+
+def chat_prompt(
+    tokenizer: "PreTrainedTokenizerBase", messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
+) -> str:
+    """The tokenizer's chat template with its ``tools``, up to where the assistant speaks.
+
+    The template writes the special tokens itself, so the prompt must be tokenised without adding any.
+
+    Raises
+    ------
+    ModelError
+        If the tokenizer has no chat template.
+    PromptError
+        If the template refuses the messages.
+    """
+    if not tokenizer.chat_template:
+        raise ModelError(
+            "the model's tokenizer has no chat template; give a text (--template raw, api-bank or bfcl), "
+            "or use a chat model"
+        )
+    try:
+        text = tokenizer.apply_chat_template(
+            list(messages), tools=list(tools) or None, add_generation_prompt=True, tokenize=False
+        )
+    except (TemplateError, TypeError, ValueError) as error:  # a template may add texts to numbers, or have no default
+        raise PromptError(f"the model's chat template refuses the dialogue: {error}") from error
+    return str(text)

@@ -1,0 +1,110 @@
+"""The likeliest token that may be written next, found without a look at every token.
+
+Tokens lie sorted by their bytes, so those that begin alike are neighbours. The search keeps a few stretches of them
+and asks for the likeliest token of the best stretch. Where it is refused, all tokens are left out that share the
+shortest beginning which is refused: one refusal rules out a group.
+"""
+
+import heapq
+from typing import Protocol
+
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.tokens.token_table import TokenTable
+
+_BLIND = 8
+"""So many tokens are refused before it is asked which bytes can come first at all."""
+
+
+class Accept(Protocol):
+    """Which text may be written next."""
+
+    def __call__(self, piece: bytes) -> object | None:
+        """Anything but None if ``piece``, which is not empty, may be written; its beginnings may be, too, then."""
+
+    def first_bytes(self) -> frozenset[int]:
+        """Bytes that such a piece can begin with; maybe others beside."""
+
+
+class Anything:
+    """Accepts every text."""
+
+    def __call__(self, piece: bytes) -> bytes:
+        """The piece."""
+        return piece
+
+    def first_bytes(self) -> frozenset[int]:
+        """All bytes."""
+        return frozenset(range(256))
+
+
+def likeliest(scores: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> int | None:
+    """The likeliest token that writes a part of ``pending``, or all of it and an accepted piece; None if there is none.
+
+    Among equally likely ones any.
+    """
+    best, skip = scores.best, len(pending)
+    text = table.texts[best]
+    if text and (pending.startswith(text) or (text.startswith(pending) and accept(text[skip:]) is not None)):
+        return best
+    beginnings = table.beginnings(pending)
+    inside = max(beginnings, key=lambda token: scores.values[token], default=None)
+    beyond = _Search(scores, accept, table, pending).run()
+    if inside is None or beyond is None:
+        return inside if beyond is None else beyond
+    return inside if scores.values[inside] >= scores.values[beyond] else beyond
+
+
+class _Search:
+    """The search among tokens that go beyond ``pending``."""
+
+    def __init__(self, scores: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> None:
+        self._accept = accept
+        self._table = table
+        self._pending = pending
+        self._first, self._last = table.stretch(pending)
+        while self._first < self._last and len(table.sorted_texts[self._first]) == len(pending):
+            self._first += 1  # the pending text itself
+        self._values = scores.values[table.sorted_ids[self._first : self._last]]
+        self._stretches: list[tuple[float, int, int, int]] = []
+
+    def run(self) -> int | None:
+        self._keep(self._first, self._last)
+        refused = 0
+        while self._stretches:
+            _, place, start, end = heapq.heappop(self._stretches)
+            piece = self._table.sorted_texts[place][len(self._pending) :]
+            if self._accept(piece) is not None:
+                return int(self._table.sorted_ids[place])
+            refused += 1
+            low, high = self._table.stretch(self._pending + self._refused_beginning(piece))
+            self._keep(start, low)
+            self._keep(high, end)
+            if refused == _BLIND:
+                self._keep_possible()
+        return None
+
+    def _keep(self, start: int, end: int) -> None:
+        """Search a stretch, too."""
+        if start < end:
+            values = self._values[start - self._first : end - self._first]
+            place = int(values.argmax())
+            heapq.heappush(self._stretches, (-float(values[place]), start + place, start, end))
+
+    def _refused_beginning(self, piece: bytes) -> bytes:
+        """The shortest beginning of a refused piece that is refused, too."""
+        accepted, refused = 0, len(piece)
+        while refused - accepted > 1:
+            middle = (accepted + refused) // 2
+            if self._accept(piece[:middle]) is None:
+                refused = middle
+            else:
+                accepted = middle
+        return piece[:refused]
+
+    def _keep_possible(self) -> None:
+        """Leave out all tokens whose first byte cannot come next."""
+        stretches, self._stretches = self._stretches, []
+        possible = [self._table.stretch(self._pending + bytes([byte])) for byte in self._accept.first_bytes()]
+        for _, _, start, end in stretches:
+            for low, high in possible:
+                self._keep(max(start, low), min(end, high))

@@ -1,0 +1,199 @@
+"""The text of every token, and tokenising text as it continues other text."""
+
+import bisect
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import cast
+
+import numpy as np
+from transformers import PreTrainedTokenizerBase
+
+from tooldecoding.engines.logits import Tokens
+from tooldecoding.errors import TokenizerError
+from tooldecoding.tokens.token_texts import token_texts
+
+_CONTEXT_CHARACTERS = 24
+_ANCHORS = ("\n", "[", "a", "(", "=")
+_SAMPLE = "Name(key='a value', n=1)"
+
+
+class TokenTable:
+    """Token ids <-> bytes for one tokenizer (byte-level BPE, or SentencePiece with or without byte fallback).
+
+    Parameters
+    ----------
+    tokenizer : PreTrainedTokenizerBase
+    vocabulary : int, optional
+        Number of the model's logits; tokens from there on cannot be chosen.
+
+    Attributes
+    ----------
+    texts : list of (bytes or None)
+        Text of each id as UTF-8 bytes, possibly a part of a character; ``None`` for special tokens.
+    sorted_texts : list of bytes
+        The texts of all tokens that have one, sorted.
+    sorted_ids : ndarray of int64
+        Their ids.
+
+    Raises
+    ------
+    TokenizerError
+        If the texts of tokens do not join to the text that they were made from.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, vocabulary: int | None = None) -> None:
+        self.tokenizer = tokenizer
+        self.name = str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
+        self.texts = token_texts(tokenizer)
+        backend = getattr(tokenizer, "backend_tokenizer", None)
+        self._encode = None if backend is None else backend.encode
+        written = self.join(self._plain_ids(_SAMPLE)).decode(errors="replace")
+        if not written.endswith(_SAMPLE):
+            raise TokenizerError(
+                f"tokenizer {self.name} is not supported: its tokens of {_SAMPLE!r} join to {written!r}; "
+                "byte-level BPE and SentencePiece tokenizers are"
+            )
+        if vocabulary is not None:
+            self.texts[vocabulary:] = [None] * len(self.texts[vocabulary:])
+            self.texts += [None] * (vocabulary - len(self.texts))  # models pad their vocabulary
+        written_by = [token for token, text in enumerate(self.texts) if text]
+        written_by.sort(key=cast(Callable[[int], bytes], self.texts.__getitem__))
+        self.sorted_texts = [text for token in written_by if (text := self.texts[token])]
+        self.sorted_ids: Tokens = np.array(written_by, dtype=np.int64)
+        self._longest = max((len(t) for t in self.sorted_texts), default=0)
+        self._encode_after = lru_cache(maxsize=65536)(self._tokenise_after)
+        self._sure = lru_cache(maxsize=65536)(self._find_sure)
+        self.stretch = lru_cache(maxsize=65536)(self._find_stretch)
+        self.beginnings = lru_cache(maxsize=4096)(self._find_beginnings)
+
+    def _find_stretch(self, prefix: bytes) -> tuple[int, int]:
+        """Where in ``sorted_texts`` the tokens stand whose text begins with ``prefix``: start and end."""
+        low = bisect.bisect_left(self.sorted_texts, prefix)
+        first_behind = prefix.rstrip(b"\xff")
+        if not first_behind:
+            return low, len(self.sorted_texts)
+        return low, bisect.bisect_left(self.sorted_texts, first_behind[:-1] + bytes([first_behind[-1] + 1]), low)
+
+    def _find_beginnings(self, text: bytes) -> list[int]:
+        """Ids of the tokens that write the first bytes of ``text``, or all of it."""
+        found: list[int] = []
+        for size in range(1, min(len(text), self._longest) + 1):
+            low, high = self.stretch(text[:size])
+            if low == high:
+                break
+            while low < high and len(self.sorted_texts[low]) == size:
+                found.append(int(self.sorted_ids[low]))
+                low += 1
+        return found
+
+    def join(self, ids: Sequence[int]) -> bytes:
+        """The text of several tokens; special tokens write nothing."""
+        return b"".join(self.texts[i] or b"" for i in ids)
+
+    def is_special(self, token: int) -> bool:
+        """Whether a token has no text of its own (end of sequence, padding, ids beyond the vocabulary)."""
+        return token >= len(self.texts) or self.texts[token] is None
+
+    def encode_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
+        """Tokens of ``text`` as the tokenizer writes it behind ``context``.
+
+        No token of the result reaches into ``context``. Where either begins or ends inside a character, the
+        longest tokens that fit are taken.
+
+        Raises
+        ------
+        TokenizerError
+            If the tokenizer has no tokens for a character of ``text``.
+        """
+        if not is_characters(text):
+            return self._longest_matches(text)
+        return self._encode_after(_tail(context), text.decode())
+
+    def sure_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
+        """The first tokens of ``text``, as far as they are the tokenizer's own whatever is going to follow it.
+
+        A token of the whole that reaches beyond ``text`` begins somewhere in it, and byte-pair encoding writes what
+        stands before that place as if nothing followed. So the tokens are sure that are the same for all such places.
+        """
+        if not is_characters(text):
+            return ()
+        return self._sure(_tail(context), text.decode())
+
+    def _find_sure(self, context: str, text: str) -> tuple[int, ...]:
+        wanted = text.encode()
+        tokens = self._encode_after(context, text)
+        ends = np.cumsum([len(self.texts[token] or b"") for token in tokens]).tolist()
+        count = len(tokens) - 1
+        for start in range(max(0, len(wanted) - self._longest), len(wanted)):
+            if not self._goes_beyond(wanted[start:]):
+                continue
+            if not start:
+                return ()
+            if start in ends:
+                count = min(count, ends.index(start) + 1)
+                continue
+            shorter = wanted[:start].decode(errors="ignore")
+            inside_character = len(shorter.encode()) < start
+            before = (self._sure if inside_character else self._encode_after)(context, shorter)
+            count = min(count, _same(tokens, before))
+        return tokens[: max(0, count)]
+
+    def _goes_beyond(self, text: bytes) -> bool:
+        """Whether a token begins with ``text`` and is longer."""
+        low, high = self.stretch(text)
+        return low < high and len(self.sorted_texts[high - 1]) > len(text)
+
+    def _tokenise_after(self, context: str, text: str) -> tuple[int, ...]:
+        wanted = text.encode()
+        for anchor in (context, *_ANCHORS):
+            ids = self._plain_ids(anchor + text)
+            position, written = len(ids), 0
+            while position and written < len(wanted):
+                position -= 1
+                written += len(self.texts[ids[position]] or b"")
+            if written == len(wanted) and self.join(ids[position:]) == wanted:
+                return tuple(ids[position:])
+        return self._longest_matches(wanted)
+
+    def _longest_matches(self, wanted: bytes) -> tuple[int, ...]:
+        """Fallback where the tokenizer rewrites the text or merges it with anything before it."""
+        ids: list[int] = []
+        start = 0
+        while start < len(wanted):
+            found = self.beginnings(wanted[start : start + self._longest])
+            if not found:
+                missing = wanted[start:].decode(errors="ignore")[:1]
+                raise TokenizerError(
+                    f"tokenizer {self.name} has no token for {missing!r}, needed to write {wanted.decode()!r}; "
+                    "use a model with byte-level or byte-fallback tokens, or rename the tool or key"
+                )
+            ids.append(found[-1])
+            start += len(self.texts[found[-1]] or b"")
+        return tuple(ids)
+
+    def _plain_ids(self, text: str) -> list[int]:
+        ids: list[int]
+        if self._encode is None:
+            ids = self.tokenizer.encode(text, add_special_tokens=False)
+        else:
+            ids = self._encode(text, add_special_tokens=False).ids
+        return ids
+
+
+def _tail(context: bytes) -> str:
+    """The end of a context, by which text behind it is tokenised."""
+    return context[-4 * _CONTEXT_CHARACTERS :].decode(errors="ignore")[-_CONTEXT_CHARACTERS:]
+
+
+def _same(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many first tokens two sequences share."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
+def is_characters(text: bytes) -> bool:
+    """Whether bytes are whole UTF-8 characters."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,82 @@
+"""One update: gradients of some batches, Muon for the layers' matrices, AdamW for all other parameters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from training.encoding import Encoded
+from training.network import Network
+from training.packing import Batch
+
+CLIP = 1.0
+"""Largest norm of the gradients."""
+
+
+class Learner:
+    """A network with its optimizers."""
+
+    def __init__(self, network: Network, muon_rate: float, adam_rate: float, device: torch.device) -> None:
+        self.network = network.to(device)
+        self.device = device
+        named = list(network.named_parameters())
+        matrices = [p for name, p in named if ".matrices." in name]
+        others = [p for name, p in named if ".matrices." not in name]
+        self.rates = (muon_rate, adam_rate)
+        self.optimizers: list[torch.optim.Optimizer] = [
+            torch.optim.Muon(matrices, lr=muon_rate, weight_decay=0.01),
+            torch.optim.AdamW(others, lr=adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
+        ]
+
+    def step(self, batches: Sequence[Batch], factor: float) -> tuple[float, float]:
+        """Update once; ``factor`` scales the learning rates.
+
+        Returns
+        -------
+        loss, accuracy : float
+            Means over the tokens of answers, before the update.
+        """
+        total = sum(float(batch.weight.sum()) for batch in batches)
+        loss = right = answers = 0.0
+        for batch in batches:
+            on = batch.to(self.device)
+            losses, good = self.network.losses(on.ids, on.row_of, on.places)
+            ((losses * on.weight).sum() / total).backward()
+            loss += float(losses.detach()[on.is_answer].sum())
+            right += float(good[on.is_answer].sum())
+            answers += float(on.is_answer.sum())
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), CLIP)
+        for optimizer, rate in zip(self.optimizers, self.rates, strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * factor
+            optimizer.step()
+            optimizer.zero_grad()
+        return loss / max(1.0, answers), right / max(1.0, answers)
+
+    @torch.no_grad()
+    def right(self, sequences: Sequence[Encoded], length: int) -> list[Tensor]:
+        """Whether the most probable token is right, for the tokens of each sequence from the second on.
+
+        Sequences are padded to ``length``, one of the lengths that the network is trained with.
+        """
+        out = []
+        for sequence in sequences:
+            ids = torch.zeros((1, length), dtype=torch.long)
+            ids[0, : len(sequence.ids)] = torch.tensor(sequence.ids)
+            places = torch.arange(1, length)
+            _, right = self.network.losses(
+                ids.to(self.device), torch.zeros_like(ids).to(self.device), places.to(self.device)
+            )
+            out.append(right[: len(sequence.ids) - 1].cpu())
+        return out
+
+    def state(self) -> dict[str, Any]:
+        """All that resuming needs."""
+        return {"network": self.network.state_dict(), "optimizers": [o.state_dict() for o in self.optimizers]}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Take over a ``state``."""
+        self.network.load_state_dict(state["network"])
+        for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(values)

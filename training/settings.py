@@ -1,0 +1,156 @@
+"""The settings of a training run, read from a YAML file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
+
+from lookup.text.text_file import read_text
+from tooldecoding.errors import ConfigError
+from training.network import Shape
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ShapeSettings(_Strict):
+    """The size of the network; see ``Shape``."""
+
+    layers: PositiveInt
+    width: PositiveInt
+    heads: PositiveInt
+    head_width: PositiveInt
+    feed_forward: PositiveInt
+    vocabulary: Annotated[int, Field(ge=300)]
+    positions: PositiveInt = 8192
+    rope_base: PositiveFloat = 100_000.0
+
+    def shape(self) -> Shape:
+        """The same as the network takes it."""
+        return Shape(**self.model_dump())
+
+
+class Stage(_Strict):
+    """What the material is made of from a share of the budget on.
+
+    Attributes
+    ----------
+    start : float
+        Share of the budget.
+    lengths : mapping of int to float
+        Row length in tokens -> its share of the tokens.
+    tools, parameters, calls : int
+        How large a synthetic example may grow, in rows of up to 512 tokens; longer rows hold more.
+    drills, sgd : float
+        Shares of copying drills and of SGD among the sequences; the others are synthetic.
+    bfcl : float
+        Share of BFCL's prompt form; the others have API-Bank's.
+    """
+
+    start: Annotated[float, Field(ge=0, lt=1)]
+    lengths: Mapping[int, PositiveFloat]
+    tools: PositiveInt
+    parameters: PositiveInt
+    calls: PositiveInt
+    drills: Share
+    sgd: Share
+    bfcl: Share
+
+
+class TrainingSettings(_Strict):
+    """One training run.
+
+    Attributes
+    ----------
+    budget : int
+        Tokens to train on; learning rate and curriculum follow the share of it that has passed.
+    step_tokens, batch_tokens : int
+        Tokens of an update, and of one forward and backward pass.
+    learnt_share : float
+        The share of a batch's tokens whose loss is computed.
+    muon_rate, adam_rate : float
+        Highest learning rates of the layers' matrices and of the other parameters.
+    decay : float
+        The share of the budget over which the learning rate falls to zero, at the end.
+    workers : int
+        Processes that make the material ahead; 0 for none, which is right where there are few cores.
+    checkpoint_minutes : float
+        Time between two saved states, each with held-out scores.
+    held_out : int
+        Examples of each kind that the held-out scores are computed on.
+    sgd : str
+        Folder of the Schema-Guided Dialogue data; empty for none.
+    """
+
+    model: ShapeSettings
+    stages: tuple[Stage, ...]
+    budget: PositiveInt
+    seed: int = 0
+    runs: str = "runs/reference"
+    sgd: str = ""
+    step_tokens: PositiveInt = 8192
+    batch_tokens: PositiveInt = 4096
+    learnt_share: Annotated[float, Field(gt=0, le=1)] = 0.35
+    muon_rate: PositiveFloat = 0.02
+    adam_rate: PositiveFloat = 0.003
+    warm_up: Share = 0.01
+    decay: Share = 0.6
+    compiled: bool = True
+    threads: PositiveInt = 1
+    workers: Annotated[int, Field(ge=0)] = 0
+    checkpoint_minutes: PositiveFloat = 10.0
+    held_out: PositiveInt = 60
+
+    @model_validator(mode="after")
+    def _fits(self) -> "TrainingSettings":
+        starts = [stage.start for stage in self.stages]
+        if not starts or starts[0] != 0 or starts != sorted(set(starts)):
+            raise ValueError("stages must begin at start 0 and ascend")
+        if self.step_tokens % self.batch_tokens:
+            raise ValueError("step_tokens must be a multiple of batch_tokens")
+        for length in {length for stage in self.stages for length in stage.lengths}:
+            if length < 64 or self.batch_tokens % length or length > self.model.positions:
+                raise ValueError(
+                    f"a row of {length} tokens: expected 64 or more, a divisor of batch_tokens, at most positions"
+                )
+        return self
+
+    def stage_at(self, progress: float) -> Stage:
+        """The last stage that has started at ``progress`` (0 to 1)."""
+        return [stage for stage in self.stages if stage.start <= progress][-1]
+
+    def rate_at(self, progress: float) -> float:
+        """Factor of the learning rates: linear warm-up, flat, linear to (almost) zero."""
+        if progress < self.warm_up:
+            return max(0.02, progress / self.warm_up)
+        return min(1.0, max(0.005, (1 - progress) / self.decay if self.decay else 1.0))
+
+
+def read_settings(path: Path, **changes: Any) -> TrainingSettings:
+    """The settings of a file, with the ``changes`` that are not ``None``.
+
+    Raises
+    ------
+    ConfigError
+        For a file that is missing or malformed, an unknown key and a wrong value: with the file and the key.
+    """
+    try:
+        data = yaml.safe_load(read_text(path, ConfigError))
+    except (yaml.YAMLError, RecursionError) as cause:
+        raise ConfigError(f"{path}: malformed YAML: {str(cause).splitlines()[0]}") from None
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: expected the settings of a training run as 'key: value' lines")
+    given = {key: value for key, value in changes.items() if value is not None}
+    try:
+        return TrainingSettings(**{**data, **given})
+    except ValidationError as cause:
+        first = cause.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the settings"
+        raise ConfigError(f"{path}: {where}: {first['msg']}, got {first['input']!r:.80}") from None
+    except TypeError as cause:
+        raise ConfigError(f"{path}: expected texts as keys: {cause}") from None

@@ -1,0 +1,101 @@
+"""Synthetic tools: a verb, a noun and parameters, each named in one way and spoken of in others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from training.lexicon import NOUN_SYNONYMS, VERB_GROUPS, Draw
+from training.parameters import Parameter, draw_parameters
+from training.words import SUFFIXES
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool: what it does is a verb of ``verbs``, done to ``thing``."""
+
+    name: str
+    verbs: Sequence[str]
+    thing: str
+    description: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def required(self) -> list[str]:
+        """Required keys, in documentation order."""
+        return [p.key for p in self.parameters if p.required]
+
+    def action(self, d: Draw) -> str:
+        """What it does, as a user says it: another verb than the name's, another noun where there is one."""
+        verb = d.choice(list(self.verbs)).replace("_", " ")
+        *modifiers, noun = self.thing.split(" ")
+        if d.chance(0.3):
+            noun = d.choice(NOUN_SYNONYMS.get(noun, (noun,)))
+        article = d.choice(["the", "a", "my", "the", "the"])
+        return " ".join([verb, article, *modifiers, noun])
+
+
+def styled(d: Draw, parts: Sequence[str]) -> str:
+    """A name in one of the spellings of names."""
+    shape = d.random()
+    if shape < 0.4:
+        return "".join(p.capitalize() for p in parts)
+    if shape < 0.8:
+        return "_".join(parts)
+    if shape < 0.88:
+        return parts[0] + "".join(p.capitalize() for p in parts[1:])
+    if shape < 0.94:
+        return f"{parts[-1]}.{'_'.join(parts)}"
+    return f"{d.choice([d.pseudo_word().capitalize(), parts[-1].capitalize() + 'Service'])}.{'_'.join(parts)}"
+
+
+def _describe(d: Draw, verbs: Sequence[str], thing: str, parameters: Sequence[Parameter]) -> str:
+    verb = d.choice(list(verbs)).replace("_", " ")
+    if d.chance(0.2):
+        noun = thing.split(" ")[-1]
+        thing = thing.replace(noun, d.choice(NOUN_SYNONYMS.get(noun, (noun,))))
+    keys = ", ".join(p.key for p in parameters) or "no input"
+    return d.choice(
+        [
+            f"This API is used to {verb} the {thing}.",
+            f"{verb.capitalize()} a {thing}",
+            f"{verb.capitalize()} the {thing} of the user.",
+            f"A service to {verb} the {thing}.",
+            f"Lets you {verb} the {thing}.",
+            f"Use it to {verb} the {thing}, given {keys}.",
+            f"{verb.capitalize()} the {thing} based on the given parameters",
+            f"{thing.capitalize()}: {verb} it",
+            f"API for users who want to {verb} a {thing}",
+        ]
+    )
+
+
+def make_tool(d: Draw, most_parameters: int, optional_share: float, nested: bool, like: Tool | None = None) -> Tool:
+    """A tool; ``like`` another one, it shares that one's verb or thing."""
+    verbs = d.choice(VERB_GROUPS)
+    noun = d.choice(d.words.nouns) if d.chance(0.94) else d.pseudo_word()
+    modifier = [d.choice(d.words.modifiers)] if d.chance(0.35) else []
+    thing = " ".join([*modifier, noun])
+    if like is not None:
+        if d.chance(0.5):
+            thing = like.thing
+        else:
+            verbs = tuple(like.verbs)
+    named = d.choice(verbs[:2]) if d.chance(0.7) else d.choice(verbs)
+    parts = [*named.split("_"), *thing.split(" ")]
+    if d.chance(0.12):
+        parts.append(d.choice(SUFFIXES).lower())
+    if d.chance(0.06):
+        parts = [p for p in parts if p not in named.split("_")] or parts
+    count = min(most_parameters, d.choices(range(8), [0.04, 0.2, 0.24, 0.22, 0.14, 0.08, 0.05, 0.03])[0])
+    parameters = draw_parameters(d, count, thing, optional_share, nested)
+    return Tool(styled(d, parts), verbs, thing, _describe(d, verbs, thing, parameters), parameters)
+
+
+def make_tools(d: Draw, count: int, most_parameters: int, nested: bool) -> list[Tool]:
+    """Tools with distinct names, some of them like another one."""
+    optional_share = d.choice([0.0, 0.2, 0.4, 0.6])
+    drawn: dict[str, Tool] = {}
+    while len(drawn) < count:
+        like = d.choice(list(drawn.values())) if drawn and d.chance(0.4) else None
+        tool = make_tool(d, most_parameters, optional_share, nested, like)
+        drawn.setdefault(tool.name, tool)
+    return list(drawn.values())
