@@ -8,7 +8,7 @@ RESULTS ?= runs/results
 LIMIT ?= 300
 MODEL ?= reference
 
-.PHONY: demo test check parity boundaries bench bench-gpu results
+.PHONY: demo test test-random check parity boundaries bench bench-gpu results
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -16,6 +16,10 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	.venv/bin/pytest -n auto --dist loadfile
+
+# The laws again, on examples that no run has drawn before.
+test-random: $(STAMP)
+	.venv/bin/pytest -n auto --dist loadfile --hypothesis-profile=random
 
 parity: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m parity $(DATA)

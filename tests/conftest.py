@@ -17,6 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # no deadlines: a busy machine is no failure; the same examples in every run
 settings.register_profile("laws", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None, print_blob=True)  # make test-random
 settings.load_profile("laws")
 
 CASES = Path(__file__).parent / "cases"
