@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tooldecoding.errors import PromptError
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.dialogue import (
     ToolRequest,
     ToolResponse,

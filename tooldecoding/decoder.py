@@ -3,20 +3,24 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack, overload
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
-from tooldecoding.calls.call_decoder import CallDecoder, DecodedCall, PhaseClock
+from tooldecoding.calls.call_decoder import CallDecoder
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.free_text import TextMode
+from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.engines.engine import Engine
-from tooldecoding.engines.steps import Steps, gather
-from tooldecoding.engines.strategy import EngineFactory
+from tooldecoding.engines.prefix_cache import PrefixCache
+from tooldecoding.engines.steps import Steps, drive, gather
+from tooldecoding.engines.strategy import EngineFactory, Layout
 from tooldecoding.errors import PromptError
 from tooldecoding.models.loading import load_model
+from tooldecoding.option_fields import DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.result import Counters, DecodeResult
@@ -33,15 +37,15 @@ class Request:
     Attributes
     ----------
     prompt : str or sequence of int
-        The text as the model shall see it, or its token ids.
+        The text that the model reads, or its token ids.
     tools : LookupDictionary
         The tools that may be called.
     options : DecodeOptions
     special_tokens : bool
-        Whether the tokenizer may add its own (such as a beginning of sequence), which it does where the text does not
-        begin with them.
+        Whether the tokenizer may add its special tokens, such as a beginning of sequence, to a text that does not begin
+        with them.
     stop : str, optional
-        Free text ends before it, once there is more than white space: the newline of prompts in which a line is a turn.
+        Ends free text once there is more than white space before it: the newline of prompts in which a line is a turn.
     """
 
     prompt: str | Sequence[int]
@@ -61,13 +65,26 @@ class ToolDecoder:
     tokenizer : PreTrainedTokenizerBase
         Its tokenizer.
     strategy : {"auto", "packed", "batched"}
-        How branches share a forward pass; ``auto`` takes packed where the model supports it.
-    options : DecodeOptions, or fields of it by name
+        How branches share a forward pass; ``auto`` takes packed if the model supports it.
+    options : DecodeOptions, optional
+        The options of all decodes.
     prompt_cache_mb : int
-        Most memory, in MiB, for KV caches of former prompts; a request that begins with the same tokens does not
-        compute them again. 0 keeps none. ``prompt_cache`` tells what it holds and saves. It is cleared when the model's
-        weights or adapters have changed; only where they are written through ``.data`` nobody can tell, and
-        ``prompt_cache.clear()`` is needed.
+        Limit in MiB for the KV caches of former prompts (a prefix cache). A request that begins with the same tokens
+        does not compute them again; 0 keeps none. The cache is cleared when the model's weights or adapters change. A
+        change through ``.data`` cannot be noticed: call ``prompt_cache.clear()`` then.
+    engine_factory : callable, optional
+        Makes the engine of each decode, instead of one for ``model`` with ``strategy``. Such a decoder has an empty
+        ``prompt_cache``, and its ``strategy`` is None.
+    **fields
+        Fields of ``DecodeOptions``, such as ``order_limit=12``.
+
+    Attributes
+    ----------
+    strategy : {"packed", "batched"} or None
+        What ``auto`` has chosen.
+    prompt_cache : PrefixCache
+    table : TokenTable
+        The texts of the tokenizer's tokens.
     """
 
     def __init__(
@@ -77,16 +94,20 @@ class ToolDecoder:
         strategy: Strategy = "auto",
         options: DecodeOptions | None = None,
         prompt_cache_mb: int = PROMPT_CACHE_MB,
-        **fields: Any,
+        *,
+        engine_factory: Callable[[], Engine] | None = None,
+        **fields: Unpack[DecodeOptionFields],
     ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.table = TokenTable(tokenizer, model.config.get_text_config().vocab_size)
         self._preparations = Preparations(self.table)
-        factory = EngineFactory(self.model, strategy, prompt_cache_mb << 20)
-        self.new_engine: Callable[[], Engine] = factory
-        self.strategy = factory.strategy
-        self.prompt_cache = factory.prompts
+        self.strategy: Layout | None = None
+        self.prompt_cache = PrefixCache(0)
+        if engine_factory is None:
+            engine_factory = factory = EngineFactory(self.model, strategy, prompt_cache_mb << 20)
+            self.strategy, self.prompt_cache = factory.strategy, factory.prompts
+        self.new_engine = engine_factory
         self.options = changed(options or DecodeOptions(), fields)
         self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
@@ -100,7 +121,7 @@ class ToolDecoder:
         strategy: Strategy = "auto",
         prompt_cache_mb: int = PROMPT_CACHE_MB,
         trust_remote_code: bool = False,
-        **fields: Any,
+        **fields: Unpack[DecodeOptionFields],
     ) -> "ToolDecoder":
         """Load a model and its tokenizer from a folder or the hub.
 
@@ -109,11 +130,11 @@ class ToolDecoder:
         path : str
             Folder or hub id; ``"reference"`` is the small model that comes with the package.
         device : str, optional
-            Such as ``"cpu"`` or ``"cuda:0"``; by default a GPU if there is one.
+            Such as ``"cpu"`` or ``"cuda:0"``. Default: a GPU if there is one.
         dtype : {"fp32", "bf16", "fp16", "auto"}, optional
-            By default fp32 on the CPU and the checkpoint's own elsewhere.
+            Default: fp32 on the CPU, the checkpoint's own elsewhere.
         trust_remote_code : bool
-            Whether Python code in the model's folder may be run, with a warning; nobody is ever asked.
+            Whether Python code in the model's folder may run; a warning says so. Without it such a model is refused.
         **fields
             Fields of ``DecodeOptions``, such as ``order_limit=12``.
 
@@ -128,28 +149,42 @@ class ToolDecoder:
         model, tokenizer = load_model(path, device, dtype, trust_remote_code)
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 
+    @overload
+    def decode(  # type: ignore[overload-overlap]  # a text is also a sequence of texts
+        self, prompt: Prompt, tools: Tools | None = None, **fields: Unpack[DecodeOptionFields]
+    ) -> DecodeResult: ...
+
+    @overload
     def decode(
-        self, prompt: Prompt | Sequence[Prompt], tools: Tools | None = None, **fields: Any
+        self, prompt: Sequence[Prompt], tools: Tools | None = None, **fields: Unpack[DecodeOptionFields]
+    ) -> list[DecodeResult]: ...
+
+    def decode(
+        self, prompt: Prompt | Sequence[Prompt], tools: Tools | None = None, **fields: Unpack[DecodeOptionFields]
     ) -> DecodeResult | list[DecodeResult]:
-        """Decode one prompt, or several at once.
+        """Decode one prompt, or several together.
 
         Parameters
         ----------
         prompt : str, sequence of int, sequence of messages, or a sequence of these
-            A text; its token ids; or messages ``{"role", "content"}``, which the tokenizer's chat template writes up to
-            where the assistant speaks. A list of whole numbers is one prompt, a list of messages is one dialogue, any
-            other list is several prompts. Special tokens are added to texts alone, and only where the text does not
-            begin with them, as that of a chat template does.
+            A text, its token ids, or messages ``{"role", "content"}``, which the tokenizer's chat template turns into
+            text. A list of integers is one prompt, a list of messages is one dialogue, and any other list is several
+            prompts. Special tokens are added only to a text that does not begin with them.
         tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
-            By default the documentation is found in each prompt itself.
+            Default: the documentation in each prompt itself.
         **fields
             Fields of ``DecodeOptions`` that differ from the decoder's.
+
+        Returns
+        -------
+        DecodeResult or list of DecodeResult
+            One result for one prompt; a list for a list of prompts.
 
         Raises
         ------
         ToolDecodingError
-            For documentation without a tool, an empty or too long prompt, ids that the model does not have, messages
-            without a chat template, an unknown setting.
+            If the documentation has no tool, a prompt is empty or too long, ids are not the model's, there are messages
+            but no chat template, or an option is unknown.
         """
         options = changed(self.options, fields)
         known = None if tools is None else as_lookup(tools)
@@ -162,18 +197,18 @@ class ToolDecoder:
         return results[0] if single else results
 
     def _readable(self, content: str | list[int]) -> str:
-        """A prompt's text with the markers of who speaks, in which its documentation is found."""
+        """Return a prompt's text, with special tokens, to find its documentation in."""
         if isinstance(content, str):
             return content
         return str(self.tokenizer.decode(checked_ids(content, len(self.table.texts))))
 
     def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
-        """Decode several prompts together, each with tools and options of its own.
+        """Decode several prompts together, each with its own tools and options.
 
         Raises
         ------
         ToolDecodingError
-            As ``decode``; nothing is decoded then.
+            As ``decode``. Nothing is decoded then.
         """
         if not requests:
             return []
@@ -185,7 +220,7 @@ class ToolDecoder:
         tallies, clocks = [Tally() for _ in requests], [PhaseClock() for _ in requests]
         parts = []
         for request, ids, root, tally, clock in zip(requests, prompts, roots, tallies, clocks, strict=True):
-            branch = Branch(engine, self.table, root, ids, tally, self._context)
+            branch = Branch.behind(ids, engine, root, self.table, tally, self._context)
             parts.append(self._decode(request, branch, clock))
         decoded = drive(gather(parts), engine)
         seconds = time.perf_counter() - start
@@ -198,12 +233,12 @@ class ToolDecoder:
         return results
 
     def prompt_ids(self, request: Request) -> list[int]:
-        """Tokens of the prompt, checked against the context of the model.
+        """Return the tokens of the prompt.
 
         Raises
         ------
         PromptError
-            If the prompt is empty, no Unicode text, has ids that the model does not, or leaves no room for a call.
+            If the prompt is empty, is no Unicode text, has ids that are not the model's, or leaves no room for a call.
         """
         if isinstance(request.prompt, str):
             ids = text_ids(request.prompt, self.table, request.special_tokens)
@@ -235,29 +270,29 @@ class ToolDecoder:
         return self._preparations.of(request.tools, request.options)
 
     def _longest_call(self, request: Request) -> int:
-        """Tokens that must be free behind the prompt for a call."""
+        """Return how many tokens must be free behind the prompt for a call."""
         prepared, choice = self._prepared(request), request.options.tool_choice
         return prepared.longest if choice in TOOL_CHOICES else prepared[choice].longest
 
     def room(self, branch: Branch) -> int | None:
-        """Tokens that the context still holds behind a branch; None without a limit."""
+        """Return how many tokens fit in the context behind a branch; None if it has no limit."""
         return None if self._context is None else self._context - branch.length
 
     def _decode(self, request: Request, branch: Branch, clock: PhaseClock) -> Steps[tuple[str, list[DecodedCall]]]:
+        """Decode one prompt: free text if the model may write it, then calls; returns the text and the calls."""
         options, tools = request.options, self._prepared(request)
-        form, text, called = options.call_format, "", None
+        opener, text, called = options.call_format.opener, "", None
         if options.tool_choice in ("auto", "none"):
             with clock.phase("text"):
-                opener = form.opener if options.tool_choice == "auto" else None
                 branch.draft_tokens = options.draft_tokens
-                mode = TextMode(branch, opener, tools.names, request.stop)
+                mode = TextMode(branch, opener if options.tool_choice == "auto" else None, tools.names, request.stop)
                 text, opened, name = yield from mode.write(self.text_limit(request, branch))
             if opened is None:
                 branch.release()
                 return text, []
             branch, called = opened, tools.called(name)
         else:
-            branch.write(form.opener)
+            branch.write(opener)
         only = None if options.tool_choice in TOOL_CHOICES else options.tool_choice
         decoder = CallDecoder(tools, only, options, self._prompt_text(request), self._context, clock)
         calls, written = yield from decoder.decode(branch, called)
@@ -268,7 +303,7 @@ class ToolDecoder:
         return prompt if isinstance(prompt, str) else self.table.join(prompt).decode(errors="replace")
 
     def text_limit(self, request: Request, branch: Branch) -> int:
-        """Tokens of free text that leave room for a call behind them."""
+        """Return the limit of free text that leaves room for a call behind it."""
         room = self.room(branch)
         if room is None:
             return request.options.max_text_tokens
@@ -278,21 +313,11 @@ class ToolDecoder:
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:
-    """The lookup dictionary of documentation in any accepted form."""
+    """Return the lookup dictionary of documentation in any accepted form."""
     return tools if isinstance(tools, LookupDictionary) else extract(tools)
 
 
 def callable_tools(request: Request) -> LookupDictionary:
-    """The tools that ``tool_choice`` leaves."""
+    """Return the tools that ``tool_choice`` allows."""
     choice = request.options.tool_choice
     return request.tools if choice in TOOL_CHOICES else LookupDictionary((request.tools[choice],))
-
-
-def drive(steps: Steps[Any], engine: Engine) -> Any:
-    """Run a piece of decoding: one forward pass for each of its steps."""
-    try:
-        feeds = next(steps)
-        while True:
-            feeds = steps.send(engine.extend(feeds))
-    except StopIteration as stop:
-        return stop.value

@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args
 from lookup.dictionary import UnknownKeys
 from lookup.values.grammar import Constraint
 from tooldecoding.errors import ConfigError
-from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tooldecoding.calls.call_decoder import DecodedCall
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.engines.engine import Usage
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import unread
 from tooldecoding.tokens.branch import Tally
 
 
@@ -22,16 +23,16 @@ class Counters:
     positions : int
         Token positions computed for it (prompt included, padding not).
     reused_positions : int
-        Positions of its prompt that a former request had computed.
+        Positions of its prompt that were found in the prefix cache.
     padding : int
-        Positions computed for nothing beside it, since prompts that are decoded together differ in length.
+        Padding positions computed beside it, because prompts that are decoded together differ in length.
     forced_tokens, constrained_tokens, free_tokens : int
-        Tokens injected, chosen among a trie's children, and freely written, over all branches. What
-        branches share counts once.
+        Tokens that were injected, chosen in a trie, and freely written, over all branches. Tokens that branches share
+        count once.
     cache_bytes : int
-        Largest size of its share of the KV cache, as allocated.
+        Peak size of its share of the KV cache, as allocated.
     seconds : float
-        Wall-clock time; prompts decoded together share it.
+        Wall-clock time; prompts that are decoded together share it.
     phases : dict
         Seconds by phase.
     """
@@ -49,7 +50,7 @@ class Counters:
 
     @classmethod
     def of(cls, usage: Usage, tally: Tally, seconds: float, phases: Mapping[str, float] | None = None) -> "Counters":
-        """The counters of a prompt from its engine's and its branches' counts."""
+        """Return the counters of a prompt from the counts of its engine and its branches."""
         return cls(
             **vars(usage),
             forced_tokens=tally["forced"],
@@ -60,24 +61,24 @@ class Counters:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """All counters by name."""
+        """Return all counters by name."""
         return dict(self.__dict__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DecodeResult:
-    """The decoded text and calls of one prompt.
+    """The decoded text and calls of one prompt: ``result.calls[0].name``, ``result.calls[0].arguments``.
 
     Attributes
     ----------
     text : str
         Everything written behind the prompt: free text, then the voted calls in their format.
     calls : tuple of DecodedCall
-        Voted calls with their candidates; empty where the model did not call a tool.
+        The voted calls; empty if the model did not call a tool.
     token_ids : tuple of int
-        ``text`` as tokens, as the tokenizer writes it behind the prompt.
+        ``text`` in the tokens in which the tokenizer writes it behind the prompt.
     call_format : CallFormat
-        In which the calls are written.
+        The format of the calls in ``text``.
     """
 
     text: str
@@ -88,28 +89,28 @@ class DecodeResult:
 
     @property
     def valid(self) -> bool:
-        """Whether the format's own reader reads the calls, and each has all required keys with values of their types.
+        """Whether the format's reader reads the calls back, and each has all required keys with values of their types.
 
-        The reader is independent of what writes calls (``tooldecoding.formats.readers``).
+        The reader shares no code with what writes calls (``tooldecoding.formats``).
         """
         return not self._unread and all(c.voted.valid for c in self.calls)
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What is wrong with the calls, and which values were cut off at the limit of tokens."""
+        """What is wrong with the calls, and which values were cut off at the token limit."""
         return (*([self._unread] if self._unread else []), *(e for c in self.calls for e in c.voted.errors))
 
     @cached_property
     def _unread(self) -> str:
-        """Why the calls cannot be read back; empty if they can."""
+        """Why the reader does not read the calls back; empty if it does."""
         if not self.calls:
             return ""
-        calls = [Call(c.voted.name, c.voted.arguments) for c in self.calls]
+        calls = [Call(c.name, c.arguments) for c in self.calls]
         length = len(self.call_format.render(calls))
-        return self.call_format.unread(self.text[-length:], calls)
+        return unread(self.call_format, self.text[-length:], calls)
 
     def to_json(self, identifier: str) -> dict[str, Any]:
-        """The object that ``tooldecoding decode --json`` prints (README, section JSON)."""
+        """Return the object that ``tooldecoding decode --json`` prints."""
         return {
             "id": identifier,
             "text": self.text,
@@ -124,11 +125,17 @@ class DecodeResult:
             "counters": self.counters.to_json(),
         }
 
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<DecodeResult {self.text!r}, {'valid' if self.valid else 'invalid'}>"
+
 
 def _call_to_json(call: DecodedCall) -> dict[str, Any]:
     return {
-        "name": call.voted.name,
-        "arguments": call.voted.arguments,
+        "name": call.name,
+        "arguments": call.arguments,
         "orders_used": len(call.candidates),
         "orders_possible": call.orders_possible,
         "parameters": [

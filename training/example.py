@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from tooldecoding.formats.call_format import CALL_FORMATS, Call, CallFormat
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Utterance, dialogue_lines
 from tooldecoding.prompts.prompts import (
     API_BANK_ENDING,

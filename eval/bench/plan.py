@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from eval.bench.words import MOST_KEYS
 from eval.errors import EvalError
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 GREEDY: Final = "greedy"
 BEAMS: Final = "beam"

@@ -13,7 +13,8 @@ from eval.errors import EvalError
 from lookup import extract
 from lookup.dictionary import LookupDictionary
 from lookup.values.literal_values import render_value
-from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.prompts import api_bank_prompt
 from tooldecoding.tokens.token_table import TokenTable
 

@@ -10,7 +10,7 @@ from eval.methods.prediction import Prediction
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.jobs import out_of_memory_named
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.tooldec.decoder import ToolDecResult, run_tooldec
 
 Method = Callable[[Sequence[Request]], list[Prediction]]

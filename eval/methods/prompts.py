@@ -16,7 +16,8 @@ from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
 from lookup.text.text_file import read_text
 from tooldecoding.batches.jobs import BFCL_LABELS
 from tooldecoding.decoder import Request
-from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.dialogue import LineLabels, dialogue_lines
 from tooldecoding.prompts.prompts import (
     API_BANK_ENDING,

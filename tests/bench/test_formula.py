@@ -11,7 +11,7 @@ from eval.bench.subject import Subject, load_subject
 from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.bench.words import COMMON
 from eval.bench.workload import Ask, make_workload
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import find_device
 from tooldecoding.options import DecodeOptions
 

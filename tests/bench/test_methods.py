@@ -9,7 +9,7 @@ from tiny_bench import generate, tool_decoding, workload
 from eval.bench.lesson import Lesson
 from eval.bench.method import Run, demand_same
 from eval.errors import EvalError
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 FORMATS = list(CALL_FORMATS)
 

@@ -11,7 +11,7 @@ from transformers import LogitsProcessor
 from eval.bench.generate_method import call_pattern
 from eval.bench.peers import PEERS, Peer, admitted_path, installed, ready_peer
 from eval.errors import EvalError
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 @pytest.mark.parametrize("form", list(CALL_FORMATS))

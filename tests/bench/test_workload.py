@@ -5,7 +5,7 @@ from tiny_bench import decoder, workload
 
 from eval.bench.workload import RAGGED, inner_tokens
 from eval.errors import EvalError
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 @pytest.mark.parametrize("length", [280, 281, 301, 350])

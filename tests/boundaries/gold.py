@@ -14,7 +14,8 @@ from eval.benchmarks.samples import Benchmark
 from eval.benchmarks.sgd import SGD
 from lookup import extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
-from tooldecoding.formats.call_format import CALL_FORMATS, Call, CallFormat
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 PROMPTS = (
     "User: hello\nAPI-Request: ",

@@ -14,7 +14,8 @@ from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import admissible, read_value, render_value
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ToolDecodingError
-from tooldecoding.formats.call_format import CALL_FORMATS, Call, CallFormat
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from boundaries.gold import PROMPTS, TAILS
 from boundaries.judge import Case, is_admitted_call
 from lookup.dictionary import LookupDictionary
-from tooldecoding.formats.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tools import parameter, tool
 
 PIECES = [

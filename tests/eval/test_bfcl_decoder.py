@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from eval.benchmarks.bfcl.arithmetic import MAX_BITS, MAX_SIZE
 from eval.benchmarks.bfcl.parser import MAX_LENGTH, UNPACKED, CallDecodeError, decode_calls
 from growth import assert_linear
-from tooldecoding.formats.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 CALL = [("f", {"a": 1})]
 

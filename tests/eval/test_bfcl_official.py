@@ -8,7 +8,8 @@ import pytest
 
 from data import DATA, needs_data
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
-from tooldecoding.formats.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 VERDICTS = DATA.parent / "fixtures" / "bfcl_official_verdicts.jsonl"
 NEVER_RIGHT = {"live_simple_106-63-0", "live_simple_112-68-0", "live_multiple_862-181-3", "live_multiple_964-207-0"}

@@ -10,7 +10,7 @@ from data import DATA, needs_data
 from eval.benchmarks.sgd import SGD
 from eval.errors import EvalError
 from eval_data import REFERENCES, write_sgd
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 def test_categories_and_ids(tmp_path: Path) -> None:

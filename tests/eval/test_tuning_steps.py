@@ -22,7 +22,7 @@ from eval.tuning.variant import Variant
 from eval.tuning.verdicts import Verdicts
 from eval_data import write_sgd
 from tooldecoding.decoder import Request
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, CandidateValue, VotedCall, VotedParameter, merge
 

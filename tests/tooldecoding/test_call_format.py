@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup.dictionary import ToolSpec
-from tooldecoding.formats.call_format import CALL_FORMATS, Call, CallSyntaxError
+from tooldecoding.formats.call_format import Call, CallSyntaxError
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tools import WEATHER, lookup, parameter, tool
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="()[]=,'\""), min_size=1, max_size=8)

@@ -14,7 +14,8 @@ from boundaries.table import AGAINST
 from boundaries.values import cases
 from boundaries.vocabularies import decoder_with
 from lookup.dictionary import LookupDictionary
-from tooldecoding.formats.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tools import parameter, tool
 
 JOINED = [

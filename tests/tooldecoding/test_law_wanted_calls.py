@@ -16,7 +16,7 @@ from boundaries.table import AGAINST, Tally, check
 from boundaries.values import cases
 from boundaries.vocabularies import SHARED, real_decoder, vocabularies
 from data import DATA, needs_data
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 PIECES = ["'", "')", "]", "['", "=[", "={'", ", ", "a=", "='", "(", "b", "New York", " ", "  ", "京", "é", "12", "#"]
 FOUND = vocabularies(SHARED)

@@ -17,7 +17,7 @@ from boundaries.values import cases
 from boundaries.vocabularies import SHARED, decoder_with, real_decoder, vocabularies
 from tiny_models import tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_tokenizer
 from tools import WEATHER, lookup
 

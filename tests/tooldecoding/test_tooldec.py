@@ -20,7 +20,8 @@ from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ConfigError, PromptError
-from tooldecoding.formats.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import RandomEngine, SyntheticEngine
 from tooldecoding.tooldec import FORMS, REACT, CallMachine, CallSyntax, Form, ToolDecResult, run_tooldec

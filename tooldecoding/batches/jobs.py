@@ -11,7 +11,7 @@ from lookup import LookupDictionary
 from tooldecoding.cli.config import DecodeCommand
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ModelError, PromptError
-from tooldecoding.formats.call_format import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.dialogue import LineLabels, Turn, Utterance, chat_messages, dialogue_lines, documented_tools
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import api_bank_prompt, bfcl_prompt, chat_prompt

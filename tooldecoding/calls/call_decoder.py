@@ -1,59 +1,14 @@
-"""Tool mode: decode one call in several orders, vote, commit the voted call, go on (paper, section 3)."""
+"""The loop over the calls of a prompt: choose a tool, decode its orders, vote, commit the voted call, go on."""
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.order_decoder import OrderDecoder
+from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.call_format import Call
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Branch
-from voting import CandidateCall, VotedCall, carries, merge
-
-
-@dataclass
-class PhaseClock:
-    """Wall-clock seconds by phase of one prompt; prompts decoded together share their passes."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Count the time inside the block to ``name``."""
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-
-@dataclass(frozen=True)
-class DecodedCall:
-    """A voted call with the candidates behind it.
-
-    Attributes
-    ----------
-    orders_possible : int
-        Orders that there were; as many were decoded as there are candidates, unless the vote was settled before.
-    confidences : tuple of float
-        How sure the vote is of each parameter, in [0, 1].
-    min_confidence : float, optional
-        Parameters below it need confirmation.
-    """
-
-    voted: VotedCall
-    candidates: tuple[CandidateCall, ...]
-    orders_possible: int
-    confidences: tuple[float, ...]
-    min_confidence: float | None = None
-
-    @property
-    def needs_confirmation(self) -> tuple[bool, ...]:
-        """Whether each parameter is below ``min_confidence``."""
-        return tuple(self.min_confidence is not None and c < self.min_confidence for c in self.confidences)
+from voting import VotedCall, carries, merge
 
 
 class CallDecoder:
@@ -64,11 +19,11 @@ class CallDecoder:
     tools : PreparedTools
         The tools that may be called.
     only : str, optional
-        The one that must be called.
+        The name of the tool that must be called.
     prompt : str
-        Where values are likely to stand.
+        Text in which values are likely to stand.
     context : int or None
-        Tokens that the model has positions for.
+        Positions of the model.
     """
 
     def __init__(
@@ -89,68 +44,73 @@ class CallDecoder:
         self._clock = clock
 
     def decode(self, branch: Branch, called: PreparedTool | None = None) -> Steps[tuple[list[DecodedCall], str]]:
-        """Decode calls behind the opener, which ``branch`` has just written; returns them and their text.
+        """Decode calls behind the opener, the last text of ``branch``; returns them and their text.
 
         Parameters
         ----------
         called : PreparedTool, optional
-            The first call's tool, where its name and bracket are written, too.
+            The tool of the first call, if its name and bracket are written already.
         """
-        form = self._format
         calls: list[DecodedCall] = []
         branch.draft_tokens = self._options.draft_tokens
         while True:
             with self._clock.phase("name"):
                 tool = called or (yield from self._name(branch))
             called = None
-            more = form.parallel and len(calls) + 1 < self._options.max_calls
-            branch, *rest = yield from branch.forks(2 if more else 1)
+            more = self._format.parallel and len(calls) + 1 < self._options.max_calls
+            branch, *committing = yield from branch.forks(2 if more else 1)
             orders = OrderDecoder(tool, self._options, self._prompt, self._room_behind(branch), keep_branches=more)
-            with self._clock.phase("values"):
-                candidates = yield from orders.decode(branch)
-            with self._clock.phase("vote"):
-                voted = merge(candidates, tool.spec, self._options.optional_share)
-            confidences = tuple(map(self._options.confidence, voted.parameters))
-            calls.append(DecodedCall(voted, candidates, orders.possible, confidences, self._options.min_confidence))
-            if not rest:
+            call = yield from self._call(branch, tool, orders)
+            calls.append(call)
+            if not committing:
                 break
-            branch = self._committed(rest[0], orders, tool, voted)
+            branch = self._committed(committing[0], orders, tool, call.voted)
             if not (yield from self._goes_on(branch)):
                 break
-        return calls, form.render([Call(c.voted.name, c.voted.arguments) for c in calls])
+        return calls, self._format.render([Call(c.name, c.arguments) for c in calls])
 
     def _name(self, branch: Branch) -> Steps[PreparedTool]:
-        """Let the model choose a tool."""
+        """Let the model choose a tool by the name trie, unless one is given."""
         if self._only is not None:
             branch.write(self._only + self._format.bracket)
             return self._tools[self._only]
         number, _ = yield from branch.choose(self._tools.names)
         return self._tools.tools[number]
 
+    def _call(self, branch: Branch, tool: PreparedTool, orders: OrderDecoder) -> Steps[DecodedCall]:
+        """Decode the arguments in several orders, and vote."""
+        options = self._options
+        with self._clock.phase("values"):
+            candidates = yield from orders.decode(branch)
+        with self._clock.phase("vote"):
+            voted = merge(candidates, tool.spec, options.optional_share)
+        confidences = tuple(map(options.confidence, voted.parameters))
+        return DecodedCall(voted, candidates, orders.possible, confidences, options.min_confidence)
+
     def _room_behind(self, branch: Branch) -> int | None:
         return None if self._context is None else self._context - branch.length - len(branch.pending.text)
 
     def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
-        """The branch on which the model is asked for another call: it has read the voted call as a model writes it.
+        """Return a branch that has read the voted call, as the model itself would write it.
 
-        That is the branch of the order, nearest to documentation order, that wrote just this call, in the model's own
-        literals and sequence of keys. Where no order wrote all of it, the voted literals stand behind the name, in
-        documentation order.
+        This is the branch of an order that wrote exactly this call. If there is none, the voted literals are written
+        behind the name, in documentation order.
         """
         own = orders.branch_of(voted)
         if own is not None:
             named.release()
             return own
-        form, written = self._format, [value for c in orders.candidates for value in c.values]
+        call_format, written = self._format, [value for c in orders.candidates for value in c.values]
         literals = {
             p.key: next(v.text for v in written if v.key == p.key and carries(v, p, tool.spec.parameter(p.key)))
             for p in voted.parameters
         }
-        named.write(form.separator.join(form.key(key) + text for key, text in literals.items()) + form.end)
+        pairs = call_format.separator.join(call_format.key(key) + text for key, text in literals.items())
+        named.write(pairs + call_format.end)
         return named
 
     def _goes_on(self, branch: Branch) -> Steps[bool]:
-        """Let the model choose to add another call behind the one that ``branch`` has written."""
+        """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = self._room_behind(branch)
         goes_on = False
         if room is None or room >= self._tools.longest:

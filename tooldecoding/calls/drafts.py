@@ -1,89 +1,84 @@
-"""What a value is expected to be, so that many of its tokens are tried in one forward pass.
+"""Draft tokens: speculative decoding by prompt lookup.
 
-Most values stand in the prompt, and orders mostly agree. A draft never decides anything: the tokens that the model
-prefers are taken, whatever was tried.
+Most values stand in the prompt, and orders mostly agree. So the text that is likely to come next is looked up there,
+and many of its tokens are tried in one forward pass. A draft decides nothing: the tokens that the model prefers are
+taken, whatever was tried.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from lookup.dictionary import ParameterSpec
-from lookup.values.grammar import ValueGrammar, value_grammar
-from tooldecoding.options import DecodeOptions
+from tooldecoding.calls.prepared_tools import PreparedTool
 
 SHORTEST = 2
 """Characters of a value that must be written before they are looked up in the prompt."""
 FROM_PROMPT = 40
-"""Most characters that are expected because they stand in the prompt."""
+"""Limit of characters that are expected because they stand in the prompt."""
 _CHARACTERS_PER_TOKEN = 8
-"""No tokenizer writes more in the mean, so that longer drafts would be cut anyway."""
+"""No tokenizer has more on average, so longer drafts would be cut anyway."""
 _LOOKED_UP = 64
-"""Most characters of a value's end that are looked up in the prompt."""
+"""Limit of characters of a value's end that are looked up in the prompt."""
 _STARTS = re.compile(r".*['\"\[({:,]\s*", re.DOTALL)
 _ENDS = re.compile(r"[\n\"']")
 
 
 class Drafts:
-    """The literals that the orders of one call have written so far, and the prompt.
+    """Drafts for the values of one call, from the prompt and from the orders that are decoded already.
 
     Parameters
     ----------
-    prompt : str
-    options : DecodeOptions
+    draft_tokens : int
+        Limit of tokens of a draft.
     """
 
-    def __init__(self, prompt: str, options: DecodeOptions) -> None:
+    def __init__(self, prompt: str, tool: PreparedTool, draft_tokens: int) -> None:
         self._prompt = prompt
-        self._form = options.call_format
-        self._constraint = options.value_constraint
-        self._longest = options.draft_tokens * _CHARACTERS_PER_TOKEN
+        self._tool = tool
+        self._longest = draft_tokens * _CHARACTERS_PER_TOKEN
         self._finished: dict[str, Counter[str]] = {}
         self._given: dict[str, str] = {}
 
     def note(self, key: str, literal: str) -> None:
-        """An order has finished a value of a key."""
+        """Note that an order has finished the value of a key."""
         self._finished.setdefault(key, Counter())[literal] += 1
 
-    def expected(
-        self, spec: ParameterSpec, grammar: ValueGrammar, written: str, coming: Iterable[ParameterSpec]
-    ) -> str:
-        """What is expected behind the literal ``written`` so far: its rest, and the keys that follow it.
+    def expected(self, spec: ParameterSpec, written: str, next_keys: Sequence[str]) -> str:
+        """Return the text that is expected behind ``written``, the beginning of a literal.
 
-        Parameters
-        ----------
-        coming : iterable of ParameterSpec
-            Keys that are going to be injected behind the value.
+        That is the rest of the literal, and the keys that will be injected behind it with their values.
         """
         literal = self._known(spec.name, written)
         if literal is None:
-            return self._given_for(spec.name) if written == grammar.opener else self._in_prompt(written)
-        text = literal[len(written) :]
+            opener = self._tool.grammar(spec).opener
+            return self._given_for(spec.name) if written == opener else self._in_prompt(written)
+        text, call_format = literal[len(written) :], self._tool.call_format
         agreed = len(self._finished[spec.name]) == 1
-        for following in coming:
+        for key in next_keys:
             if not agreed or len(text) > self._longest:
                 return text
-            value = self._known(following.name, "")
+            value = self._known(key, "")
             if value is None:
-                value = value_grammar(following, self._form.notation, self._constraint).opener
-            text += self._form.separator + self._form.key(following.name) + value
-            agreed = len(self._finished.get(following.name, ())) == 1
+                value = self._tool.grammar(self._tool.spec.parameter(key)).opener
+            text += call_format.separator + call_format.key(key) + value
+            agreed = len(self._finished.get(key, ())) == 1
         return text
 
     def _known(self, key: str, written: str) -> str | None:
-        """The literal that most orders wrote for a key, of those that begin with ``written``."""
+        """Return the most frequent literal of a key that begins with ``written``."""
         fitting = {text: n for text, n in self._finished.get(key, Counter()).items() if text.startswith(written)}
         return max(fitting, key=lambda text: fitting[text]) if fitting else None
 
     def _given_for(self, key: str) -> str:
-        """What the prompt says last in quotes behind the key: in an earlier call, or in what a tool has returned."""
+        """Return the last quoted text behind the key in the prompt: in an earlier call, or in a tool's result."""
         if key not in self._given:
             given = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*["'])""", self._prompt)
             self._given[key] = given[-1] if given else ""
         return self._given[key]
 
     def _in_prompt(self, written: str) -> str:
-        """What follows the last place in the prompt where the end of ``written`` stands."""
+        """Return what follows the last occurrence of the end of ``written`` in the prompt."""
         begun = _STARTS.sub("", written, count=1)[-_LOOKED_UP:]
         if len(begun) < SHORTEST:
             return ""

@@ -10,7 +10,7 @@ from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.trie import Trie
 
 _ATTEMPT = regex.compile(r"""[^\s\[\](){}=,'"]{1,128}+\((?:\w[\w.-]{0,127}+=|\)\])""")
-"""What is a call, behind the opener, though its name is no documented one: ``name(key=`` or ``name()]``."""
+"""What counts as a call behind the opener even if its name is unknown: ``name(key=`` or ``name()]``."""
 
 
 class FreeText(NamedTuple):
@@ -19,12 +19,12 @@ class FreeText(NamedTuple):
     Attributes
     ----------
     text : str
-        What stands before the call, the stop or the end.
+        The text before the call, the stop or the end.
     branch : Branch or None
-        On which a call is opened: its pending text ends with the opener and ``opened``. It is the given one, or one
-        that has read no more than the opener, and the given one is released then. None if no call was opened.
+        The branch on which a call is opened: its pending text ends with the opener and ``opened``. This is the given
+        branch, or a fork that has read nothing behind the opener; then the given one is released. None without a call.
     opened : bytes
-        What stands behind the opener and belongs to the call.
+        The text behind the opener that belongs to the call.
     """
 
     text: str
@@ -34,27 +34,27 @@ class FreeText(NamedTuple):
 
 @dataclass
 class _Opener:
-    """An opener in the text: where the text behind it begins, and a branch that has read no more, to go back to."""
+    """An opener in the text: where the text behind it begins, and a fork that has read nothing behind it."""
 
     begin: int
     back: Branch | None = None
 
 
 class TextMode:
-    """The model writes until it opens a call, before ``stop``, or so many tokens.
+    """The model writes until it opens a call, writes ``stop``, ends its turn, or reaches a limit of tokens.
 
-    Every token is the one that the model wants most: until a call is opened, the text is that of greedy decoding
-    without constraint.
+    Every token is the model's likeliest: until a call is opened, the text is that of unconstrained greedy decoding.
 
     Parameters
     ----------
     opener : str, optional
-        What stands before a call; without it no call is opened.
+        The text before a call; without it no call is opened.
     names : Trie, optional
-        The names that must follow it, with their brackets. A call of an unknown name is taken back to its opener, so
-        that a known one can be chosen; anything else is text. By default the opener alone opens a call.
+        The names with their brackets, one of which must follow the opener. If the model calls an unknown name, it
+        goes back to the opener, so that a known one can be chosen; anything else is text. Without names the opener
+        itself opens a call.
     stop : str, optional
-        Counts once there is more than white space before it; what the last token writes before it is kept.
+        Ends the text once there is more than white space before it. What the last token writes before it is kept.
     """
 
     def __init__(self, branch: Branch, opener: str | None, names: Trie | None, stop: str | None) -> None:
@@ -66,7 +66,7 @@ class TextMode:
         self._openers: list[_Opener] = []
 
     def write(self, limit: int) -> Steps[FreeText]:
-        """Write at most ``limit`` tokens."""
+        """Let the model write at most ``limit`` tokens."""
         result = None
         self._branch.draft = self._expected
         for _ in range(limit):
@@ -87,13 +87,13 @@ class TextMode:
         return result or FreeText(_text(self._written))
 
     def _expected(self) -> str:
-        """What is tried: the rest of a documented name that the model has begun behind the last opener."""
+        """Return the draft: the rest of a known name that the model has begun behind the last opener."""
         if not self._names or not self._openers:
             return ""
         return self._names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
 
     def _find_openers(self, before: int) -> Steps[None]:
-        """Note the openers that the last token, which begins at ``before``, has ended."""
+        """Note the openers that end inside the last token, which begins at ``before``."""
         start, end = max(0, before - len(self._opener) + 1), self._stop_place()
         while self._opener and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
             start = place + 1
@@ -105,7 +105,7 @@ class TextMode:
                 opener.back.keep(self._written[before : opener.begin], "free")
 
     def _opened(self, before: int) -> FreeText | None:
-        """The call that is open now."""
+        """Return the result if a call is open now."""
         for opener in self._openers:
             behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
             known = self._names.covered(behind) if self._names else None
@@ -123,6 +123,7 @@ class TextMode:
         return None
 
     def _stopped(self, before: int) -> FreeText | None:
+        """Return the result if the stop is written."""
         end = self._stop_place()
         if end < 0:
             return None
@@ -130,7 +131,7 @@ class TextMode:
         return FreeText(_text(self._written[:end]))
 
     def _stop_place(self) -> int:
-        """Where the stop stands; -1 if it does not."""
+        """Return where the stop begins; -1 if it is not written."""
         blank = len(self._written) - len(self._written.lstrip())
         return self._written.find(self._stop.encode(), blank) if self._stop else -1
 

@@ -20,7 +20,7 @@ from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, Source, 
 
 if TYPE_CHECKING:
     from eval.bench.documentation.speed import Reading
-    from tooldecoding.calls.call_decoder import DecodedCall
+    from tooldecoding.calls.decoded_call import DecodedCall
     from tooldecoding.formats.call_format import CallFormat
     from tooldecoding.result import Counters, DecodeResult
 
@@ -86,7 +86,9 @@ def print_unread(lookup: LookupDictionary) -> None:
 
 def print_uncarried(form: "CallFormat", tools: LookupDictionary) -> None:
     """On standard error, one line that names the tools and keys with which a call cannot be read in a format."""
-    if names := form.unreadable(tools):
+    from tooldecoding.formats.known_formats import unreadable
+
+    if names := unreadable(form, tools):
         listed = "; ".join(names[:NAMED_TOOLS]) + ("; …" if len(names) > NAMED_TOOLS else "")
         print(
             f"warning: the format {form.name} cannot carry {shown(listed)}; such calls are written and marked invalid",

@@ -1,36 +1,67 @@
-"""Pieces of decoding that wait for forward passes, and how several of them share each pass."""
+"""Decoding as generators: how several pieces of decoding share each forward pass.
+
+Decoding a name, a value or a whole call needs logits again and again, and many of them are decoded at once: all orders
+of a call, all prompts of a request. Each is written as if it ran alone, as a generator of type ``Steps``: where it
+needs logits it yields the tokens to feed, and it goes on when it is sent the logits behind them. ::
+
+    drive(steps, engine)          the loop: engine.extend(feeds) is one forward pass
+      │ ▲ logits    ▲
+      ▼ │           │ feeds of all parts, as one list
+    gather([steps, steps, …])     side by side: prompts, and the orders of a call
+      │ ▲           ▲
+      ▼ │           │ feeds of one part
+    CallDecoder → RequiredKeys → ValueDecoder → Branch.next_token → FedTokens.compute, which yields
+
+A generator calls another one by ``result = yield from other(…)``; what the inner one yields goes up to ``gather`` or
+``drive``. A part that has finished waits for no other: the next pass has the feeds of those that are left.
+
+A *branch* is one growing token sequence. ``Branch`` decides which text and tokens come next, ``FedTokens`` knows which
+of them the engine has read, and the engine knows the branch as an int and keeps its KV cache.
+"""
 
 from collections.abc import Generator, Sequence
 from typing import TypeVar
 
-from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits
 
 T = TypeVar("T")
-Requests = list[Feed]
+Feeds = list[Feed]
 Answers = list[list[NextTokenLogits]]
-Steps = Generator[Requests, Answers, T]
-"""A piece of decoding: yields the feeds of its next forward pass and is sent their scores."""
+Steps = Generator[Feeds, Answers, T]
+"""A piece of decoding: yields the feeds of its next forward pass, is sent the logits for each, and returns a result."""
+
+
+def drive(steps: Steps[T], engine: Engine) -> T:
+    """Run a piece of decoding to its end, one forward pass for each of its steps."""
+    try:
+        feeds = next(steps)
+        while True:
+            feeds = steps.send(engine.extend(feeds))
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
 
 
 def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:
     """Run several pieces of decoding side by side: their feeds share each forward pass."""
     results: dict[int, T] = {}
-    waiting: dict[int, Requests] = {}
+    waiting: dict[int, Feeds] = {}
 
     def resume(number: int, answers: Answers | None) -> None:
+        part = parts[number]
         try:
-            waiting[number] = parts[number].send(answers)  # type: ignore[arg-type]
+            waiting[number] = next(part) if answers is None else part.send(answers)
         except StopIteration as stop:
             results[number] = stop.value
 
     for number in range(len(parts)):
         resume(number, None)
     while waiting:
-        requests, waiting = waiting, {}
-        answers = yield [feed for feeds in requests.values() for feed in feeds]
+        feeds_of, waiting = waiting, {}
+        answers = yield [feed for feeds in feeds_of.values() for feed in feeds]
         taken = 0
-        for number, feeds in requests.items():
+        for number, feeds in feeds_of.items():
             resume(number, answers[taken : taken + len(feeds)])
             taken += len(feeds)
     return [results[number] for number in range(len(parts))]

@@ -1,1 +1,1 @@
-"""Call formats: how a call is written, and the readers that decide which text is valid."""
+"""Call formats: one file each, with its reader; ``known_formats`` lists them."""

@@ -1,12 +1,10 @@
-"""Call formats: how a call is written and read back.
+"""How a call is written: pieces of text around names, keys and values, rendered and read back.
 
-A format is made of pieces of text around names, keys and values. ``api-bank`` quotes every value,
-``pythonic`` (BFCL's prompt mode) writes Python literals and allows several calls in one list.
+Each format has a file of its own in this folder, with the reader that decides which texts are valid.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from lookup.dictionary import ParameterSpec, ToolSpec
@@ -14,7 +12,7 @@ from lookup.errors import LiteralError, ToolDecodingError
 from lookup.values.literal_values import read_value, render_value
 from lookup.values.literals import read_literal
 from lookup.values.notations import Notation
-from tooldecoding.formats.readers import ReadCall, Reader, UnreadableCallError, read_api_bank, read_pythonic
+from tooldecoding.formats.reading import Reader
 
 
 class CallSyntaxError(ToolDecodingError):
@@ -31,18 +29,28 @@ class Call:
 
 @dataclass(frozen=True)
 class CallFormat:
-    """The fixed pieces of a format; see ``CALL_FORMATS``.
+    """The pieces of a call format: ``opener name bracket key value separator key value end closer``.
 
     Attributes
     ----------
-    opener, closer : str
-        Around all calls; the model's ``opener`` starts tool mode.
-    parallel : bool
-        Whether several calls may stand between them.
+    name : str
+        Its name in ``CALL_FORMATS``.
     notation : str
         How values are written (``lookup.values.grammar``).
+    parallel : bool
+        Whether several calls may stand between opener and closer, with separators between them.
     reader : callable
-        Reads calls independently of this class (``tooldecoding.formats.readers``); it decides which are valid.
+        Decides which texts are valid calls (``tooldecoding.formats.reading``).
+    opener, closer : str
+        The text around all calls. When the model writes the opener, it calls a tool.
+    bracket, end : str
+        The text around the arguments of a call.
+    separator : str
+        The text between two arguments, and between two calls.
+    write_key : callable
+        Name of a key -> the text before its value.
+    optional_spaces : bool
+        Whether a model may leave out the spaces at the end of keys and separators where it writes them itself.
     """
 
     name: str
@@ -54,15 +62,21 @@ class CallFormat:
     bracket: str = "("
     end: str = ")"
     separator: str = ", "
+    write_key: Callable[[str], str] = "{}=".format
+    optional_spaces: bool = False
 
     def key(self, name: str) -> str:
-        """The text before a value."""
-        return f"{name}="
+        """Return the text before the value of a key."""
+        return self.write_key(name)
+
+    def spellings(self, piece: str) -> tuple[str, ...]:
+        """Return the ways in which a model may write a key or separator."""
+        return (piece.rstrip(), piece) if self.optional_spaces else (piece,)
 
     def may_follow_value(self, text: str) -> bool:
         """Whether a token that ends a value may go on with ``text``: a separator, or the end of the call.
 
-        What follows these plays no part: it is not settled with the value, but asked for anew.
+        The text behind these does not matter: it is not taken with the value, the model is asked for it again.
         """
         if _agree(text, self.separator):
             return True
@@ -70,18 +84,18 @@ class CallFormat:
         return rest != text and (_agree(rest, self.closer) or _agree(rest, self.separator))
 
     def render_call(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """One call without the opener and closer: ``Name(key='value')``."""
+        """Return one call without opener and closer: ``Name(key='value')``."""
         pairs = (self.key(k) + render_value(v, self.notation) for k, v in arguments.items())
         return f"{name}{self.bracket}{self.separator.join(pairs)}{self.end}"
 
     def render(self, calls: Sequence[Call]) -> str:
-        """All calls, with opener and closer."""
+        """Return all calls, with opener and closer."""
         return self.opener + self.separator.join(self.render_call(c.name, c.arguments) for c in calls) + self.closer
 
     def parse(self, text: str, tools: Mapping[str, ToolSpec]) -> list[Call]:
         """Read calls written in this format; the inverse of ``render``.
 
-        Names and keys are those of ``tools``, so they may hold any character.
+        Names and keys are those of ``tools`` and may have any character.
 
         Raises
         ------
@@ -100,42 +114,6 @@ class CallFormat:
             if position != len(text):
                 raise _error("the end", text, position)
             return calls
-
-    def unread(self, text: str, calls: Sequence[Call]) -> str:
-        """Why the format's reader does not read the calls in their ``text``; empty if it does, value for value."""
-        try:
-            found = self.reader(text)
-        except UnreadableCallError as error:
-            reason = str(error)
-        else:
-            if self._written(found) == self._written([(c.name, [*c.arguments.items()]) for c in calls]):
-                return ""
-            reason = "it reads other names, keys or values"
-        names = [part for call in calls for part in self._uncarried(call.name, call.arguments)]
-        cause = f"it cannot carry {'; '.join(dict.fromkeys(names))}" if names else reason
-        return f"the reader of the format {self.name} does not read this call back: {cause}"
-
-    def _written(self, calls: Iterable[ReadCall]) -> list[tuple[str, list[tuple[str, str]]]]:
-        """Calls with their values as the format writes them, which tells types apart but not tuples from arrays."""
-        return [(name, [(key, render_value(value, self.notation)) for key, value in pairs]) for name, pairs in calls]
-
-    def unreadable(self, tools: Mapping[str, ToolSpec]) -> list[str]:
-        """What the format cannot carry: a line for each name of a tool or key with which its reader reads no call.
-
-        Each names the formats that can carry it. Known before anything is decoded; calls with other names and keys are
-        read back whatever their values.
-        """
-        return [
-            line for tool in tools.values() for line in self._uncarried(tool.name, [p.name for p in tool.parameters])
-        ]
-
-    def _uncarried(self, tool: str, keys: Iterable[str]) -> Iterator[str]:
-        """The names that the format cannot carry, with the formats that can."""
-        parts = [(f"the tool name {tool!r}", (tool, None)), *((f"the key {k!r} of {tool}", ("f", k)) for k in keys)]
-        for what, (name, key) in parts:
-            if not _carries(self, name, key):
-                able = [form.name for form in CALL_FORMATS.values() if _carries(form, name, key)]
-                yield f"{what} ({', '.join(able) or 'no format'} can carry it)"
 
     def _read_call(self, text: str, position: int, tools: Mapping[str, ToolSpec]) -> tuple[Call, int]:
         names = [n for n in tools if text.startswith(n + self.bracket, position)]
@@ -180,20 +158,3 @@ def _expect(text: str, position: int, piece: str) -> int:
 def _error(expected: str, text: str, position: int) -> CallSyntaxError:
     found = repr(text[position : position + 20]) if position < len(text) else "the end"
     return CallSyntaxError(f"expected {expected} at offset {position}, found {found}")
-
-
-@lru_cache(maxsize=1 << 16)
-def _carries(form: CallFormat, name: str, key: str | None) -> bool:
-    """Whether the reader of a format finds a tool's name, and a key if there is one, as they are."""
-    arguments = {} if key is None else {key: "value"}
-    try:
-        return form.reader(form.render([Call(name, arguments)])) == [(name, [*arguments.items()])]
-    except UnreadableCallError:
-        return False
-
-
-CALL_FORMATS: Mapping[str, CallFormat] = {
-    "api-bank": CallFormat("api-bank", "quoted", parallel=False, reader=read_api_bank),
-    "pythonic": CallFormat("pythonic", "python", parallel=True, reader=read_pythonic),
-}
-"""Name -> format."""

@@ -1,6 +1,6 @@
-"""TOOLDEC: at each step the likeliest token with which the text is still the beginning of a call.
+"""TOOLDEC: each step takes the likeliest token with which the text is still the beginning of a call.
 
-Nothing is injected and nothing is voted on: every token of a call is chosen by the model and costs a forward pass.
+Nothing is injected and nothing is voted on: the model chooses every token of a call, and each costs a forward pass.
 """
 
 import time
@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from tooldecoding.calls.free_text import TextMode
-from tooldecoding.decoder import Request, ToolDecoder, callable_tools, drive
+from tooldecoding.decoder import Request, ToolDecoder, callable_tools
 from tooldecoding.engines.engine import Engine
-from tooldecoding.engines.steps import Steps, gather
+from tooldecoding.engines.steps import Steps, drive, gather
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.react import REACT
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Branch, Label, Tally
 from tooldecoding.tooldec.machine import Admission, CallMachine, Finished, Position, Value
-from tooldecoding.tooldec.syntax import REACT, CallSyntax
 
 Form = Literal["call", "react"]
-"""``call`` is the request's call format, ``react`` is ``Action: Name\\nAction Input: {…}``."""
+"""``call`` writes the request's call format, ``react`` writes ``Action: Name\\nAction Input: {…}``."""
 
 FORMS: tuple[Form, ...] = get_args(Form)
 
@@ -32,18 +32,17 @@ class ToolDecResult:
     Attributes
     ----------
     text : str
-        Everything that was written, as it stands where it was cut off.
+        Everything that was written, even if it was cut off.
     calls : tuple of Call
-        The calls, their values as Python values; empty where the model called no tool, or did not finish.
+        The calls; empty if the model called no tool or did not finish.
     truncated : bool
-        Whether a call ran into the limit of tokens of a value or into the end of the model's context. TOOLDEC cannot
-        leave a value that the model does not end: the text is no call then, and counts as an error of format.
+        Whether a call reached the token limit of a value or the end of the model's context. TOOLDEC cannot leave a
+        value that the model does not end. The text is no call then, and counts as an error of format.
     token_ids : tuple of int
-        ``text`` as the tokens that the model chose. A first token that it merged with the prompt's last one is
-        replaced by those of what it adds.
+        ``text`` in the tokens that the model chose. A first token that is merged with the prompt's last one is
+        replaced by the tokens of the text that it adds.
     counters : Counters
-        No tokens are forced; ``constrained`` are those that begin outside of values, ``free`` those of values and
-        free text.
+        No tokens are forced. ``constrained`` tokens begin outside of values, ``free`` ones in values and free text.
     """
 
     text: str
@@ -54,16 +53,16 @@ class ToolDecResult:
 
 
 def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request], form: Form = "call") -> list[ToolDecResult]:
-    """Decode several prompts together by TOOLDEC, each with tools and options of its own.
+    """Decode several prompts together with TOOLDEC, each with its own tools and options.
 
     Parameters
     ----------
     decoder : ToolDecoder
-        Gives the model, its tokenizer and the strategy; ``decoder.options`` play no part.
+        Gives the model, its tokenizer and the strategy; ``decoder.options`` is not used.
     requests : sequence of Request
-        Of their options the orders play no part.
+        The options about orders are not used.
     form : {"call", "react"}
-        ``react`` allows one call, whose values are JSON whatever the format in the options.
+        ``react`` allows one call with JSON values, whatever the format in the options.
 
     Raises
     ------
@@ -96,10 +95,10 @@ class _Writer:
         self._request = request
         self._prompt = prompt
         self._tally = Tally()
-        self._branch = Branch(engine, decoder.table, root, prompt, self._tally)
+        self._branch = Branch.behind(prompt, engine, root, decoder.table, self._tally)
         self._held = self._branch.pending.text
         self._usage = engine.usage(root)
-        self._syntax = REACT if form == "react" else CallSyntax.of(request.options.call_format)
+        self._format = REACT if form == "react" else request.options.call_format
         self._machine: CallMachine | None = None
         self._position: Position | None = None
 
@@ -110,7 +109,7 @@ class _Writer:
             yield from self._free_text(None)
         else:
             tools = callable_tools(self._request)
-            machine = CallMachine(tools, self._syntax, options.value_constraint, options.max_calls)
+            machine = CallMachine(tools, self._format, options.value_constraint, options.max_calls)
             self._machine, self._position = machine, machine.start
             if options.tool_choice == "auto":
                 self._position = yield from self._free_text(machine)
@@ -119,7 +118,7 @@ class _Writer:
         self._branch.release()
 
     def _calls(self, machine: CallMachine) -> Steps[None]:
-        """Write calls until they are finished, or a value or the context is full."""
+        """Write calls until they are finished, or until a value or the context is full."""
         value, spent = None, 0
         while self._position is not None and not isinstance(self._position, Finished):
             if self._is_full():
@@ -137,19 +136,22 @@ class _Writer:
                     return
 
     def _free_text(self, machine: CallMachine | None) -> Steps[Position | None]:
-        """Let the model write anything up to the machine's trigger; where that leads to, None if it never came."""
-        trigger, stop = self._syntax.trigger, self._request.stop
+        """Let the model write anything up to the opener; returns the position behind it, None if it never came.
+
+        The opener counts without white space at its end, which the machine then reads as a part of the call.
+        """
+        opener, stop = self._format.opener.rstrip(), self._request.stop
         limit = self._decoder.text_limit(self._request, self._branch)
-        mode = TextMode(self._branch, trigger if machine else None, None, stop)
+        mode = TextMode(self._branch, opener if machine else None, None, stop)
         result = yield from mode.write(limit)
-        return machine.advance(machine.start, trigger.encode()) if machine and result.branch else None
+        return machine.advance(machine.start, opener.encode()) if machine and result.branch else None
 
     def _is_full(self) -> bool:
         room = self._decoder.room(self._branch)
         return room is not None and room <= bool(self._branch.pending.text)
 
     def result(self, seconds: float) -> ToolDecResult:
-        """The result after ``write``."""
+        """Return the result after ``write``."""
         ids, usage, finished = self._ids_behind_prompt(), self._usage, isinstance(self._position, Finished)
         calls: tuple[Call, ...] = ()
         if self._machine is not None and isinstance(self._position, Finished):
@@ -159,7 +161,7 @@ class _Writer:
         return ToolDecResult(text, calls, not finished and self._position is not None, tuple(ids), counters)
 
     def _ids_behind_prompt(self) -> list[int]:
-        """The branch's tokens without what they repeat of the prompt's last one."""
+        """Return the branch's tokens without the text of the prompt's last token, which they repeat."""
         table, ids, repeated = self._decoder.table, list(self._branch.ids), len(self._held)
         while repeated and ids:
             text = table.join([ids.pop(0)])

@@ -1,9 +1,9 @@
 """TOOLDEC's state machine of calls (v3, section 3.1): what text may come next, and what has been written.
 
-The machine reads bytes, and is lifted to tokens by reading the text of a token: a token is admitted if the call
-with it is still the beginning of a call. So a token may run across the border of two machines (``', days=`` ends a
-value and writes the next key). This is the strongest reading of the papers: their implementation waits for a token
-of its own to leave a value, which no tokenizer makes of ``'`` or ``,`` (Tool Decoding, appendix F).
+The machine reads bytes. A token is admitted if the text with it is still the beginning of a call, so a token may cross
+the border between two parts of a call (``', days=`` ends a value and writes the next key). This is the strongest
+reading of the papers: their implementation leaves a value only at a separate token, which no tokenizer makes of ``'``
+or ``,`` (Tool Decoding, appendix F).
 """
 
 import codecs
@@ -15,25 +15,24 @@ from typing import NamedTuple
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from lookup.values.literal_values import admissible, admissible_behind, read_value
-from tooldecoding.calls.value_state import completable
-from tooldecoding.formats.call_format import Call
-from tooldecoding.tooldec.syntax import CallSyntax
+from tooldecoding.calls.value_end import completable
+from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.tooldec.text_trie import TextTrie
 
 
 class Mark(Enum):
-    """Goals of fixed text beside tools and keys."""
+    """Goals of fixed text other than tools and keys."""
 
     CALL = "the end of a call"
     ALL = "the end of all calls"
 
 
 Goal = ToolSpec | int | Mark
-"""What fixed text leads to: into the arguments of a tool, the value of a parameter (its number), or to an end."""
+"""What fixed text leads to: the arguments of a tool, the value of a parameter (its number), or an end."""
 
 
 class WrittenCall(NamedTuple):
-    """A call as far as it is written: its tool, and the texts of its values by the number of their parameter."""
+    """A call so far: its tool, and the texts of its values with the numbers of their parameters."""
 
     tool: ToolSpec
     values: tuple[tuple[int, str], ...] = ()
@@ -49,12 +48,12 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Inside a value, of the last of ``calls``.
+    """Inside a value of the last of ``calls``.
 
     Attributes
     ----------
     number : int
-        Which parameter of the tool.
+        The number of the tool's parameter.
     tail : bytes
         An unfinished character behind ``text``.
     """
@@ -67,7 +66,7 @@ class Value:
 
     @property
     def ended(self) -> bool:
-        """Whether the value is whole and can only be left."""
+        """Whether the value is whole and cannot be longer."""
         whole = not self.tail and self.grammar.complete(self.text) and admissible(self.text, self.grammar)
         return whole and not self.grammar.extendable(self.text)
 
@@ -85,36 +84,39 @@ Position = Fixed | Value | Finished
 class CallMachine:
     """The language of calls of some tools.
 
-    Keys stand in the documented sequence: a required one must be passed through, an optional one may be skipped.
+    Keys stand in the documented sequence. A required key cannot be skipped, an optional one can.
 
     Parameters
     ----------
     tools : LookupDictionary
-        At least one tool; what is not known to be required is optional.
-    syntax : CallSyntax
+        At least one tool. Keys that are not known to be required are optional.
+    call_format : CallFormat
     constraint : {"typed", "free"}
         Whether values have their documented type; see ``lookup.values.grammar``.
     max_calls : int
-        Most calls, where the syntax allows several.
+        Limit of calls, if the format allows several.
 
     Raises
     ------
     DocumentationError
-        If the name of a tool cannot be told from another one's beginning; from ``advance`` also for keys.
+        If the name of a tool is the beginning of another; from ``advance`` also for keys.
     """
 
-    def __init__(self, tools: LookupDictionary, syntax: CallSyntax, constraint: Constraint, max_calls: int) -> None:
-        self._syntax = syntax
+    def __init__(
+        self, tools: LookupDictionary, call_format: CallFormat, constraint: Constraint, max_calls: int
+    ) -> None:
+        self._format = call_format
+        self._separators = call_format.spellings(call_format.separator)
         self._constraint = constraint
-        self._max_calls = max_calls if syntax.parallel else 1
-        self._names = [(tool.name + syntax.bracket, tool) for tool in tools.tools]
-        self.start = Fixed((), TextTrie.of((syntax.opener + name, tool) for name, tool in self._names))
+        self._max_calls = max_calls if call_format.parallel else 1
+        self._names = [(tool.name + call_format.bracket, tool) for tool in tools.tools]
+        self.start = Fixed((), TextTrie.of((call_format.opener + name, tool) for name, tool in self._names))
         self._keys: dict[tuple[str, int, bool], TextTrie[Goal]] = {}
         self._grammars: dict[tuple[str, int], ValueGrammar] = {}
         self._after_call: dict[bool, TextTrie[Goal]] = {}
 
     def advance(self, position: Position, piece: bytes) -> Position | None:
-        """Where ``piece``, which is not empty, leads to; None if no call goes on with it."""
+        """Return the position behind ``piece``, which is not empty; None if no call goes on with it."""
         if isinstance(position, Fixed):
             return self._through(position.calls, position.node, piece)
         if isinstance(position, Value):
@@ -122,16 +124,16 @@ class CallMachine:
         return None
 
     def read(self, position: Finished) -> tuple[Call, ...]:
-        """The calls that have been written."""
+        """Return the calls that have been written."""
         calls = []
         for tool, values in position.calls:
             specs = [(tool.parameters[number], text) for number, text in values]
-            arguments = {spec.name: read_value(text, spec, self._syntax.notation) for spec, text in specs}
+            arguments = {spec.name: read_value(text, spec, self._format.notation) for spec, text in specs}
             calls.append(Call(tool.name, arguments))
         return tuple(calls)
 
     def _through(self, calls: tuple[WrittenCall, ...], node: TextTrie[Goal], piece: bytes) -> Position | None:
-        """Fixed text."""
+        """Read a piece inside fixed text."""
         for offset, byte in enumerate(piece):
             child = node.children.get(byte)
             if child is None:
@@ -142,17 +144,17 @@ class CallMachine:
         return Fixed(calls, node)
 
     def _reach(self, calls: tuple[WrittenCall, ...], goal: Goal) -> Position:
-        """The position behind fixed text."""
+        """Return the position behind fixed text."""
         if isinstance(goal, ToolSpec):
             return Fixed((*calls, WrittenCall(goal)), self._next_keys(goal, 0, first=True))
         if isinstance(goal, int):
             return Value(calls, goal, self._grammar(calls[-1].tool, goal))
-        if goal is Mark.ALL or not self._syntax.closer:
+        if goal is Mark.ALL or not self._format.closer:
             return Finished(calls)
         return Fixed(calls, self._behind_call(len(calls) < self._max_calls))
 
     def _within(self, value: Value, piece: bytes) -> Position | None:
-        """A piece that goes on with a value, or ends it."""
+        """Read a piece that goes on with a value or ends it."""
         decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             new = decoder.decode(value.tail + piece)
@@ -164,7 +166,7 @@ class CallMachine:
         return next((end for end in self._ends(value, new, tail) if end is not None), None)
 
     def _ends(self, value: Value, new: str, tail: bytes) -> Iterator[Position | None]:
-        """Where the piece leads to if the value ends at one of the characters ``new``."""
+        """Yield the positions behind the piece if the value ends before one of the characters ``new``."""
         *before, call = value.calls
         node = self._next_keys(call.tool, value.number + 1, first=False)
         for split, character in enumerate(new):
@@ -175,7 +177,7 @@ class CallMachine:
                 yield self._through((*before, ended), node, new[split:].encode() + tail)
 
     def _next_keys(self, tool: ToolSpec, start: int, first: bool) -> TextTrie[Goal]:
-        """The keys from number ``start`` up to the next required one; the end of the call if there is none."""
+        """Return the trie of the keys from number ``start`` to the next required one, or to the end of the call."""
         place = (tool.name, start, first)
         if place not in self._keys:
             texts: list[tuple[str, Goal]] = []
@@ -184,34 +186,32 @@ class CallMachine:
                 if spec.required:
                     break
             else:
-                texts.append((self._syntax.end, Mark.CALL))
+                texts.append((self._format.end, Mark.CALL))
             self._keys[place] = TextTrie.of(texts)
         return self._keys[place]
 
     def _key_texts(self, spec: ParameterSpec, first: bool) -> list[str]:
-        separators = ("",) if first else self._syntax.separators
-        return [separator + key for separator in separators for key in self._syntax.keys(spec.name)]
+        keys = self._format.spellings(self._format.key(spec.name))
+        return [separator + key for separator in ([""] if first else self._separators) for key in keys]
 
     def _behind_call(self, more: bool) -> TextTrie[Goal]:
-        """What may follow a call: the closer, or another call if there may be ``more``."""
+        """Return the trie of what may follow a call: the closer, and another call if there may be ``more``."""
         if more not in self._after_call:
-            texts: list[tuple[str, Goal]] = [(self._syntax.closer, Mark.ALL)]
+            texts: list[tuple[str, Goal]] = [(self._format.closer, Mark.ALL)]
             if more:
-                texts += [
-                    (separator + name, tool) for separator in self._syntax.separators for name, tool in self._names
-                ]
+                texts += [(separator + name, tool) for separator in self._separators for name, tool in self._names]
             self._after_call[more] = TextTrie.of(texts)
         return self._after_call[more]
 
     def _grammar(self, tool: ToolSpec, number: int) -> ValueGrammar:
         if (tool.name, number) not in self._grammars:
             spec = tool.parameters[number]
-            self._grammars[tool.name, number] = value_grammar(spec, self._syntax.notation, self._constraint)
+            self._grammars[tool.name, number] = value_grammar(spec, self._format.notation, self._constraint)
         return self._grammars[tool.name, number]
 
 
 class Admission:
-    """Which tokens a position admits; refuses most of the others by their first byte."""
+    """Which tokens a position admits. Most of the others are refused by their first byte."""
 
     def __init__(self, machine: CallMachine, position: Position) -> None:
         self._machine = machine
@@ -219,11 +219,11 @@ class Admission:
         self._by_first: dict[int, bool] = {}
 
     def first_bytes(self) -> frozenset[int]:
-        """Bytes that may follow."""
+        """Return the bytes that may come next, possibly with some others."""
         return frozenset(b for b in range(256) if b >= 0x80 or self(bytes([b])) is not None)
 
     def __call__(self, piece: bytes) -> Position | None:
-        """Where a piece leads to, or None."""
+        """Return the position behind a piece, or None."""
         first = piece[0]
         if first < 0x80:
             if first not in self._by_first:

@@ -1,4 +1,8 @@
-"""A trie of texts by their UTF-8 bytes: the name and key machines of TOOLDEC."""
+"""A trie of texts by their UTF-8 bytes, for the names and keys of TOOLDEC.
+
+Unlike ``tooldecoding.tokens.trie``, it reads byte by byte without a token table, and a text may be the beginning of
+another one with the same goal (optional white space).
+"""
 
 from collections.abc import Iterable
 from typing import Generic, TypeVar
@@ -9,7 +13,7 @@ T = TypeVar("T")
 
 
 class TextTrie(Generic[T]):
-    """Node of a trie; ``goal`` is what has been written where a text ends.
+    """Node of a trie; ``goal`` is set where a text ends.
 
     A node with a goal may have children: optional white space behind a text leads to the same goal.
     """
@@ -22,7 +26,7 @@ class TextTrie(Generic[T]):
 
     @classmethod
     def of(cls, texts: Iterable[tuple[str, T]]) -> "TextTrie[T]":
-        """The trie of texts with their goals.
+        """Return the trie of texts with their goals.
 
         Raises
         ------

@@ -9,7 +9,8 @@ from eval.benchmarks.bfcl.data import BfclAnswer, has_answers, load_samples
 from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
 from eval.benchmarks.samples import Judgement, Sample
 from eval.errors import EvalError
-from tooldecoding.formats.call_format import CALL_FORMATS, Call
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,57 @@
+"""A decoded call: what the vote made of its candidates."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from voting import CandidateCall, VotedCall
+
+
+@dataclass(frozen=True, repr=False)
+class DecodedCall:
+    """A call with the vote behind it: ``call.name``, ``call.arguments["city"]``, ``call.confidence("city")``.
+
+    Attributes
+    ----------
+    voted : VotedCall
+        The call with the votes for each parameter.
+    candidates : tuple of CandidateCall
+        One for each decoded order.
+    orders_possible : int
+        How many orders there were. Fewer are decoded if the vote was settled before.
+    confidences : tuple of float
+        Confidence in each of ``voted.parameters``, in [0, 1].
+    min_confidence : float, optional
+        Parameters below it need confirmation.
+    """
+
+    voted: VotedCall
+    candidates: tuple[CandidateCall, ...]
+    orders_possible: int
+    confidences: tuple[float, ...]
+    min_confidence: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the tool."""
+        return self.voted.name
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Key -> Python value, in documentation order."""
+        return self.voted.arguments
+
+    def confidence(self, key: str) -> float:
+        """Return the confidence in the value of a key, in [0, 1]; KeyError if the call does not have the key."""
+        return dict(zip(self.arguments, self.confidences, strict=True))[key]
+
+    @property
+    def needs_confirmation(self) -> tuple[bool, ...]:
+        """Whether each of ``voted.parameters`` is below ``min_confidence``."""
+        return tuple(self.min_confidence is not None and c < self.min_confidence for c in self.confidences)
+
+    def __str__(self) -> str:
+        pairs = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
+        return f"{self.name}({pairs})"
+
+    def __repr__(self) -> str:
+        return f"<DecodedCall {self}, {len(self.candidates)} of {self.orders_possible} orders>"

@@ -1,0 +1,72 @@
+"""Decodes one value: a choice among few literals, or a literal that the model writes freely."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lookup.dictionary import ParameterSpec
+from lookup.values.grammar import ValueGrammar
+from lookup.values.literal_values import read_value
+from tooldecoding.calls.drafts import Drafts
+from tooldecoding.calls.prepared_tools import PreparedTool
+from tooldecoding.calls.value_end import ValueState
+from tooldecoding.engines.steps import Steps
+from tooldecoding.tokens.branch import Branch
+from voting import CandidateValue
+
+
+class _Literal(NamedTuple):
+    """A literal, the log-probabilities of the tokens that the model chose for it, and whether it was cut off."""
+
+    text: str
+    logprobs: list[float]
+    truncated: bool = False
+
+
+class ValueDecoder:
+    """Decodes the values of one call.
+
+    Parameters
+    ----------
+    max_tokens : int
+        A value that is written freely is closed behind so many tokens.
+    """
+
+    def __init__(self, tool: PreparedTool, drafts: Drafts, max_tokens: int) -> None:
+        self._tool = tool
+        self._drafts = drafts
+        self._max_tokens = max_tokens
+
+    def decode(self, branch: Branch, spec: ParameterSpec, next_keys: Sequence[str] = ()) -> Steps[CandidateValue]:
+        """Decode the value behind a key; ``next_keys`` will be injected behind it."""
+        grammar = self._tool.grammar(spec)
+        if grammar.choices is not None:
+            number, logprobs = yield from branch.choose(self._tool.members(spec, grammar.choices))
+            literal = _Literal(grammar.choices[number], logprobs)
+        else:
+            literal = yield from self._write(branch, spec, grammar, next_keys)
+        self._drafts.note(spec.name, literal.text)
+        mean = sum(literal.logprobs) / len(literal.logprobs) if literal.logprobs else 0.0
+        value = read_value(literal.text, spec, self._tool.call_format.notation)
+        return CandidateValue(spec.name, value, literal.text, mean, literal.truncated)
+
+    def _write(
+        self, branch: Branch, spec: ParameterSpec, grammar: ValueGrammar, next_keys: Sequence[str]
+    ) -> Steps[_Literal]:
+        """Let the model write a literal."""
+        branch.write(grammar.opener)
+        state = ValueState(grammar, self._tool.call_format)
+        branch.draft = lambda: "" if state.tail else self._drafts.expected(spec, state.text, next_keys)
+        logprobs: list[float] = []
+        while True:
+            pick = yield from branch.next_token(state)
+            logprobs.append(pick.logprob)
+            kept = state.write(pick.piece)
+            if state.closed:
+                branch.keep(kept, "free")
+                break
+            branch.take(pick, "free")
+            if len(logprobs) >= self._max_tokens and not state.finish_character():
+                branch.write(state.cut_off())
+                break
+        branch.draft = None
+        return _Literal(state.text, logprobs, not state.closed)

@@ -1,0 +1,141 @@
+"""A value while the model writes it freely: which tokens may come next, and where the value ends.
+
+A value ends in one of three ways:
+
+1. The model writes what may follow a value in the call format, a separator or the end of the call, behind a whole
+   literal. Which of them it writes plays no part: another key may be injected next, of which the model knows nothing.
+2. The literal is whole and cannot be longer, such as a text behind its closing quote in JSON.
+3. It has as many tokens as are allowed. Then it is closed by force, and reported as truncated (``cut_off``).
+"""
+
+import codecs
+from typing import NamedTuple
+
+from lookup.values.grammar import ValueGrammar
+from lookup.values.literal_values import admissible, admissible_behind, close_literal
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.tokens.token_table import is_characters
+
+_EVERY_BYTE = frozenset(range(256))
+_LAST_CHARACTERS = frozenset("'\"]})")
+"""A literal ends with one of these, or with a letter or digit."""
+
+
+class Step(NamedTuple):
+    """What a piece of text does to a value.
+
+    Attributes
+    ----------
+    value : str
+        The part of the piece that belongs to the value.
+    tail : bytes
+        An unfinished character at its end.
+    closed : bool
+        Whether the value ends; the rest of the piece comes behind it.
+    """
+
+    value: str
+    tail: bytes
+    closed: bool
+
+
+class ValueState:
+    """One value so far.
+
+    Attributes
+    ----------
+    text : str
+        Its whole characters.
+    tail : bytes
+        The bytes of an unfinished character behind them.
+    closed : bool
+        Whether the model has ended the value.
+    """
+
+    def __init__(self, grammar: ValueGrammar, call_format: CallFormat) -> None:
+        self._grammar = grammar
+        self._format = call_format
+        self._first_behind = call_format.separator[0] + call_format.end[0]
+        self.text = grammar.opener
+        self.tail = b""
+        self.closed = False
+        self._finishing = False
+        self._last: tuple[bytes, Step | None] | None = None
+
+    def __call__(self, piece: bytes) -> Step | None:
+        """Return the effect of a piece of text, or None if the value would become impossible."""
+        if self._last is None or self._last[0] != piece:
+            self._last = piece, self._step(piece)
+        return self._last[1]
+
+    def first_bytes(self) -> frozenset[int]:
+        """Return the bytes that may come next, possibly with some others."""
+        if self.tail or self._finishing:
+            return _EVERY_BYTE
+        behind = self._first_behind if self._grammar.complete(self.text) else ""
+        return self._grammar.bytes_after(self.text) | frozenset(behind.encode())
+
+    def write(self, piece: bytes) -> bytes:
+        """Append an admitted piece, and return the part of it that belongs to the value."""
+        step = self(piece)
+        if step is None:
+            raise RuntimeError(f"text {piece!r} was admitted and then refused")
+        kept = step.value.encode()[len(self.tail) :]
+        self._last = None
+        self.text += step.value
+        self.tail = step.tail
+        self.closed = step.closed
+        return kept
+
+    def finish_character(self) -> bool:
+        """From now on admit only the rest of the unfinished character; False if there is none."""
+        self._last = None
+        self._finishing = bool(self.tail)
+        return self._finishing
+
+    def cut_off(self) -> str:
+        """Close the literal where it stands, and return what is added."""
+        suffix = close_literal(self.text, self._grammar)
+        self.text += suffix
+        return suffix
+
+    def _step(self, piece: bytes) -> Step | None:
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            new = decoder.decode(self.tail + piece)
+        except UnicodeDecodeError:
+            return None
+        tail = decoder.getstate()[0]
+        if tail and not completable(tail):
+            return None
+        if self._finishing and (len(new) > 1 or (new and tail)):
+            return None
+        ended = None if tail else self._ended_inside(new)
+        if ended is not None:
+            return ended
+        text = self.text + new
+        if not admissible(text, self._grammar) or (tail and not admissible_behind(text, tail, self._grammar)):
+            return None
+        whole = bool(new) and not tail and self._grammar.complete(text) and not self._grammar.extendable(text)
+        return Step(new, tail, whole)
+
+    def _ended_inside(self, new: str) -> Step | None:
+        """Return the step if the value ends before one of the characters ``new`` and the rest may follow a value."""
+        for split in range(len(new)):
+            behind = new[split:]
+            last = new[split - 1] if split else self.text[-1:]
+            if (
+                behind[0] in self._first_behind
+                and (last in _LAST_CHARACTERS or last.isalnum())
+                and self._grammar.complete(self.text + new[:split])
+                and admissible(self.text + new[:split], self._grammar)
+                and self._format.may_follow_value(behind)
+            ):
+                return Step(new[:split], b"", True)
+        return None
+
+
+def completable(tail: bytes) -> bool:
+    """Whether some character begins with these bytes (``ED A0`` begins none: it would be a surrogate)."""
+    size = 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
+    return any(is_characters(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))

@@ -1,0 +1,28 @@
+"""The fields of ``DecodeOptions`` as keyword arguments, so that editors and type checkers know them."""
+
+from typing import TypedDict
+
+from lookup.dictionary import UnknownKeys
+from lookup.values.grammar import Constraint
+from voting import OrderScheme, Stopping
+
+
+class DecodeOptionFields(TypedDict, total=False):
+    """Any of the fields of ``DecodeOptions``, which describes them."""
+
+    format: str
+    order_limit: int
+    orders: OrderScheme
+    value_constraint: Constraint
+    tool_choice: str
+    unknown_keys: UnknownKeys
+    seed: int
+    max_value_tokens: int
+    max_text_tokens: int
+    max_calls: int
+    draft_tokens: int
+    optional_share: float
+    stopping: Stopping
+    stopping_level: float
+    min_confidence: float | None
+    calibration: tuple[float, float, float] | None

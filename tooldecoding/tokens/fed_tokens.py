@@ -1,0 +1,80 @@
+"""What the engine has read of a branch: settled tokens are fed when logits are needed, tried ones along with them.
+
+Tried tokens are speculative: they are likely to come next, and one forward pass gives the logits behind each of them.
+They stay as long as the tokens that are settled agree with them. The first one that differs drops the rest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tooldecoding.engines.engine import Engine, Feed
+from tooldecoding.engines.logits import NextTokenLogits, Tokens
+from tooldecoding.engines.steps import Steps
+
+
+class _Tried(NamedTuple):
+    """A token that the engine has read and that is not settled, and the logits behind it."""
+
+    token: int
+    logits: NextTokenLogits
+
+
+@dataclass
+class FedTokens:
+    """The tokens of one branch of an engine.
+
+    Attributes
+    ----------
+    branch_id : int
+        The engine's handle of the branch.
+    unfed : list of int
+        Settled tokens that the engine has not read yet.
+    logits : NextTokenLogits or None
+        Logits behind the settled tokens; None if they are not computed yet.
+    tried : list
+        Tokens that the engine has read behind the settled ones. None are left when ``unfed`` has a token.
+    """
+
+    engine: Engine
+    branch_id: int
+    unfed: list[int]
+    logits: NextTokenLogits | None = None
+    tried: list[_Tried] = field(default_factory=list)
+
+    def fork(self) -> "FedTokens":
+        """Return a new branch that has read the same tokens."""
+        return FedTokens(self.engine, self.engine.fork(self.branch_id), list(self.unfed), self.logits, list(self.tried))
+
+    def settle(self, token: int) -> None:
+        """Append a token; the logits behind it are known if it was tried."""
+        if self.tried and self.tried[0].token == token:
+            self.logits = self.tried.pop(0).logits
+            return
+        if self.tried:
+            self.engine.drop(self.branch_id, len(self.tried))
+            self.tried = []
+        self.unfed.append(token)
+        self.logits = None
+
+    def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> Steps[NextTokenLogits]:
+        """Return the logits behind the settled tokens; costs a forward pass if they are not known.
+
+        Parameters
+        ----------
+        try_next : sequence of int
+            Tokens to feed speculatively, if there is a pass and the engine can drop tokens.
+        among : sequence of ndarrays of int64, optional
+            The tokens that matter behind the settled tokens, and behind each of ``try_next``.
+        """
+        if self.logits is None:
+            tried = try_next if self.engine.can_drop else ()
+            feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), among and among[: len(tried) + 1])
+            [[self.logits, *behind]] = yield [feed]
+            self.tried = list(map(_Tried, tried, behind))
+            self.unfed = []
+        return self.logits
+
+    def release(self) -> None:
+        """Tell the engine that this branch does not go on."""
+        self.engine.release(self.branch_id)
