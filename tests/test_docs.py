@@ -15,8 +15,8 @@ import typer.main
 
 from conftest import Ran
 from tooldecoding.cli.app import app
-from tooldecoding.cli.config import CONFIG_FOLDER, decoding_configs
-from tooldecoding.options import DecodeOptions
+from tooldecoding import DecodeOptions
+from tooldecoding.cli.reference import reference_page
 
 ROOT = Path(__file__).parent.parent
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -83,6 +83,18 @@ def test_commands_options_targets_and_modules_in_the_text_exist() -> None:
         assert all(find_spec(module) for module in re.findall(r"python -m ([\w.]+)", text)), page
 
 
+def test_the_command_reference_is_the_generated_one() -> None:
+    assert PAGES["docs/commands.md"] == reference_page()
+
+
+@pytest.mark.parametrize("command", OPTIONS)
+def test_the_command_reference_has_every_option(command: str) -> None:
+    _, found, rest = PAGES["docs/commands.md"].partition(f"\n## tooldecoding {command}\n")
+    assert found
+    named = set(re.findall(r"^\| `(--[a-z-]+)`", rest.partition("\n## ")[0], re.MULTILINE))
+    assert {option for option in OPTIONS[command] if re.match("--(?!no-)", option)} == named
+
+
 def test_every_option_of_python_is_named() -> None:
     (table,) = re.findall(r"^## Options\n(.*?)^## ", PAGES["docs/python-api.md"] + "## ", re.DOTALL | re.MULTILINE)
     assert {field.name for field in fields(DecodeOptions)} <= set(re.findall(r"`(\w+)`", table))
@@ -90,7 +102,7 @@ def test_every_option_of_python_is_named() -> None:
 
 def test_config_files_in_the_text_exist() -> None:
     (listed,) = re.findall(r"file in `configs/` \((.*?)\)", PAGES["docs/decoding.md"], re.DOTALL)
-    assert set(re.findall(r"`(\w+)`", listed)) == {path.stem for path in decoding_configs(CONFIG_FOLDER)}
+    assert set(re.findall(r"`(\w+)`", listed)) == {path.stem for path in (ROOT / "configs").glob("[!r]*.yaml")}
 
 
 def anchors(file: Path) -> set[str]:
