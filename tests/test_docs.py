@@ -14,8 +14,8 @@ import pytest
 import typer.main
 
 from conftest import Ran
-from tooldecoding.cli.app import app
 from tooldecoding import DecodeOptions
+from tooldecoding.cli.app import app
 from tooldecoding.cli.reference import reference_page
 
 ROOT = Path(__file__).parent.parent
