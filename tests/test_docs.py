@@ -112,6 +112,12 @@ def anchors(file: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+def test_headings_become_anchors(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# JSON output\n```bash\n# no heading\n```\n## `generate` of transformers\n")
+    assert anchors(page) == {"json-output", "generate-of-transformers"}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)\s]+)\)", PAGES[page]):
@@ -143,6 +149,10 @@ def tree(text: str) -> list[str]:
         folders = [*folders[:level], name]
         found.append("".join(folders))
     return found
+
+
+def test_a_tree_is_read() -> None:
+    assert tree("a/  x\n  b/  y\n    c/\n  d/\ne/  z") == ["a/", "a/b/", "a/b/c/", "a/d/", "e/"]
 
 
 def test_the_tree_in_contributing_exists_and_is_whole() -> None:
