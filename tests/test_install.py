@@ -1,4 +1,4 @@
-"""The wheel is the product: installed into an empty environment, outside of the checkout, the README's commands run."""
+"""The wheel is the product: installed into an empty environment, outside of the checkout, the pages' commands run."""
 
 import json
 import shlex
@@ -12,18 +12,25 @@ from zipfile import ZipFile
 import pytest
 
 from test_dependencies import EXTRAS
+from test_docs import command_lines
 from test_layers import FILES, LAYERS, ROOT
-from test_readme import README
 from tooldecoding.cli.config import decoding_configs
 
-NOT_SOURCE = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "runs", "tests")
+NOT_SOURCE = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__")
+NOT_SOURCE_AT_THE_TOP = {"build", "runs", "tests"}
+
+
+def not_source(folder: str, names: list[str]) -> set[str]:
+    """What the wheel is built without."""
+    top = NOT_SOURCE_AT_THE_TOP & set(names) if Path(folder) == ROOT else set()
+    return NOT_SOURCE(folder, names) | top
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy, so that nothing is left in the checkout; no network is needed."""
     folder = tmp_path_factory.mktemp("wheel")
-    source = shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
+    source = shutil.copytree(ROOT, folder / "source", ignore=not_source)
     offline = ("--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check", "-q")
     subprocess.run([sys.executable, "-m", "pip", "wheel", *offline, "-w", folder, source], check=True)
     (built,) = folder.glob("*.whl")
@@ -65,20 +72,17 @@ def test_the_wheel_holds_every_module_and_every_file_of_settings(wheel: Path) ->
     assert {f"tooldecoding/reference_model/{name}" for name in ("config.json", "model.safetensors")} <= held
 
 
-def readme_lines(beginning: str) -> list[str]:
-    block = README[README.index("## Command line") :].partition("```bash")[2].partition("```")[0]
-    found = [line for line in block.splitlines() if line.startswith(f"tooldecoding {beginning}")]
-    assert found
-    return found
+LOOKUPS = [line for line in command_lines("docs/documentation.md", "tooldecoding lookup") if "/demo/" in line]
+assert LOOKUPS
 
 
-@pytest.mark.parametrize("line", [line for line in readme_lines("lookup") if "tooldecoding/demo/" in line])
+@pytest.mark.parametrize("line", LOOKUPS)
 def test_lookup(outside: Path, line: str) -> None:
     assert "SendMessage" in run(outside, line)
 
 
 def test_decode_with_settings_by_name_and_the_reference_model(outside: Path) -> None:
-    (line,) = [line for line in readme_lines("decode") if "--config bfcl_live" in line]
+    (line,) = [x for x in command_lines("docs/decoding.md", "tooldecoding decode") if "--config bfcl_live" in x]
     result = json.loads(run(outside, f"{line.replace('some/model', 'reference')} --order-limit 1 --json"))
     assert result["valid"] and result["calls"]
 
