@@ -247,9 +247,7 @@ class LookupDictionary(Mapping[str, ToolSpec]):
     tools: tuple[ToolSpec, ...]
     unread: tuple[Unread, ...] = field(default=(), compare=False)
     _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
-    _decided: dict[UnknownKeys, "LookupDictionary"] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    _decided: dict[UnknownKeys, "LookupDictionary"] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", MappingProxyType({t.name: t for t in self.tools}))

@@ -9,6 +9,14 @@ class DocumentationError(ToolDecodingError):
     """Tool documentation that cannot be read: empty, malformed, without a tool, or ambiguous."""
 
 
+class MisreadError(DocumentationError):
+    """Malformed documentation at an offset. ``extract`` turns the offset into file, line and column."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+
 class LiteralError(ToolDecodingError):
     """Text that is not one bounded JSON or Python literal.
 

@@ -12,9 +12,9 @@ from lookup import structured
 from lookup.dictionary import LookupDictionary
 from lookup.duplicates import OnDuplicate, distinct
 from lookup.errors import DocumentationError
-from lookup.forms.known_forms import OBJECT_FORMS, TEXT_FORMS
-from lookup.text.from_text import TextReader
+from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
 from lookup.text.text_file import read_text
+from lookup.text.text_reader import TextReader
 
 
 def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = "error") -> LookupDictionary:

@@ -10,11 +10,11 @@ from typing import Any, Final
 from lookup.dictionary import Source, ToolSpec, Unread
 from lookup.errors import DocumentationError
 from lookup.forms.form import ObjectForm
-from lookup.forms.known_forms import OBJECT_FORMS
+from lookup.forms.registry import OBJECT_FORMS
 from lookup.text import scan
 from lookup.text.claimed import UNKNOWN_FORM, read_claim
-from lookup.text.from_text import TextReader
-from lookup.values.literals import MAX_DEPTH
+from lookup.text.text_reader import TextReader
+from lookup.values.literal_reader import MAX_DEPTH
 
 # Stands in the data for a live object: the key under which its reader is found.
 _LIVE: Any = object()

@@ -16,20 +16,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, LiteralError
-from lookup.forms.form import (
-    MisreadError,
-    ObjectForm,
-    TextTool,
-    found_at,
-    one_tool,
-    quoted,
-    read_description,
-    read_name,
-    shown,
-)
+from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.form import ObjectForm, TextTool, one_tool, read_name
+from lookup.messages import found_at, quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.values.literals import read_literal
+from lookup.values.literal_reader import read_literal
 
 # An assignment of a block, or a line that can name the block below it.
 _LINE = re.compile(

@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.form import ObjectForm, has_name, one_tool, quoted, read_description, read_name, shown
+from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
+from lookup.messages import quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
 
 _RAPID_LISTS: Final = {"required_parameters": True, "optional_parameters": False}

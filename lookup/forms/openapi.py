@@ -14,7 +14,9 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
-from lookup.forms.form import ObjectForm, quoted, read_description, shown
+from lookup.forms.form import ObjectForm
+from lookup.messages import quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
 from lookup.parameters.references import References
 from lookup.parameters.requiredness import own_flag

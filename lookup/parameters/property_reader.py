@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
-from lookup.forms.form import quoted, read_description, shown
-from lookup.parameters.branches import UNIONS, Schema, branches_of, is_null, listed_keys, merge
+from lookup.messages import quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.expansion import Expansion
 from lookup.parameters.plain_values import plain_value, read_enum
 from lookup.parameters.references import References
 from lookup.parameters.requiredness import decide, own_flag
+from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null, listed_keys, merge
 from lookup.parameters.type_names import NULL_NAMES, WITH_MARKER, value_type
 from lookup.parameters.unions import united
 

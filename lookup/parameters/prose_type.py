@@ -13,7 +13,7 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.requiredness import decide
 from lookup.parameters.type_names import NULL_NAMES, value_type
-from lookup.values.literals import parse_literal, read_literal
+from lookup.values.literal_reader import parse_literal, read_literal
 
 _MAX_NESTING: Final = 8
 _MAX_ENUM_ATTEMPTS: Final = 16

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lookup.dictionary import Rule
 from lookup.errors import DocumentationError
-from lookup.forms.form import shown
+from lookup.messages import shown
 
 _FLAGS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 

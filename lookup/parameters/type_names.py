@@ -15,7 +15,7 @@ from typing import Final
 from lookup.dictionary import ANY, Kind, ValueType
 from lookup.errors import LiteralError
 from lookup.parameters.unions import type_of, united
-from lookup.values.literals import parse_literal
+from lookup.values.literal_reader import parse_literal
 
 _NAMES: Final[dict[Kind, str]] = {
     "str": (

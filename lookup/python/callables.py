@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.form import shown
+from lookup.messages import shown
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.property_reader import PropertyReader
 from lookup.python.docstring import document, read_docstring

@@ -15,7 +15,7 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.type_names import value_type
 from lookup.python.tokens import Member, read_list, read_string
-from lookup.values.literals import parse_literal
+from lookup.values.literal_reader import parse_literal
 
 _KEY = re.compile(r"[^\W\d]\w*")
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")

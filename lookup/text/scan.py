@@ -11,10 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lookup.errors import DocumentationError, LiteralError
-from lookup.forms.form import MisreadError, ObjectForm, Piece, found_at, has_name
+from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.form import ObjectForm, has_name
+from lookup.messages import found_at
+from lookup.text.piece import Piece
 from lookup.text.places import Stretches
-from lookup.values.literals import MAX_DEPTH, LiteralReader, OpenContainer
+from lookup.values.literal_reader import MAX_DEPTH, LiteralReader, OpenContainer
 
 Path = tuple[str | int, ...]
 

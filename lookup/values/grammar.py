@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
-from lookup.values.brackets import Quoted
+from lookup.values.bracket_shapes import Quoted
 from lookup.values.notations import INSIDE, QUOTED_TEXT, RENDERERS, Notation
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, closing

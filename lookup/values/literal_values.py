@@ -5,8 +5,8 @@ from typing import Any
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
 from lookup.values.grammar import ValueGrammar, admits_text
-from lookup.values.literal_text import render_json, render_literal, render_quoted
-from lookup.values.literals import parse_literal
+from lookup.values.literal_reader import parse_literal
+from lookup.values.literal_writer import render_json, render_literal, render_quoted
 from lookup.values.notations import RENDERERS, Notation
 
 

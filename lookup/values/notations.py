@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from lookup.values.literal_text import escape, render_json, render_literal, render_quoted
+from lookup.values.literal_writer import escape, render_json, render_literal, render_quoted
 
 Notation = Literal["python", "quoted", "json"]
 

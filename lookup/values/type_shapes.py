@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
-from lookup.values.brackets import Elements
+from lookup.values.bracket_shapes import Elements
 from lookup.values.notations import INSIDE, Notation, TextForm
-from lookup.values.object_keys import Dictionary, Key, Record
+from lookup.values.object_shapes import Dictionary, Key, Record
 from lookup.values.plain_shapes import Literals, Number, Text, Union
 from lookup.values.shapes import Shape
 
@@ -17,7 +17,7 @@ MAX_DEPTH: Final = 5
 """Deepest nesting of lists, tuples and dicts in a value that the model writes where none is documented."""
 
 MAX_DOCUMENTED_DEPTH: Final = 48
-"""Deepest nesting of a documented type; with ``MAX_DEPTH`` below it, what ``lookup.values.literals`` still reads."""
+"""Deepest nesting of a documented type; with ``MAX_DEPTH`` on top, the literal reader can still read it."""
 
 _INT: Final = r"-?+(?:0|[1-9][0-9]{0,17})"
 _FLOAT: Final = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"

@@ -17,8 +17,10 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from lookup.forms.form import MisreadError, Piece, found_at
-from lookup.values.literals import MAX_DEPTH, MAX_NUMBER_LENGTH
+from lookup.errors import MisreadError
+from lookup.messages import found_at
+from lookup.text.piece import Piece
+from lookup.values.literal_reader import MAX_DEPTH, MAX_NUMBER_LENGTH
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

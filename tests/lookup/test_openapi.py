@@ -12,7 +12,7 @@ from data import DATA, needs_data
 from lookup.dictionary import MISSING
 from lookup.errors import DocumentationError
 from lookup.forms.openapi import FORM
-from lookup.yaml.text import find_yaml
+from lookup.text.yaml_text import find_yaml
 
 METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
 STYLES = [

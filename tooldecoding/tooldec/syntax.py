@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lookup.values.literal_text import render_json
+from lookup.values.literal_writer import render_json
 from lookup.values.notations import Notation
 from tooldecoding.formats.call_format import CallFormat
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from lookup.values.brackets import Bracket, Gap, Place
-from lookup.values.literals import parse_literal
+from lookup.values.bracket_shapes import Bracket, Gap, Place
+from lookup.values.literal_reader import parse_literal
 from lookup.values.plain_shapes import Text, TextReading
 from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
 from lookup.values.sorted_texts import SortedTexts, Span

@@ -5,16 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from lookup.dictionary import Source, ToolSpec, Unread
-from lookup.errors import DocumentationError
-from lookup.forms.form import MisreadError, Piece, TextForm, TextTool, quoted
-from lookup.forms.known_forms import OBJECT_FORMS, TEXT_FORMS
+from lookup.errors import DocumentationError, MisreadError
+from lookup.forms.form import TextForm, TextTool
+from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
+from lookup.messages import quoted
 from lookup.text import scan
 from lookup.text.claimed import UNKNOWN_FORM, read_claim
+from lookup.text.piece import Piece
 from lookup.text.places import Places, Stretches
 from lookup.text.roles import Roles
 from lookup.text.unread import find_unread
+from lookup.text.yaml_text import find_yaml
 from lookup.yaml.reader import read_documents
-from lookup.yaml.text import find_yaml
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from lookup.errors import LiteralError
+from lookup.errors import LiteralError, MisreadError
 from lookup.forms.api_bank import find_assignments
-from lookup.forms.form import MisreadError, TextForm, TextTool
+from lookup.forms.form import TextForm, TextTool
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
 

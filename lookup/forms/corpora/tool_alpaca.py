@@ -26,10 +26,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, LiteralError
-from lookup.forms.form import MisreadError, ObjectForm, TextForm, TextTool, found_at
+from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.form import ObjectForm, TextForm, TextTool
+from lookup.messages import found_at
 from lookup.parameters.prose_type import opens_with_type, read_prose
-from lookup.values.literals import read_literal
+from lookup.values.literal_reader import read_literal
 
 _COMPONENTS: Final = "components"
 

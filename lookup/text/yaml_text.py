@@ -22,8 +22,9 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from lookup.forms.form import MisreadError, Piece
+from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
+from lookup.text.piece import Piece
 from lookup.text.places import Stretches
 from lookup.yaml.blocks import Block, Keys, line_at, list_at, mapping_at, start_above
 from lookup.yaml.reader import read_yaml

@@ -22,13 +22,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
-from lookup.errors import DocumentationError, LiteralError
-from lookup.forms.form import MisreadError, TextForm, TextTool, found_at
+from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.form import TextForm, TextTool
+from lookup.messages import found_at
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.prose_type import split_enum, with_keys
 from lookup.parameters.requiredness import decide
 from lookup.parameters.type_names import value_type
-from lookup.values.literals import read_literal
+from lookup.values.literal_reader import read_literal
 
 _MAX_NESTING: Final = 16
 _MAX_BRACKETS: Final = 8

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from lookup.errors import LiteralError
-from lookup.forms.form import MisreadError, TextForm, TextTool, found_at
+from lookup.errors import LiteralError, MisreadError
+from lookup.forms.form import TextForm, TextTool
+from lookup.messages import found_at
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
 from lookup.python.tokens import read_list, read_string, string_end, tokens

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 from lookup.dictionary import ANY
 from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
+from lookup.forms.python_functions import end_of_line, indented_end, width
 from lookup.parameters.type_names import value_type
 from lookup.python.docstring import COLONS, document, title_of
-from lookup.python.functions import end_of_line, indented_end, width
 from lookup.python.signature import Signature, read_signature
 from lookup.python.tokens import is_type, type_end
 
