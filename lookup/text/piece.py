@@ -9,18 +9,20 @@ from lookup.errors import MisreadError
 
 @dataclass(frozen=True)
 class Piece:
-    """One value that stands in a text as JSON, Python or YAML, at ``start`` to ``end``.
+    """A value written in a text as JSON, Python or YAML, from ``start`` to ``end``.
 
     Attributes
     ----------
     spans : mapping
-        For the ``id`` of each object inside the value, where it stands; right as long as the value lives.
-    document, whole : bool
-        Whether it stands among the documents that a text starts with, and whether the text holds nothing else.
+        ``id`` of each object inside the value -> its start and end. Valid while the value is alive.
+    document : bool
+        Whether it is one of the documents that the text starts with.
+    whole : bool
+        Whether it is the only content of the text.
     error : MisreadError, optional
-        Why it cannot be read, where it looks like documentation; ``value`` is ``None`` then.
+        Why documentation cannot be read; ``value`` is then ``None``.
     notes : tuple of str
-        What of it was not taken over.
+        What was ignored.
     """
 
     value: Any
