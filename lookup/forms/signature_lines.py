@@ -14,7 +14,8 @@ from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.python_functions import end_of_line, indented_end, width
 from lookup.parameters.type_names import value_type
-from lookup.python.docstring import COLONS, document, title_of
+from lookup.python.docstring import document
+from lookup.python.docstring_sections import COLONS, title_of
 from lookup.python.signature import Signature, read_signature
 from lookup.python.tokens import is_type, type_end
 
