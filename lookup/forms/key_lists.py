@@ -65,7 +65,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         del spec["name"]
         if spec.get("default") == "" and word in _RAPID_LISTS:
             del spec["default"]
-        parameter = reader.parameter(entry["name"], spec, listed, None)
+        parameter = reader.parameter(entry["name"], spec, listed)
         if parameter.name in parameters:
             reader.notes.append(
                 f"{owner}, parameter {quoted(parameter.name)}: documented twice; the first one is taken"

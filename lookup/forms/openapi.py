@@ -175,7 +175,7 @@ class _Operation:
             schema = self._content_schema(parameter)
         if schema is None:
             schema = {key: value for key, value in parameter.items() if key not in _NO_SCHEMA}
-        spec = self._reader.parameter(name, _described(schema, parameter), habit=False)
+        spec = self._reader.parameter(name, _described(schema, parameter))
         flag = own_flag(parameter, where)
         if place == "path" or name in self._variables:
             spec = replace(spec, required=True, rule="path variable")
@@ -219,7 +219,7 @@ class _Operation:
             self._add(spec, "body")
         if keys:
             return
-        spec = self._reader.parameter("body", _described(schema, body), habit=False)
+        spec = self._reader.parameter("body", _described(schema, body))
         if spec.type.kind == "dict":
             self._notes.append(f"{self._owner}: the keys of the request body are not documented")
             return
