@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from data import DATA, needs_data
 from growth import assert_linear
 from lookup.errors import DocumentationError, MisreadError
+from lookup.forms.corpora.prose_keys import read_prose
 from lookup.forms.corpora.tool_alpaca import FORM, OBJECT_FORM
-from lookup.parameters.prose_type import read_prose
 
 
 def tools(text):

@@ -23,10 +23,10 @@ from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.corpora.bfcl_keys import split_enum, with_keys
 from lookup.forms.form import TextForm, TextTool
 from lookup.messages import found_at
 from lookup.parameters.plain_values import plain_value
-from lookup.parameters.prose_type import split_enum, with_keys
 from lookup.parameters.requiredness import decide
 from lookup.parameters.type_names import value_type
 from lookup.values.literal_reader import read_literal

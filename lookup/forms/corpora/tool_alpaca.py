@@ -27,9 +27,9 @@ from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.corpora.prose_keys import opens_with_type, read_prose
 from lookup.forms.form import ObjectForm, TextForm, TextTool
 from lookup.messages import found_at
-from lookup.parameters.prose_type import opens_with_type, read_prose
 from lookup.values.literal_reader import read_literal
 
 _COMPONENTS: Final = "components"

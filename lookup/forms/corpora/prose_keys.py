@@ -1,8 +1,4 @@
-"""Types, members and keys that documentation writes as prose.
-
-ToolAlpaca says everything of a key in one text, ``Required. string. One of: [a, b]. The size.``; BFCL puts the members
-of an enum behind the description, ``The size. Enum values: ['a', 'b'].``
-"""
+"""Keys that ToolAlpaca documents in one text each: ``Required. string. One of: [a, b]. The size.``"""
 
 import re
 from dataclasses import replace
@@ -13,12 +9,10 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.requiredness import decide
 from lookup.parameters.type_names import NULL_NAMES, value_type
-from lookup.values.literal_reader import parse_literal, read_literal
+from lookup.values.literal_reader import parse_literal
 
 _MAX_NESTING: Final = 8
-_MAX_ENUM_ATTEMPTS: Final = 16
 
-_ENUM_VALUES: Final = "Enum values: "
 _MARKER = re.compile(r"\s*+(?:required|optional)\s*+[.:,;]\s*+", re.IGNORECASE)
 _CONTAINER = re.compile(r"(?:array|list)(\[)|(?:object|dict)(\{)", re.IGNORECASE)
 # A type is a sentence of its own.
@@ -30,36 +24,6 @@ _BRACKET = re.compile(r"[\[\]{}]")
 _SPLITS = re.compile(r"[\[{,]")
 _SPACE = re.compile(r"\s*+")
 _OPENER: Final = {"]": "[", "}": "{"}
-
-
-def split_enum(description: str) -> tuple[str, tuple[Any, ...] | None]:
-    """The description without BFCL's enum at its end, and the members; ``None`` where there is no enum.
-
-    >>> split_enum("The size. Enum values: ['a', 1].")
-    ('The size.', ('a', 1))
-    """
-    text = description.rstrip()
-    start = len(text)
-    for _ in range(_MAX_ENUM_ATTEMPTS):
-        start = text.rfind(f"{_ENUM_VALUES}[", 0, start)
-        if start < 0:
-            break
-        try:
-            members, end = read_literal(text, start + len(_ENUM_VALUES))
-            if members and text[end:] in (".", ""):
-                return text[:start].rstrip(), tuple(plain_value(m, "enum", "") for m in members)
-        except (LiteralError, DocumentationError):
-            continue
-    return description, None
-
-
-def with_keys(kind: ValueType, keys: tuple[ParameterSpec, ...] | None) -> ValueType:
-    """The type with its documented keys: those of the elements of a list, else what has keys is an object."""
-    if keys is None:
-        return kind
-    if kind.kind in ("list", "tuple"):
-        return replace(kind, items=with_keys(kind.items or ANY, keys))
-    return ValueType("dict", properties=keys, nullable=kind.nullable)
 
 
 def read_prose(key: str, prose: str, habit: bool | None) -> ParameterSpec:
