@@ -6,12 +6,13 @@ name (properties, overloads) is no tool. Enum classes and type aliases are not l
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from lookup.errors import LiteralError, MisreadError
 from lookup.forms.form import TextForm, TextTool
+from lookup.lines import end_of_line, indented_end, width
 from lookup.messages import found_at
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
@@ -177,34 +178,6 @@ def _body_end(text: str, position: int, indent: str) -> int:
             with contextlib.suppress(LiteralError):
                 position = string_end(text, match.start("quotes"), len(text))
     return len(text)
-
-
-def indented_end(text: str, position: int, indent: str, stops: Callable[[int], bool] = lambda start: False) -> int:
-    """The end of the block of lines indented deeper than ``indent`` that begins at ``position``.
-
-    The block also ends before a line whose offset ``stops`` it. Without one it is the end of the line above.
-    """
-    end = position - 1
-    while position < len(text):
-        line_end = end_of_line(text, position)
-        line = text[position:line_end]
-        if line.strip():
-            if width(line[: len(line) - len(line.lstrip())]) <= width(indent) or stops(position):
-                break
-            end = line_end
-        position = line_end + 1
-    return end
-
-
-def width(indent: str) -> int:
-    """How far white space indents."""
-    return len(indent.expandtabs())
-
-
-def end_of_line(text: str, position: int) -> int:
-    """The offset of the line end at or behind ``position``, or of the end of the text."""
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end
 
 
 FORM: Final = TextForm("Python functions (def name(...): ...)", find)

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from lookup.dictionary import ANY
 from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.python_functions import end_of_line, indented_end, width
+from lookup.lines import end_of_line, indented_end, width
 from lookup.parameters.type_names import value_type
 from lookup.python.docstring import document
 from lookup.python.docstring_sections import COLONS, title_of

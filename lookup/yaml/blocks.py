@@ -4,6 +4,8 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
+from lookup.lines import end_of_line
+
 _INDENT = re.compile(r"[ \t]*")
 _KEY = re.compile(r"""(["']?)([\w$.-]+)\1[ ]*:(?:[ \t]+(.*))?$""")
 _DASH = re.compile(r"-(?:[ ]+|$)")
@@ -83,8 +85,7 @@ def line_at(text: str, start: int, end: int) -> Line:
 def lines_from(text: str, position: int) -> Iterator[Line]:
     """The lines from the one that begins at ``position``."""
     while position < len(text):
-        end = text.find("\n", position)
-        end = len(text) if end < 0 else end
+        end = end_of_line(text, position)
         yield line_at(text, position, end)
         position = end + 1
 

@@ -1,1 +1,1 @@
-"""Forms that one corpus alone uses: BFCL's XML and docstrings, API-Bank's table, ToolAlpaca's prose."""
+"""Forms used by one corpus only: BFCL's XML and docstrings, API-Bank's table, ToolAlpaca's prose."""
