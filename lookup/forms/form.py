@@ -1,4 +1,4 @@
-"""What a documentation form is: the small interface that every form's reader stands behind."""
+"""The interface of a documentation form."""
 
 import re
 import reprlib
@@ -11,18 +11,23 @@ from lookup.errors import DocumentationError, MisreadError
 from lookup.messages import shown
 
 NAME_KEYS: Final = ("api_name", "name", "apiCode", "function_name", "tool_name")
-"""Under which key a tool is named, the first one that is there."""
+"""The keys that may contain the name of a tool. The first one present is used."""
 
 _CALLED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
 @dataclass(frozen=True)
 class ObjectForm:
-    """A form whose tools are objects, in JSON, Python or YAML.
+    """A form whose tools are objects in JSON, Python or YAML.
 
-    ``claims`` tells whether an object is, or tries to be, documentation of this form; it never raises. ``read``
-    gives its tools, each with the object that documents it, or raises a ``DocumentationError`` that names tool
-    and parameter. A claimed object is not searched for further tools.
+    Attributes
+    ----------
+    claims : callable
+        Whether an object is documentation of this form, possibly malformed. Never raises. A claimed object is not
+        searched for further tools.
+    read : callable
+        The tools of a claimed object, each with the object that documents it. Raises a ``DocumentationError`` that
+        names tool and parameter.
     """
 
     title: str
@@ -33,13 +38,13 @@ class ObjectForm:
 def one_tool(
     read: Callable[[Mapping[str, Any]], ToolSpec],
 ) -> Callable[[Mapping[str, Any]], Iterable[tuple[ToolSpec, Mapping[str, Any]]]]:
-    """The ``read`` of a form whose every object documents one tool."""
+    """The ``read`` of a form in which every object documents one tool."""
     return lambda data: [(read(data), data)]
 
 
 @dataclass(frozen=True)
 class TextTool:
-    """A tool of a ``TextForm``, or why it cannot be read, and the stretch of text that belongs to it."""
+    """A tool of a ``TextForm``, or its error, and the range of text that belongs to it."""
 
     tool: "ToolSpec | MisreadError"
     start: int
@@ -48,22 +53,22 @@ class TextTool:
 
 @dataclass(frozen=True)
 class TextForm:
-    """A form that is laid out as text; ``find`` gives the tools of a text in order."""
+    """A form that is laid out as text. ``find`` yields the tools of a text in order."""
 
     title: str
     find: Callable[[str], Iterator[TextTool]]
 
 
 def has_name(data: Mapping[str, Any]) -> bool:
-    """Whether an object has a key under which tools are named."""
+    """Whether an object has a key that may contain the name of a tool."""
     return any(key in data for key in NAME_KEYS)
 
 
 def read_name(data: Mapping[str, Any]) -> str:
-    """The tool's name, verbatim; DocumentationError unless it is a text that is not blank.
+    """The tool's name, verbatim. Raises DocumentationError unless it is a non-blank text.
 
-    Where an object has ``api_name`` or a dotted ``api_call``, too, a call is written with that one, and ``name`` is a
-    title for people (Gorilla).
+    If the object also has ``api_name`` or a dotted ``api_call``, that is the name in calls, and ``name`` is a title
+    for people (Gorilla).
     """
     key = next((key for key in NAME_KEYS if key in data), "name")
     call = data.get("api_call")

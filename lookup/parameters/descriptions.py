@@ -8,7 +8,7 @@ from lookup.messages import shown
 
 
 def read_description(data: Mapping[str, Any], owner: str) -> str:
-    """The description, verbatim; ``""`` when absent or null. ``owner`` names tool and parameter."""
+    """The description, verbatim; ``""`` if absent or null. ``owner`` names tool and parameter."""
     key = "api_description" if "api_description" in data else "description"
     description = data.get(key)
     if description is None:
