@@ -1,27 +1,29 @@
-"""The lookup dictionary: what the documentation says of each tool, as frozen data."""
+"""The lookup dictionary: the documented tools, their keys and their types, as frozen data."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
+
+from lookup.source import Source, Unread
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
 
 UnknownKeys = Literal["optional", "required"]
-"""What a key counts as of which the documentation does not tell whether it is required."""
+"""How to treat a key if the documentation does not say whether it is required."""
 
 Rule = Literal["flag", "list", "prose", "default", "path variable", "habit"]
-"""What decided whether a key is required, strongest first, except that a path variable beats everything.
+"""The rule that decided whether a key is required, strongest first; a path variable overrides every other rule.
 
-``flag`` is what the property itself says (``required: true``), ``list`` a list of required keys beside the
-properties or a list of its own for each kind, ``prose`` a word in the description (``[Optional]``), ``default``
-that a default is documented, ``path variable`` that the key stands in the tool's path (``/albums/{id}``), and
-``habit`` what the form means by saying nothing.
+``flag``: the property says so itself (``required: true``). ``list``: a list of required keys beside the properties,
+or separate lists of required and optional keys. ``prose``: a word in the description (``[Optional]``). ``default``:
+a default is documented. ``path variable``: the key is part of the tool's path (``/albums/{id}``). ``habit``: the
+convention of the form for a key without any of these.
 """
 
 
 class Missing:
-    """The type of ``MISSING``: no default documented (``None`` is a documented null)."""
+    """The type of ``MISSING``: no default is documented. ``None`` is a documented null."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -37,16 +39,16 @@ class ValueType:
     Attributes
     ----------
     items : ValueType, optional
-        The element type of a list or tuple, the type of the values of a dict without documented keys; ``None``
-        when undocumented.
+        The element type of a list or tuple, or the value type of a dict without documented keys; ``None`` if
+        undocumented.
     enum : tuple, optional
-        The members that an element may be; the enum of a whole parameter stands in ``ParameterSpec``.
+        The allowed values of an element. The enum of a whole parameter is in ``ParameterSpec``.
     properties : tuple of ParameterSpec, optional
-        The documented keys of an object, which are required or optional of their own; ``None`` when undocumented.
+        The documented keys of an object, each required or optional; ``None`` if undocumented.
     any_of : tuple of ValueType
-        The alternatives of a union; ``kind`` is ``any`` then.
+        The alternatives of a union. ``kind`` is then ``any``.
     nullable : bool
-        Whether the documentation allows null, too.
+        Whether null is allowed as well.
     """
 
     kind: Kind
@@ -62,7 +64,7 @@ class ValueType:
         return f"{self.kind}[{self.items}]" if self.items else self.kind
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
-        """``{"type": kind}`` with what else is documented of the type."""
+        """``{"type": kind}`` with the other documented attributes of the type."""
         row: dict[str, Any] = {"type": self.kind}
         if self.any_of:
             row["any_of"] = [branch.to_json(explain) for branch in self.any_of]
@@ -84,9 +86,9 @@ ANY: Final = ValueType("any")
 class ParameterSpec:
     """One key of a tool, or of an object inside one.
 
-    ``required`` is three-state: ``None`` says that the documentation does not tell; ``rule`` says what decided.
-    ``raw_type`` is the type as written; ``enum`` and ``default`` are kept as they stand, also where they clash
-    with the type. ``enum=None`` means that no enum is documented.
+    ``required`` is ``None`` if the documentation does not say; ``rule`` is the rule that decided it. ``raw_type`` is
+    the type as written. ``enum`` and ``default`` are kept verbatim, even if they contradict the type; ``enum=None``
+    means that no enum is documented.
     """
 
     name: str
@@ -100,10 +102,9 @@ class ParameterSpec:
 
     @property
     def value_type(self) -> ValueType:
-        """The type whose ``enum`` says which values are right.
+        """The type including the parameter's enum.
 
-        A documented enum decides alone, also where it clashes with the type. On a list or tuple, members that
-        are no lists limit the elements.
+        The enum takes precedence over the type. On a list or tuple, it limits the elements unless it contains lists.
         """
         if not self.enum:
             return self.type
@@ -112,7 +113,7 @@ class ParameterSpec:
         return replace(self.type, enum=self.enum)
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
-        """The object that ``tooldecoding lookup --json`` prints; an absent enum or default is left out.
+        """The object that ``tooldecoding lookup --json`` prints, without an absent enum or default.
 
         ``explain`` adds the rule that decided whether the key is required.
         """
@@ -133,58 +134,19 @@ class ParameterSpec:
 
 
 @dataclass(frozen=True)
-class Span:
-    """A stretch of text: offsets ``start`` to ``end``, and lines and columns counted from 1.
-
-    ``end_column`` is the column of the last character.
-    """
-
-    start: int
-    end: int
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-    def __str__(self) -> str:
-        return f"{self.line}:{self.column}-{self.end_line}:{self.end_column}"
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a tool is documented: the form, the file or other origin, and the stretch of a text.
-
-    ``path`` leads to the tool inside parsed data, as ``['tools'][3]``; it is empty for a text.
-    """
-
-    form: str
-    origin: str
-    span: Span | None = None
-    path: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.origin}:{self.span.line}:{self.span.column}" if self.span else f"{self.origin}{self.path}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The form, the origin, and the span or the path."""
-        row: dict[str, Any] = {"form": self.form, "origin": self.origin}
-        return row | ({"span": asdict(self.span)} if self.span else {"path": self.path})
-
-
-@dataclass(frozen=True)
 class ToolSpec:
-    """One tool; ``parameters`` stand in documentation order, names are unique.
+    """One tool. ``parameters`` are in documentation order; their names are unique.
 
     Attributes
     ----------
     collection : str
-        What the tool belongs to, where the documentation says so (RapidAPI's ``tool_name``).
+        The collection that the tool belongs to (RapidAPI's ``tool_name``); empty if undocumented.
     documented_name : str
-        The name in the documentation, if another tool of that name forced a new one on this; else empty.
+        The documented name if the tool was renamed because of a duplicate; otherwise empty.
     notes : tuple of str
-        What the reader noticed and did not take over, such as a required key that is nowhere described.
+        What the reader noticed but ignored, such as a required key without a description.
     source : Source, optional
-        Where it is documented.
+        Where the tool is documented.
     """
 
     name: str
@@ -197,23 +159,23 @@ class ToolSpec:
 
     @property
     def required(self) -> tuple[ParameterSpec, ...]:
-        """Parameters known to be required, in documentation order."""
+        """The parameters known to be required, in documentation order."""
         return tuple(p for p in self.parameters if p.required)
 
     @property
     def optional(self) -> tuple[ParameterSpec, ...]:
-        """Parameters that a call may leave out (optional or undocumented), in documentation order."""
+        """All other parameters (optional or unknown), in documentation order."""
         return tuple(p for p in self.parameters if not p.required)
 
     def parameter(self, name: str) -> ParameterSpec:
-        """The parameter called ``name``; KeyError if there is none."""
+        """The parameter called ``name``. Raises KeyError if there is none."""
         for spec in self.parameters:
             if spec.name == name:
                 return spec
         raise KeyError(name)
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
-        """The object that ``tooldecoding lookup --json`` prints for a tool; ``explain`` adds where it stands."""
+        """The object that ``tooldecoding lookup --json`` prints for a tool. ``explain`` adds source and notes."""
         row: dict[str, Any] = {"name": self.name}
         if self.documented_name:
             row["documented_name"] = self.documented_name
@@ -226,30 +188,13 @@ class ToolSpec:
 
 
 @dataclass(frozen=True)
-class Unread:
-    """Text that looks like a tool and was not taken as one, and why."""
-
-    source: Source
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.source}: {self.reason}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Where it stands, and why it was not taken."""
-        return self.source.to_json() | {"reason": self.reason}
-
-
-@dataclass(frozen=True)
 class LookupDictionary(Mapping[str, ToolSpec]):
-    """Tool name -> ToolSpec, in documentation order; ``unread`` is what looked like a tool and was not taken."""
+    """Tool name -> ToolSpec, in documentation order. ``unread`` lists what looked like a tool but was not read."""
 
     tools: tuple[ToolSpec, ...]
     unread: tuple[Unread, ...] = field(default=(), compare=False)
     _by_name: Mapping[str, ToolSpec] = field(init=False, repr=False, compare=False)
-    _decided: dict[UnknownKeys, "LookupDictionary"] = field(
-        init=False, repr=False, compare=False, default_factory=dict
-    )
+    _decided: dict[UnknownKeys, "LookupDictionary"] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", MappingProxyType({t.name: t for t in self.tools}))
@@ -264,9 +209,9 @@ class LookupDictionary(Mapping[str, ToolSpec]):
         return len(self._by_name)
 
     def decided(self, unknown: UnknownKeys) -> "LookupDictionary":
-        """The same tools, where each key of which the documentation does not tell is ``required`` or ``optional``.
+        """The same tools, with every key of unknown requiredness made ``required`` or ``optional``.
 
-        What holds no such key stays the same object; each answer is made once.
+        The result is cached. Tools and types without such a key are the same objects.
         """
         if unknown not in self._decided:
             required = unknown == "required"
@@ -276,7 +221,7 @@ class LookupDictionary(Mapping[str, ToolSpec]):
         return self._decided[unknown]
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
-        """``{"tools": [...]}`` as ``tooldecoding lookup --json`` prints it; ``explain`` adds ``unread`` and places."""
+        """``{"tools": [...]}`` as ``tooldecoding lookup --json`` prints it. ``explain`` adds sources and ``unread``."""
         row: dict[str, Any] = {"tools": [t.to_json(explain) for t in self.tools]}
         if explain:
             row["unread"] = [u.to_json() for u in self.unread]

@@ -1,7 +1,7 @@
-"""Two tools of one name: an error that shows both places, or names that tell them apart.
+"""Tools with the same name: raise an error that shows both sources, or rename the later ones.
 
-Decoding chooses among tools by name, so names must differ; where they do not, TOOLDEC advises to "rewrite the tool
-names to include more details" (version 1 of the paper, on the trie of names).
+Decoding chooses a tool by its name, so names must be unique. TOOLDEC advises to "rewrite the tool names to include
+more details" otherwise (version 1 of the paper, on the trie of names).
 """
 
 from collections.abc import Sequence
@@ -16,16 +16,16 @@ ON_DUPLICATE: Final[tuple[OnDuplicate, ...]] = get_args(OnDuplicate)
 
 
 def distinct(tools: Sequence[ToolSpec], on_duplicate: OnDuplicate = "error") -> tuple[ToolSpec, ...]:
-    """The tools under names that differ.
+    """Return the tools with unique names.
 
-    With ``rename`` the first tool of a name keeps it. Each later one is called ``name_for_collection`` where its
-    documentation says what it belongs to (RapidAPI's ``tool_name``), else ``name_2``, ``name_3``, …; the next free one
-    of these where the new name is taken, too. The name as documented stands in ``documented_name``.
+    With ``rename``, the first tool of a name keeps it. Each later one becomes ``name_for_collection`` if its
+    collection is documented (RapidAPI's ``tool_name``), otherwise ``name_2``, ``name_3``, …. If the new name is taken,
+    it gets the next free number. ``documented_name`` keeps the documented name.
 
     Raises
     ------
     DocumentationError
-        If ``on_duplicate`` is ``error`` and two tools have one name.
+        If ``on_duplicate`` is ``error`` and two tools have the same name.
     """
     first: dict[str, ToolSpec] = {}
     for tool in tools:
@@ -49,7 +49,7 @@ def distinct(tools: Sequence[ToolSpec], on_duplicate: OnDuplicate = "error") -> 
 
 
 def _free_name(tool: ToolSpec, used: set[str], numbers: dict[str, int]) -> str:
-    """``numbers`` holds the last number given to each base, so that a thousand twins cost a thousand steps."""
+    """``numbers`` maps each base name to its last number, so that renaming n duplicates takes O(n) steps."""
     base = f"{tool.name}_for_{tool.collection}" if tool.collection else tool.name
     if base not in used:
         return base

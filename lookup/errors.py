@@ -1,23 +1,31 @@
-"""Errors that documentation can cause; every message says what was expected, what stood there and what to do."""
+"""Errors in a user's input. Every message says what was expected and what was found."""
 
 
 class ToolDecodingError(Exception):
-    """Base of all errors that a user's input can cause; the command line prints it and exits with 2."""
+    """Base class of all errors caused by a user's input. The command line prints the message and exits with 2."""
 
 
 class DocumentationError(ToolDecodingError):
-    """Tool documentation that cannot be read: empty, malformed, without a tool, or ambiguous."""
+    """Tool documentation that is empty, malformed or ambiguous, or that contains no tool."""
+
+
+class MisreadError(DocumentationError):
+    """Malformed documentation at an offset. ``extract`` turns the offset into file, line and column."""
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
 
 
 class LiteralError(ToolDecodingError):
-    """Text that is not one bounded JSON or Python literal.
+    """Text that is not a valid JSON or Python literal.
 
     Attributes
     ----------
     position : int
         Offset of the first character that cannot be read.
     expected : str
-        What would have been right there.
+        What was expected there.
     """
 
     def __init__(self, expected: str, position: int) -> None:

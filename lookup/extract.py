@@ -1,4 +1,4 @@
-"""Tool documentation -> lookup dictionary: the package's front door.
+"""Extract a lookup dictionary from tool documentation.
 
 >>> text = 'Tools: {"name": "GetToday", "description": "Today\\'s date.", "input_parameters": {}}'
 >>> list(extract(text))
@@ -12,35 +12,35 @@ from lookup import structured
 from lookup.dictionary import LookupDictionary
 from lookup.duplicates import OnDuplicate, distinct
 from lookup.errors import DocumentationError
-from lookup.forms.known_forms import OBJECT_FORMS, TEXT_FORMS
-from lookup.text.from_text import TextReader
+from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
 from lookup.text.text_file import read_text
+from lookup.text.text_reader import TextReader
 
 
 def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = "error") -> LookupDictionary:
-    """Read every tool that a text, parsed data or live objects document.
+    """Read every tool documented by a text, by parsed data or by live objects.
 
     Parameters
     ----------
     source : str, mapping, callable, pydantic model, or sequence of these
-        Any text with documentation in it; or a parsed tool, a list of tools or a whole document; or Python functions
-        and pydantic models, which are read without a detour over text.
+        Any text that contains documentation; or a parsed tool, a list of tools or a whole document; or Python
+        functions and pydantic models.
     origin : str
-        Names the source in error messages. One that ends in ``.json`` or ``.jsonl`` allows nothing but JSON, one in
-        ``.yaml`` or ``.yml`` nothing but YAML.
+        The name of the source in error messages. If it ends in ``.json`` or ``.jsonl``, the text must be JSON; if it
+        ends in ``.yaml`` or ``.yml``, it must be YAML.
     on_duplicate : {"error", "rename"}
-        What happens to two tools of one name, see ``lookup.duplicates``.
+        What to do with two tools of the same name, see ``lookup.duplicates``.
 
     Returns
     -------
     LookupDictionary
-        The tools in documentation order, and what looked like a tool and was not taken.
+        The tools in documentation order, and what looked like a tool but was not read.
 
     Raises
     ------
     DocumentationError
-        If the source is empty, malformed, documents no tool, or documents two of one name. The message starts
-        with ``origin:line:column`` for a text and ``origin[key]`` for data.
+        If the source is empty or malformed, documents no tool, or documents two tools of the same name. The message
+        starts with ``origin:line:column`` for a text and ``origin[key]`` for data.
     """
     if isinstance(source, str):
         if not source.strip("\ufeff \t\r\n\f\v"):
@@ -56,11 +56,11 @@ def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = 
 
 
 def extract_file(path: str | Path, *, on_duplicate: OnDuplicate = "error") -> LookupDictionary:
-    """Read every tool that a UTF-8 file documents.
+    """Read every tool documented by a UTF-8 file.
 
     Raises
     ------
     DocumentationError
-        As ``extract``, or if the file is missing, a directory, unreadable, larger than 64 MiB, or not UTF-8.
+        As for ``extract``, or if the file is missing, a directory, unreadable, larger than 64 MiB, or not UTF-8.
     """
     return extract(read_text(path), origin=str(path), on_duplicate=on_duplicate)

@@ -1,4 +1,4 @@
-"""Documentation that is no text: parsed data, Python functions, pydantic models, and objects of tool frameworks."""
+"""Read documentation that is not text: parsed data, Python functions, pydantic models and other tool objects."""
 
 import inspect
 import sys
@@ -7,29 +7,29 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from lookup.dictionary import Source, ToolSpec, Unread
+from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
+from lookup.forms.claims import claims, read_claim
 from lookup.forms.form import ObjectForm
-from lookup.forms.known_forms import OBJECT_FORMS
-from lookup.text import scan
-from lookup.text.claimed import UNKNOWN_FORM, read_claim
-from lookup.text.from_text import TextReader
-from lookup.values.literals import MAX_DEPTH
+from lookup.forms.registry import OBJECT_FORMS
+from lookup.source import Source, Unread
+from lookup.text.text_reader import TextReader
+from lookup.values.literal_reader import MAX_DEPTH
 
-# Stands in the data for a live object: the key under which its reader is found.
+# A live object is replaced by {_LIVE: function that reads it}, so that the search for claims finds it in the data.
 _LIVE: Any = object()
 _LIVE_FORM: Final = ObjectForm("", lambda data: _LIVE in data, lambda data: [(tool, data) for tool in data[_LIVE]()])
-# Under which attribute the tools of LangChain, smolagents, MCP and others hold what they take.
+# The attribute with the parameters in tool objects of LangChain, smolagents, MCP and others.
 _SCHEMAS: Final = ("args_schema", "inputSchema", "input_schema", "inputs", "parameters")
 
 
 def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
-    """The tools of parsed data, a callable, a pydantic model, or a sequence of these, and what was not taken.
+    """The tools of parsed data, a callable, a pydantic model, or a sequence of these, and what was not read.
 
     Raises
     ------
     DocumentationError
-        As ``lookup.extract``.
+        As for ``lookup.extract``.
     """
     listed = isinstance(source, Sequence) and not isinstance(source, str | bytes | bytearray)
     if not (listed or isinstance(source, Mapping) or _is_model(source) or _is_instance(source) or callable(source)):
@@ -44,27 +44,25 @@ def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
     else:
         data = _plain(source, origin)
     tools: list[ToolSpec] = []
-    for claim in scan.claims(data, (_LIVE_FORM, *OBJECT_FORMS), listed=True):
-        path = "".join(f"[{step!r}]" for step in claim.path)
+    for claim in claims(data, (_LIVE_FORM, *OBJECT_FORMS), listed=True):
         if claim.form is _LIVE_FORM:
             tools += claim.data[_LIVE]()
-        elif claim.form is None and not claim.beside:
-            unread.append(Unread(Source("", origin, path=path), UNKNOWN_FORM))
         else:
-            tools += read_claim(claim, partial(_at, origin, path))
+            path = "".join(f"[{step!r}]" for step in claim.path)
+            tools += read_claim(claim, partial(_source, origin, path), unread)
     return tools, unread
 
 
-def _at(origin: str, path: str, node: Mapping[str, Any], form: str) -> Source:
+def _source(origin: str, path: str, node: Mapping[str, Any], form: str) -> Source:
     return Source(form, origin, path=path)
 
 
 def _text(text: str, place: str, unread: list[Unread]) -> Any:
-    """Documentation that stands as text in a list."""
+    """The stand-in for a text in a list."""
     if not text.strip():
         return None
-    tools, passed_over = TextReader(text, place).read()
-    unread += passed_over
+    tools, found_unread = TextReader(text, place).read()
+    unread += found_unread
     return {_LIVE: lambda: tools} if tools else None
 
 
@@ -85,7 +83,7 @@ def _plain(entry: Any, place: str, depth: int = 0) -> Any:
 
 
 def _reader(entry: Any) -> Callable[[Any], ToolSpec] | None:
-    """What reads a live object; ``None`` for data."""
+    """The function that reads a live object; ``None`` for data."""
     if isinstance(entry, ToolSpec):
         return lambda tool: tool
     if isinstance(entry, str | int | float | list | tuple | Mapping) or entry is None:
@@ -104,7 +102,7 @@ def _reader(entry: Any) -> Callable[[Any], ToolSpec] | None:
 
 
 def _schema_of(entry: Any) -> Any:
-    """What an object with a name and a description says that it takes: a pydantic model or a mapping."""
+    """The parameters of a tool object, as a pydantic model or a mapping; ``None`` for any other object."""
     if isinstance(entry, type) or inspect.isroutine(entry) or not isinstance(getattr(entry, "name", None), str):
         return None
     found = (getattr(entry, attribute, None) for attribute in _SCHEMAS)
@@ -112,7 +110,7 @@ def _schema_of(entry: Any) -> Any:
 
 
 def _read_tool_object(entry: Any) -> ToolSpec:
-    """A tool object of a framework: its own name and description, and the keys of its schema."""
+    """Read a tool object of a framework: its name and description, and the keys of its schema."""
     schema = _schema_of(entry)
     description = getattr(entry, "description", None)
     description = description if isinstance(description, str) else ""
@@ -137,12 +135,12 @@ def _read_live(reader: Callable[[Any], ToolSpec], entry: Any, place: str) -> lis
 
 
 def _is_model(entry: Any) -> bool:
-    """Whether it is a pydantic model itself; where pydantic is not loaded there is none."""
+    """Whether it is a pydantic model class. If pydantic is not loaded, there is none."""
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and isinstance(entry, type) and issubclass(entry, pydantic.BaseModel)
 
 
 def _is_instance(entry: Any) -> bool:
-    """Whether it is an instance of a pydantic model, such as the tools of MCP's and OpenAI's own packages."""
+    """Whether it is an instance of a pydantic model, such as a tool of the MCP or OpenAI package."""
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and isinstance(entry, pydantic.BaseModel)

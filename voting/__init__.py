@@ -1,4 +1,4 @@
-"""Orders of the required keys, and the vote that merges the calls they give."""
+"""Orders of the required keys, and the majority vote over the calls that they give."""
 
 from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.confidence import Calibration, confidence

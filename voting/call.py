@@ -1,4 +1,4 @@
-"""Calls as data: what one order gives (a candidate) and what the vote makes of all of them."""
+"""Calls as data: the candidate call of each order, and the voted call."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,19 +6,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class CandidateValue:
-    """One value that one order wrote.
+    """A value in a candidate call.
 
     Attributes
     ----------
     key : str
     value : object
-        The Python value read from the literal.
+        The Python value of the literal.
     text : str
         The literal as written.
     logprob : float
-        Mean natural log-probability of the tokens that the model chose for it; 0.0 if it chose none.
+        Mean natural log-probability of the tokens that the model chose; 0.0 if it chose none.
     truncated : bool
-        The value reached the limit of tokens and was closed there.
+        Whether the value reached the token limit and was closed there.
     """
 
     key: str
@@ -30,7 +30,7 @@ class CandidateValue:
 
 @dataclass(frozen=True)
 class CandidateCall:
-    """The call that one order of the required keys gave.
+    """The call decoded with one order of the required keys.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class CandidateCall:
     order : tuple of str
         The order in which the required keys were injected.
     values : tuple of CandidateValue
-        Values as written: required keys in ``order``, then the optional ones.
+        Values as written: required keys in ``order``, then optional keys.
     text : str
         The call as written, ``Name(key=value)``.
     token_ids : tuple of int
-        Tokens whose texts join to ``text``.
+        The tokens of ``text``.
     """
 
     name: str
@@ -55,18 +55,18 @@ class CandidateCall:
 
 @dataclass(frozen=True)
 class VotedParameter:
-    """The winner of one parameter.
+    """The winning value of one parameter.
 
     Attributes
     ----------
     votes : int
-        Candidates that wrote this value (or one equal to it).
+        The number of candidates with this value or an equal one.
     share : float
         ``votes`` divided by the number of all candidates, in (0, 1].
     logprob : float
-        Mean of the log-probabilities of the candidates that wrote it.
+        Mean log-probability of the value over these candidates.
     truncated : bool
-        No candidate ended a valid value by itself: the winner was closed at the limit of tokens.
+        Whether every valid value, including the winner, was closed at the token limit.
     """
 
     key: str
@@ -79,10 +79,10 @@ class VotedParameter:
 
 @dataclass(frozen=True)
 class VotedCall:
-    """The merged call; parameters stand in documentation order.
+    """The merged call. Parameters are in documentation order.
 
-    ``valid`` says that every required key carries a value of its type. A key without one keeps its
-    most frequent value, and ``errors`` names it. A truncated value is named there too.
+    ``valid`` is true if every required key has a value of its type. A key without one keeps its most frequent value
+    and is named in ``errors``, as is a truncated value.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How sure the vote is of a parameter: its share of the votes and its log-probability in one number."""
+"""The confidence of a voted parameter, from its share of the votes and its log-probability."""
 
 import math
 from dataclasses import dataclass
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from voting.call import VotedParameter
 
 _LOWEST_LOGPROB = -700.0
-"""About the logarithm of the smallest float; below it, also at minus infinity, nothing is less sure."""
+"""About the logarithm of the smallest float. Lower values, such as minus infinity, are clipped."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A logistic regression of "the value is right" on the share of the votes and the mean log-probability.
+    """A logistic regression that predicts whether a value is right from its share and its mean log-probability.
 
     Attributes
     ----------
     intercept : float
     share : float
-        Weight of the share, which lies in (0, 1].
+        Weight of the share, in (0, 1].
     logprob : float
-        Weight of the mean natural log-probability of the value's tokens, which is 0 or less.
+        Weight of the mean natural log-probability of the value's tokens, at most 0.
     """
 
     intercept: float
@@ -28,10 +28,10 @@ class Calibration:
 
 
 def confidence(parameter: VotedParameter, calibration: Calibration | None = None) -> float:
-    """How sure the vote is of a parameter, in [0, 1].
+    """The confidence of a parameter, in [0, 1].
 
-    With a calibration, the probability that the value is right as the logistic regression has it. Without one,
-    ``share * exp(logprob)``: it ranks the parameters, but it is no probability of anything.
+    With a calibration, it is the probability that the value is right. Without one, it is ``share * exp(logprob)``, a
+    score that ranks parameters but is not a probability.
     """
     logprob = max(parameter.logprob, _LOWEST_LOGPROB)
     if calibration is None:
@@ -39,5 +39,5 @@ def confidence(parameter: VotedParameter, calibration: Calibration | None = None
     score = calibration.intercept + calibration.share * parameter.share + calibration.logprob * logprob
     if score >= 0:
         return 1 / (1 + math.exp(-score))
-    likely = math.exp(score)  # of a negative number, as the one above, so that none overflows
-    return likely / (1 + likely)
+    odds = math.exp(score)  # both exponents are negative, so that neither overflows
+    return odds / (1 + odds)

@@ -1,4 +1,4 @@
-"""Majority vote over the candidate calls of one tool (paper, section 3.2)."""
+"""The majority vote over the candidate calls of one tool (paper, section 3.2)."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,11 +24,10 @@ def merge(
 ) -> VotedCall:
     """Merge candidate calls into one, parameter by parameter.
 
-    Values that fail the type check are dropped; of the others the most frequent wins. Ties: the higher
-    mean log-probability, then the value from the order nearest to documentation order. Values closed at
-    the limit of tokens count only where no candidate ended one by itself. An optional key is kept when
-    more than ``optional_share`` of the candidates carry it with a valid value; at exactly that share it is left out.
-    The result does not depend on the sequence of ``candidates``.
+    Values that fail the type check are dropped; the most frequent of the others wins. Ties are broken by the higher
+    mean log-probability, then by the order nearest to documentation order. Values closed at the token limit count
+    only if all values were. An optional key is kept if more than ``optional_share`` of the candidates have a valid
+    value for it; at exactly that share it is left out. The result does not depend on the order of ``candidates``.
 
     Raises
     ------
@@ -72,7 +71,7 @@ def merge(
 
 
 def agrees(candidate: CandidateCall, voted: VotedCall, tool: ToolSpec) -> bool:
-    """Whether a candidate has just the keys of the voted call, each with the voted value."""
+    """Whether a candidate has exactly the keys of the voted call, each with the voted value."""
     winners = {p.key: p for p in voted.parameters}
     keys = [v.key for v in candidate.values]
     return sorted(keys) == sorted(winners) and all(
@@ -81,29 +80,29 @@ def agrees(candidate: CandidateCall, voted: VotedCall, tool: ToolSpec) -> bool:
 
 
 def carries(value: CandidateValue, parameter: VotedParameter, spec: ParameterSpec) -> bool:
-    """Whether a candidate's value is the one that was voted for."""
+    """Whether a candidate's value is the voted value."""
     try:
         checked = check_value(value.value, spec)
     except TypeCheckError:
-        checked = value.value  # where all values fail the check, one of them is kept as it is
+        checked = value.value  # if all values fail the check, the voted value is an unchecked one
     return vote_identity(checked) == vote_identity(parameter.value)
 
 
 def carries_enough(carrying: int, candidates: int, optional_share: float) -> bool:
-    """Whether an optional key is kept that so many of the candidates carry with a valid value."""
-    # a quotient, not a product: 7 / 10 is the float 0.7, but 10 * 0.7 need not be 7
+    """Whether an optional key is kept if ``carrying`` of the candidates have a valid value for it."""
+    # Divide rather than multiply: 7 / 10 is the float 0.7, but 10 * 0.7 may not be 7.
     return carrying / candidates > optional_share
 
 
 def order_ranks(order: Sequence[str], rank: Mapping[str, int]) -> tuple[int, ...]:
-    """Places of an order's keys in the documentation; the smaller, the nearer to documentation order."""
+    """The documented positions of an order's keys. A smaller tuple is nearer to documentation order."""
     return tuple(rank.get(key, len(rank)) for key in order)
 
 
 def _ballots(
     written: list[tuple[CandidateCall, CandidateValue]], spec: ParameterSpec, rank: dict[str, int]
 ) -> tuple[list[_Ballot], list[str]]:
-    """Valid ballots, and the reasons why the others were dropped."""
+    """The valid ballots, and the reasons why the others were dropped."""
     ballots, reasons = [], []
     for candidate, value in written:
         try:
@@ -129,7 +128,7 @@ def _winner(key: str, ballots: list[_Ballot], candidates: int) -> VotedParameter
     groups: dict[Hashable, list[_Ballot]] = {}
     for ballot in ended or ballots:
         groups.setdefault(vote_identity(ballot.value), []).append(ballot)
-    # sorted sums, so that rounding does not depend on the candidates' sequence
+    # Sum in sorted order, so that rounding does not depend on the order of the candidates.
     means = {k: sum(sorted(b.logprob for b in g)) / len(g) for k, g in groups.items()}
     best = min(groups, key=lambda k: (-len(groups[k]), -means[k], min(b.order for b in groups[k])))
     group = groups[best]

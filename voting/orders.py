@@ -22,12 +22,11 @@ def draw_orders(
     strategy: OrderScheme = "shuffled",
     seed: int = 0,
 ) -> tuple[tuple[str, ...], ...]:
-    """Distinct orders of ``keys``: all n! where the limit allows, else ``order_limit`` seeded ones.
+    """Distinct orders of ``keys``: all n! if the limit allows it; otherwise ``order_limit`` random ones.
 
-    ``shuffled`` begins with documentation order. The orders of a smaller limit are always the first
-    ones of a larger limit. The others are those of the paper's Table 2: ``documented``, ``reversed`` and
-    ``shuffled-once`` (one that is not documentation order, where there is one) give one order each,
-    ``aggregated`` all three of them, each once.
+    ``shuffled`` begins with documentation order, and a smaller limit gives a prefix of the orders of a larger one. The
+    other schemes are those of the paper's Table 2: ``documented``, ``reversed`` and ``shuffled-once`` (another order
+    than the documented one if there is one) give one order each; ``aggregated`` gives these three without repetition.
 
     Raises
     ------
@@ -54,14 +53,14 @@ def draw_orders(
 
 
 def _others(documented: tuple[str, ...], generator: random.Random) -> Iterator[tuple[str, ...]]:
-    """Every other order once, in seeded sequence."""
+    """Every other order once, in random order."""
     if len(documented) <= _ENUMERATED_KEYS:
         every = list(itertools.permutations(documented))[1:]
         generator.shuffle(every)
         yield from every
         return
     seen = {documented}
-    while True:  # at 7 keys and more, repeats are rare enough to be drawn again
+    while True:  # with 7 or more keys, repeated draws are rare
         order = tuple(generator.sample(documented, len(documented)))
         if order not in seen:
             seen.add(order)

@@ -1,4 +1,4 @@
-"""When a vote is settled before all orders are decoded, and how many further orders that takes at least."""
+"""Early stopping: whether a vote is settled before all orders are decoded, and how many more orders it needs."""
 
 import math
 from bisect import bisect_left
@@ -17,10 +17,18 @@ DEFAULT_STOPPING_LEVEL = 0.05
 
 
 class _Votes(NamedTuple):
-    """How the vote of one parameter stands. Only values count that ended by themselves, as in ``merge``.
+    """The votes of one parameter so far, without truncated values, as in ``merge``.
 
-    ``safe`` is the largest number of votes of a value that no further vote can spell differently, 0 where there is
-    none yet, and ``rival`` the largest one of the other values.
+    Attributes
+    ----------
+    carrying : int
+        Candidates with a valid value.
+    leader, runner_up : int
+        Votes of the two most frequent values.
+    safe : int
+        Votes of the most frequent value whose spelling cannot change any more; 0 if there is none.
+    rival : int
+        Votes of the most frequent other value.
     """
 
     carrying: int
@@ -38,26 +46,26 @@ def orders_needed(
     level: float = DEFAULT_STOPPING_LEVEL,
     optional_share: float = DEFAULT_OPTIONAL_SHARE,
 ) -> int:
-    """How many further orders must be decoded at least until the vote can be settled; 0 where it is settled.
+    """The smallest number of further orders that can settle the vote; 0 if it is settled.
 
-    That many settle it if they agree with one another and with the leading values; fewer never do, whatever they
-    say. So a call that decodes in rounds of this size stops at the first order that settles it.
+    This many orders settle it if they agree with each other and with the leading values; fewer never do. A decoder
+    that works in rounds of this size therefore stops at the first order that settles the vote.
 
-    ``exact``: a parameter is settled when its value leads by more votes than there are orders left, and an optional
-    key when the orders left can neither bring it in nor out. The voted name, arguments and validity are those of
-    all orders, whatever these would have said. ``posterior``: it is also settled when the probability of a change
-    is below ``level``, with a uniform prior: that the value's true share is not above the runner-up's, given only
-    the votes of these two (Beta rule of Adaptive-Consistency), or that the true share of calls with the optional
-    key lies on the other side of ``optional_share``. At level 0 this is ``exact``. ``none``: all orders at once.
+    ``exact``: a parameter is settled if its value leads by more votes than there are orders left; an optional key, if
+    the remaining orders can no longer change whether it is kept. The voted name, arguments and validity are then those
+    of all orders. ``posterior``: a parameter is also settled if the probability of a change is below ``level``, with a
+    uniform prior. A change means that the value's true share is not above the runner-up's, given the votes of these
+    two (Beta rule of Adaptive-Consistency), or that the true share of calls with the optional key is on the other side
+    of ``optional_share``. Level 0 is the same as ``exact``. ``none``: all orders at once.
 
     Parameters
     ----------
     candidates : sequence of CandidateCall
         The candidates so far.
     total : int
-        Number of orders that there are.
+        The number of all orders.
     level : float
-        0 to 0.5, of ``posterior``.
+        The level of ``posterior``, 0 to 0.5.
     optional_share : float
         As in ``merge``.
     """
@@ -70,7 +78,7 @@ def orders_needed(
 
 
 class _Vote(NamedTuple):
-    """``done`` candidates are there, ``left`` are not."""
+    """A vote after ``done`` candidates, with ``left`` more to come."""
 
     done: int
     left: int
@@ -79,11 +87,11 @@ class _Vote(NamedTuple):
 
     @property
     def fewest(self) -> int:
-        """Further orders without which nothing is settled: there is no vote without a candidate."""
+        """The fewest further orders: at least one candidate is needed."""
         return 0 if self.done else 1
 
     def further(self, votes: _Votes, required: bool) -> int:
-        """Orders after which a parameter can be settled at the earliest."""
+        """The smallest number of further orders that can settle a parameter."""
         value = self._earliest(lambda more: self._value_settled(votes, more))
         if required:
             return value
@@ -91,11 +99,11 @@ class _Vote(NamedTuple):
         return min(max(kept, value), self._earliest(lambda more: self._left_out(votes.carrying, more)))
 
     def _earliest(self, settled: Callable[[int], bool]) -> int:
-        """The fewest orders that settle something, of which more never do worse; ``left + 1`` if all do not."""
+        """The smallest number of orders for which ``settled`` is true (monotonic); ``left + 1`` if there is none."""
         return bisect_left(range(self.left + 1), True, lo=self.fewest, key=settled)
 
     def _value_settled(self, votes: _Votes, more: int) -> bool:
-        """Whether the value is settled if ``more`` orders vote for the leader."""
+        """Whether the value is settled after ``more`` votes for the leader."""
         left = self.left - more
         if not left or votes.safe + more > votes.rival + left:
             return True
@@ -103,7 +111,7 @@ class _Vote(NamedTuple):
         return _at_least(leader + 1, leader + runner_up + 1, 0.5) < self.level
 
     def _kept(self, carrying: int, more: int) -> bool:
-        """Whether an optional key is settled as kept if ``more`` orders carry it."""
+        """Whether an optional key is certainly kept after ``more`` orders with it."""
         done, share = self.done + more, self.optional_share
         carrying += more
         if carries_enough(carrying, self.done + self.left, share):
@@ -111,7 +119,7 @@ class _Vote(NamedTuple):
         return carries_enough(carrying, done, share) and _at_least(carrying + 1, done + 1, share) < self.level
 
     def _left_out(self, carrying: int, more: int) -> bool:
-        """Whether an optional key is settled as left out if ``more`` orders lack it."""
+        """Whether an optional key is certainly left out after ``more`` orders without it."""
         done, share = self.done + more, self.optional_share
         if not carries_enough(carrying + self.left - more, self.done + self.left, share):
             return True
@@ -147,7 +155,7 @@ def _count(candidates: Sequence[CandidateCall], tool: ToolSpec, spec: ParameterS
 
 
 def _at_least(hits: int, trials: int, chance: float) -> float:
-    """Probability of so many hits or more. It is that of a Beta(hits, trials - hits + 1) variable below ``chance``.
+    """Probability of at least ``hits`` hits. Equal to P(X < chance) for X ~ Beta(hits, trials - hits + 1).
 
     Rounded to nine digits, so that a tie is exactly one half.
     """

@@ -1,4 +1,4 @@
-"""Whether a Python value has the documented type, and which values count as the same vote."""
+"""Check whether a Python value has the documented type, and decide which values are the same vote."""
 
 from collections.abc import Hashable
 from typing import Any
@@ -7,20 +7,19 @@ from lookup.dictionary import MISSING, ParameterSpec, ValueType
 
 
 class TypeCheckError(ValueError):
-    """A value without the documented type; the message says what was expected and what stood there."""
+    """A value without the documented type. The message says what was expected and what was found."""
 
 
 def check_value(value: Any, spec: ParameterSpec) -> Any:
-    """The value in its documented type: an int given for a float becomes one, a list for a tuple a tuple.
+    """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
-    A documented enum decides alone: its members are right as they stand, also where they clash with the
-    declared type, and nothing else is. Two values are right beside all that: the documented default, also where it
-    clashes with the type or the enum, and null where the documentation allows it.
+    If an enum is documented, only its members are valid, even if they contradict the type. The documented default is
+    always valid, and null is valid if the documentation allows it.
 
     Raises
     ------
     TypeCheckError
-        If the value has another type or is no member of the enum.
+        If the value has another type or is not a member of the enum.
     """
     try:
         return _check(value, spec.value_type)
@@ -64,7 +63,7 @@ def _check(value: Any, value_type: ValueType) -> Any:
 
 
 def _check_keys(value: dict[Any, Any], properties: tuple[ParameterSpec, ...]) -> dict[Any, Any]:
-    """An object's values, each checked as the documentation of its key says; all required keys, and no invented one."""
+    """An object with checked values. It must have all required keys, and no undocumented ones."""
     known = {spec.name: spec for spec in properties}
     for key in value:
         if key not in known:
@@ -76,7 +75,7 @@ def _check_keys(value: dict[Any, Any], properties: tuple[ParameterSpec, ...]) ->
 
 
 def vote_identity(value: Any) -> Hashable:
-    """A hashable stand-in, equal for equal votes: ``1``, ``1.0`` and ``True`` are three votes."""
+    """A hashable key that is equal for equal votes. ``1``, ``1.0`` and ``True`` are different votes."""
     if isinstance(value, dict):
         pairs = [(vote_identity(k), vote_identity(v)) for k, v in value.items()]
         return "dict", tuple(sorted(pairs, key=repr))
@@ -86,7 +85,7 @@ def vote_identity(value: Any) -> Hashable:
 
 
 def has_one_spelling(value: Any) -> bool:
-    """Whether all values of the same vote are written alike; not an object's keys in another sequence, nor ``-0.0``."""
+    """Whether all equal votes are spelled the same. Objects may differ in the order of keys, and 0.0 in its sign."""
     if isinstance(value, dict):
         return len(value) < 2 and all(has_one_spelling(v) for pair in value.items() for v in pair)
     if isinstance(value, list | tuple):

@@ -1,1 +1,1 @@
-"""The forms that documentation is written in, one file each; ``form`` is the interface they stand behind."""
+"""Documentation forms, one file each. ``form`` defines their interface; ``registry`` lists them."""

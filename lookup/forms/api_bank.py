@@ -1,4 +1,4 @@
-"""API-Bank's forms of tools: the JSON object of its prompts, and its Python source text.
+"""API-Bank's tools: the JSON object of its prompts, and its Python source text.
 
 ``{"name", "description", "input_parameters": {key: {"type", "description"}}, "output_parameters"}``, or::
 
@@ -6,7 +6,7 @@
         description = "..."
         input_parameters = {'token': {'type': 'str', 'description': '...'}}
 
-Every documented key is required, unless the property says otherwise or its description holds ``[Optional]``.
+Every documented key is required, unless the property says otherwise or its description contains ``[Optional]``.
 """
 
 import keyword
@@ -16,22 +16,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, LiteralError
-from lookup.forms.form import (
-    MisreadError,
-    ObjectForm,
-    TextTool,
-    found_at,
-    one_tool,
-    quoted,
-    read_description,
-    read_name,
-    shown,
-)
+from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.form import ObjectForm, TextTool, one_tool, read_name
+from lookup.messages import found_at, quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.values.literals import read_literal
+from lookup.values.literal_reader import read_literal
 
-# An assignment of a block, or a line that can name the block below it.
+# An assignment, or a line that may contain the name of the tool below.
 _LINE = re.compile(
     r"""^(?P<indent>[ \t]*)(?:
         (?:self\.)?(?P<variable>description|input_parameters|output_parameters)
@@ -49,17 +41,17 @@ _LITERAL_START = re.compile(r"""[{\[("'\d+-]|(?:None|null)\b""")
 
 
 def claims(data: Mapping[str, Any]) -> bool:
-    """Whether the object documents a tool in API-Bank's way."""
+    """Whether the object documents a tool in API-Bank's form."""
     return "input_parameters" in data and ("name" in data or "description" in data)
 
 
 def read_tool(data: Mapping[str, Any]) -> ToolSpec:
-    """Read one tool; ``input_parameters`` may be null or ``{None}`` for a tool without parameters.
+    """Read one tool. ``input_parameters`` may be null or ``{None}`` for a tool without parameters.
 
     Raises
     ------
     DocumentationError
-        Naming tool and parameter: a name that is no text, ``input_parameters`` or a key that is no object.
+        Naming tool and parameter: the name is not a text, or ``input_parameters`` or a key is not an object.
     """
     name = read_name(data)
     owner = f"tool {quoted(name)}"
@@ -77,10 +69,10 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
 
 @dataclass
 class _Block:
-    """The assignments of one tool as far as they have been read, and the name that stands above them."""
+    """The assignments of one tool read so far, and the name above them."""
 
     name: str | None
-    name_at: tuple[int, int] = (0, 0)  # the line that gives the name
+    name_at: tuple[int, int] = (0, 0)  # the line with the name
     class_indent: int | None = None
     description: Any = None
     description_error: MisreadError | None = None
@@ -90,11 +82,11 @@ class _Block:
     end: int = 0
 
     def has(self, variable: str) -> bool:
-        """Whether a second assignment of ``variable`` must belong to the next block."""
+        """Whether another assignment of ``variable`` belongs to the next block."""
         return self.complete and (variable == "input_parameters" or self.description is not None)
 
     def stretch(self, text: str) -> tuple[int, int]:
-        """From the line that names the tool to the last assignment, or to the end of the class's body."""
+        """From the line with the name to the last assignment, or to the end of the class body."""
         start, end = self.start or 0, self.end
         if self.class_indent is not None:
             line_behind = re.compile(rf"^[ \t]{{0,{self.class_indent}}}\S", re.MULTILINE).search(text, end)
@@ -122,12 +114,12 @@ class _Block:
 
 
 def find_assignments(text: str, name: str | None = None) -> Iterator[TextTool]:
-    """The tools that stand in a text as assignments.
+    """The tools that a text documents as assignments.
 
     Parameters
     ----------
     name : str, optional
-        The name of a tool without one above it; by default that is an error.
+        The name of a tool without one above it. By default, that is an error.
 
     Raises
     ------
@@ -148,7 +140,7 @@ def find_assignments(text: str, name: str | None = None) -> Iterator[TextTool]:
             continue
         variable = match["variable"].lower()
         if not _LITERAL_START.match(text, match.end()):
-            continue  # code that merely assigns to such a name
+            continue  # code that assigns something else to such a name
         if variable == "output_parameters":
             position = _skip_value(block, text, match.end())
             continue
@@ -161,7 +153,7 @@ def find_assignments(text: str, name: str | None = None) -> Iterator[TextTool]:
 
 
 def _take_name(block: _Block, match: re.Match[str]) -> None:
-    """Note the name that a line gives; inside a class body only ``name = "..."`` overrules the class."""
+    """Take the name in a line. Inside a class body, only ``name = "..."`` overrides the name of the class."""
     indent = len(match["indent"])
     if match["klass"]:
         block.name, block.class_indent, block.description = match["klass"], indent, None
@@ -174,7 +166,7 @@ def _take_name(block: _Block, match: re.Match[str]) -> None:
 
 
 def _skip_value(block: _Block, text: str, start: int) -> int:
-    """The offset behind an assigned literal that is not needed; it belongs to a block that has begun."""
+    """The offset behind an assigned literal that is ignored. It extends a block that has begun."""
     try:
         end = read_literal(text, start)[1]
     except LiteralError:
@@ -185,7 +177,7 @@ def _skip_value(block: _Block, text: str, start: int) -> int:
 
 
 def _take_value(block: _Block, variable: str, text: str, match: re.Match[str]) -> int:
-    """Read the assigned literal into the block; returns the offset behind it."""
+    """Read the assigned literal into the block. Return the offset behind it."""
     start = match.start() + len(match["indent"])
     try:
         value, end = read_literal(text, match.end())
@@ -197,7 +189,7 @@ def _take_value(block: _Block, variable: str, text: str, match: re.Match[str]) -
         )
         if variable == "input_parameters":
             raise misread from None
-        # Prose may say "description = ..." too; it is an error only if a tool follows.
+        # Prose may contain "description = ..."; it is an error only if a tool follows.
         block.description_error = misread
         return match.end()
     if block.start is None or (variable == "description" and not block.complete):

@@ -1,19 +1,21 @@
-"""Tools whose parameters are an object of keys, without a JSON Schema around it.
+"""Tools whose parameters are an object of keys that is not a JSON Schema.
 
 Seal-Tools' ``{"api_name", "api_description", "parameters": {key: {"type", "description"}}, "required": [...]}``, and
-what other frameworks print in the same way: Cohere's ``parameter_definitions``, the ``inputs`` of smolagents, the
-``args`` of LangChain. Required is what the list beside the keys or the key itself says; without either it is unknown.
+similar forms of other frameworks: Cohere's ``parameter_definitions``, the ``inputs`` of smolagents, the ``args`` of
+LangChain. The list next to the keys or the key itself says whether a key is required; otherwise it is unknown.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.forms.form import ObjectForm, has_name, one_tool, quoted, read_description, read_name
+from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
+from lookup.messages import quoted
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
 
 _KEYS: Final = ("parameters", "parameter_definitions", "inputs", "args", "arguments")
-# A call has a name and arguments, too; what documents has one of these.
+# A call also has a name and arguments; documentation has one of these keys.
 _DOCUMENTS: Final = ("description", "api_description", "required")
 _TYPES: Final = frozenset({"type", "param_type", "description"})
 
@@ -27,13 +29,13 @@ def claims(data: Mapping[str, Any]) -> bool:
         return False
     described = any(key in data for key in _DOCUMENTS)
     if not keys:
-        # With other names an empty object is one of JSON Schema.
+        # Under other names, an empty object is a JSON Schema.
         return described and "api_name" in data
     return described or all("description" in spec and len(spec) > 1 for spec in keys.values())
 
 
 def _keys(data: Mapping[str, Any]) -> Any:
-    """The first object of keys that is not empty, else the first."""
+    """The first object of keys that is not empty, or the first one."""
     given = [data[key] for key in _KEYS if key in data]
     return next(filter(None, given), given[0] if given else None)
 
@@ -44,7 +46,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
     Raises
     ------
     DocumentationError
-        Naming tool and parameter, as ``PropertyReader.parameters``.
+        Naming tool and parameter, as for ``PropertyReader.parameters``.
     """
     name = read_name(data)
     owner = f"tool {quoted(name)}"

@@ -1,11 +1,11 @@
-"""Tools whose parameters are a JSON Schema, as BFCL, OpenAI, Anthropic, MCP and UltraTool print them.
+"""Tools whose parameters are a JSON Schema, as in BFCL, OpenAI, Anthropic, MCP and UltraTool.
 
-``{"name", "description", "parameters": {"type", "properties", "required"}}``, with ``inputSchema``,
-``input_schema`` or ``arguments`` as other names of ``parameters``, bare or inside
-``{"type": "function", "function": {...}}``.
+``{"name", "description", "parameters": {"type", "properties", "required"}}``, bare or inside
+``{"type": "function", "function": {...}}``. Other names of ``parameters`` are ``inputSchema``, ``input_schema`` and
+``arguments``.
 
-Without a list of required keys, and without a word on the property itself, a key is optional, as in JSON Schema;
-under ``arguments`` it is unknown, because UltraTool never lists required keys.
+If neither a list of required keys nor the property itself says it, a key is optional, as in JSON Schema. Under
+``arguments`` it is unknown, because UltraTool never lists required keys.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.form import ObjectForm, has_name, one_tool, quoted, read_description, read_name, shown
+from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
+from lookup.messages import quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
 from lookup.parameters.type_names import value_type
 
@@ -30,7 +32,7 @@ SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "args_schema"
 
 
 def claims(data: Mapping[str, Any]) -> bool:
-    """Whether the object documents a tool, rather than calling one or being something else."""
+    """Whether the object documents a tool, rather than being a call or something else."""
     key, schema = _schema(data)
     if key is None:
         return False
@@ -38,7 +40,7 @@ def claims(data: Mapping[str, Any]) -> bool:
         if key == "arguments" and not (_is_object(schema) and ("properties" in schema or "description" in data)):
             return False
         if not _is_object(schema) and not _WORDS.issuperset(schema):
-            return False  # the arguments of a call, one of which is called "properties"
+            return False  # the arguments of a call, with one named "properties"
         if "properties" in schema or _is_object(schema) or "$ref" in schema or _has_branches(schema):
             return has_name(data) or "description" in data
         return not schema and key != "arguments" and has_name(data)
@@ -46,13 +48,13 @@ def claims(data: Mapping[str, Any]) -> bool:
 
 
 def read_tool(data: Mapping[str, Any]) -> ToolSpec:
-    """Read one tool; a missing schema means that the tool takes no parameters.
+    """Read one tool. Without a schema, it has no parameters.
 
     Raises
     ------
     DocumentationError
-        Naming tool and parameter: a name that is no text, ``properties`` or a property that is no object,
-        ``required`` that is no list or names an unknown key, an ``enum`` that is no list or empty.
+        Naming tool and parameter: the name is not a text, ``properties`` or a property is not an object, ``required``
+        is not a list or contains an unknown key, or ``enum`` is not a non-empty list.
     """
     name = read_name(data)
     owner = f"tool {quoted(name)}"
@@ -68,7 +70,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
 
 
 def _schema(data: Mapping[str, Any]) -> tuple[str | None, Any]:
-    """The key that the schema stands under, and the schema; Amazon wraps it as ``{"json": schema}``."""
+    """The key of the schema, and the schema. Amazon wraps it as ``{"json": schema}``."""
     given = [key for key in SCHEMA_KEYS if key in data]
     key = next((key for key in given if data[key]), given[0] if given else None)
     schema = data[key] if key else None

@@ -1,11 +1,11 @@
-"""Tools whose parameters stand in lists, one object with a ``name`` for each.
+"""Tools whose parameters are in lists, one object with a ``name`` for each.
 
 RapidAPI and ToolBench: ``{"tool_name", "api_name", "required_parameters": [{"name", "type", "description", "default"}],
 "optional_parameters": [...]}``. Gorilla: ``{"name": title, "api_name", "parameters": [{"name", "description"}]}``, or
 with ``parameters`` as ``{"required": [...], "optional": [...]}``.
 
-The list that a key stands in says whether it is required; in a plain list what the key itself says, else it is unknown.
-RapidAPI's ``default`` is an example that its page shows; an empty one says nothing.
+The list of a key says whether it is required. In a plain list, the key itself may say it; otherwise it is unknown.
+RapidAPI's ``default`` is an example shown on its page; an empty one is ignored.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.form import ObjectForm, has_name, one_tool, quoted, read_description, read_name, shown
+from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
+from lookup.messages import quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
 
 _RAPID_LISTS: Final = {"required_parameters": True, "optional_parameters": False}
@@ -33,7 +35,7 @@ def claims(data: Mapping[str, Any]) -> bool:
             return False
     else:
         lists = [keys]
-    # The list of a call's values has no names in it.
+    # The list of values in a call contains no names.
     documented = "description" in data or "api_description" in data
     empty = all(isinstance(entries, list | tuple) and not entries for entries in lists)
     return any(map(_names_keys, lists)) or (documented and empty)
@@ -63,7 +65,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         del spec["name"]
         if spec.get("default") == "" and word in _RAPID_LISTS:
             del spec["default"]
-        parameter = reader.parameter(entry["name"], spec, listed, None)
+        parameter = reader.parameter(entry["name"], spec, listed)
         if parameter.name in parameters:
             reader.notes.append(
                 f"{owner}, parameter {quoted(parameter.name)}: documented twice; the first one is taken"
@@ -80,7 +82,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
 
 
 def _entries(data: Mapping[str, Any], owner: str) -> Iterator[tuple[str, bool | None, Any]]:
-    """Each entry with the name of its list and what that list says of ``required``."""
+    """Each entry with the name of its list, and whether that list makes it required."""
     keys = data.get("parameters")
     lists: list[tuple[str, bool | None, Any]]
     if any(word in data for word in _RAPID_LISTS):

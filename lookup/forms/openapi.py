@@ -2,9 +2,9 @@
 
 ``{"openapi": "3.0.0", "paths": {"/albums/{id}": {"get": {"operationId", "parameters": [...], "requestBody"}}}}``
 
-A call carries one flat set of keys: the parameters of the path, the query, headers and cookies, and the keys of the
-request body. The body's required keys are required even where the body as a whole may be left out. A parameter that
-nothing is said of is optional. Responses give no keys.
+A call has one flat set of keys: the parameters in path, query, headers and cookies, and the keys of the request body.
+The required keys of the body are required even if the body is optional. A parameter is optional by default. Responses
+are ignored.
 """
 
 import re
@@ -14,7 +14,9 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
-from lookup.forms.form import ObjectForm, quoted, read_description, shown
+from lookup.forms.form import ObjectForm
+from lookup.messages import quoted, shown
+from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
 from lookup.parameters.references import References
 from lookup.parameters.requiredness import own_flag
@@ -23,14 +25,14 @@ METHODS: Final = frozenset({"get", "put", "post", "delete", "patch", "options", 
 VERSION_KEYS: Final = ("openapi", "swagger")
 
 _VARIABLE = re.compile(r"\{([^{}/]+)\}")
-# OpenAPI says that parameters of these names are ignored: other parts of an operation describe them.
+# OpenAPI ignores header parameters with these names: other parts of an operation describe them.
 _RESERVED_HEADERS: Final = frozenset({"accept", "content-type", "authorization"})
-# What a parameter of Swagger 2, which is its own schema, says of more than its type.
+# In Swagger 2 a parameter is its own schema. These keys do not belong to the schema.
 _NO_SCHEMA: Final = frozenset({"name", "in", "required"})
 
 
 def claims(data: Mapping[str, Any]) -> bool:
-    """Whether the object is an OpenAPI document, or at least has ``paths`` with operations in them."""
+    """Whether the object is an OpenAPI document, or at least has ``paths`` with operations."""
     paths = data.get("paths")
     if any(isinstance(data.get(word), str | int | float) for word in VERSION_KEYS):
         return "paths" in data
@@ -46,13 +48,13 @@ def claims(data: Mapping[str, Any]) -> bool:
 def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]]:
     """Each operation as a tool, in document order, with the object that documents it.
 
-    A tool is called as its ``operationId``, verbatim, or where there is none as method and path: ``GET /albums/{id}``.
+    The name is the ``operationId``, verbatim; without one it is method and path: ``GET /albums/{id}``.
 
     Raises
     ------
     DocumentationError
-        Naming operation and parameter: ``paths``, a path, an operation, a body or a parameter that is no object,
-        ``parameters`` that is no list, a parameter without a name, or as ``PropertyReader``.
+        Naming operation and parameter: ``paths``, a path, an operation, a body or a parameter is not an object,
+        ``parameters`` is not a list, a parameter has no name, or as for ``PropertyReader``.
     """
     paths = data["paths"]
     if not isinstance(paths, Mapping):
@@ -75,7 +77,7 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
 
 
 class _Operation:
-    """One operation of a document while its keys are collected."""
+    """Collects the keys of one operation."""
 
     def __init__(
         self,
@@ -100,7 +102,7 @@ class _Operation:
         self._places: dict[str, str] = {}
 
     def tool(self, notes: list[str]) -> ToolSpec:
-        """The tool; ``notes`` are those on the path that the operation stands in."""
+        """The tool. ``notes`` are those of the operation's path."""
         declared = list(self._declared())
         names = {parameter["name"] for parameter in declared}
         for name in self._variables:
@@ -124,7 +126,7 @@ class _Operation:
         )
 
     def _declared(self) -> Iterator[Mapping[str, Any]]:
-        """The parameters with their references followed: the path's, unless overridden, and the operation's."""
+        """The parameters with references followed: those of the path unless overridden, then the operation's own."""
         own = list(self._listed(self._operation))
         overriding = {(parameter["name"], parameter.get("in")) for parameter in own}
         shared = self._item.get("parameters")
@@ -173,7 +175,7 @@ class _Operation:
             schema = self._content_schema(parameter)
         if schema is None:
             schema = {key: value for key, value in parameter.items() if key not in _NO_SCHEMA}
-        spec = self._reader.parameter(name, _described(schema, parameter), habit=False)
+        spec = self._reader.parameter(name, _described(schema, parameter))
         flag = own_flag(parameter, where)
         if place == "path" or name in self._variables:
             spec = replace(spec, required=True, rule="path variable")
@@ -184,7 +186,7 @@ class _Operation:
         self._add(spec, place)
 
     def _content_schema(self, holder: Mapping[str, Any]) -> object:
-        """The schema of the JSON content, else of the first content that has one; ``None`` without any."""
+        """The schema of the JSON content, or of the first content that has one; ``None`` if there is none."""
         content = holder.get("content")
         if content is None:
             return None
@@ -217,7 +219,7 @@ class _Operation:
             self._add(spec, "body")
         if keys:
             return
-        spec = self._reader.parameter("body", _described(schema, body), habit=False)
+        spec = self._reader.parameter("body", _described(schema, body))
         if spec.type.kind == "dict":
             self._notes.append(f"{self._owner}: the keys of the request body are not documented")
             return
@@ -225,7 +227,7 @@ class _Operation:
         self._add(spec if flag is None else replace(spec, required=flag, rule="flag"), "body")
 
     def _add(self, spec: ParameterSpec, place: str) -> None:
-        """Take a key over; the first one of a name has it, and is required if a later one is."""
+        """Add a key. The first one of a name wins; it is required if any of them is."""
         first = self._keys.get(spec.name)
         if first is None:
             self._keys[spec.name], self._places[spec.name] = spec, place
@@ -239,7 +241,7 @@ class _Operation:
 
 
 def _described(schema: object, holder: Mapping[str, Any]) -> object:
-    """The schema under the description of what has it, which wins."""
+    """The schema with the description of its holder, if it has one."""
     if schema is True:
         schema = {}
     if isinstance(schema, Mapping) and holder.get("description"):

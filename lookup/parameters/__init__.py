@@ -1,1 +1,1 @@
-"""From documented properties to parameters: types, references, unions, enums, defaults, required or not."""
+"""From documented properties to parameters: types, references, unions, enums, defaults, requiredness."""

@@ -1,8 +1,8 @@
-"""How much of a document may be read more than once.
+"""Limits on how much of a document may be read more than once.
 
-References and branches let a small text stand for an endless one: a chain of fourteen objects that name the next one
-twice has 16,384 ends. What a tool may expand to is bounded by the size of the document that it stands in, so that
-reading stays linear in the text; beyond it, objects are taken without their keys, with a note.
+References and branches let a small text expand exponentially: a chain of fourteen objects that each name the next one
+twice has 16,384 ends. The size of the document limits the expansion of its tools, so that reading stays linear in the
+text. Beyond the limit, objects are read without their keys, with a note.
 """
 
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ _TIMES_THE_DOCUMENT: Final = 10
 
 
 class Allowance:
-    """What the tools of one document may expand to together, in members of objects.
+    """The total expansion of all tools of one document, in members of objects.
 
     Parameters
     ----------
     document : Mapping
-        What references point into; it may be endless itself only by references.
+        The document that references point into.
     """
 
     def __init__(self, document: Mapping[str, Any]) -> None:
@@ -26,7 +26,7 @@ class Allowance:
         self._left: int | None = None
 
     def take(self, members: int) -> bool:
-        """Whether an object with so many members may be read."""
+        """Whether an object with this number of members may be read."""
         if self._left is None:
             self._left = _TIMES_THE_DOCUMENT * _size(self._document)
         if self._left < members:
@@ -36,14 +36,14 @@ class Allowance:
 
 
 class Expansion:
-    """What one tool may expand to: some members of its own, then those of the document's allowance."""
+    """The expansion of one tool: a constant number of members, then the document's allowance."""
 
     def __init__(self, allowance: Allowance) -> None:
         self._own = _FOR_EACH_TOOL
         self._allowance = allowance
 
     def take(self, members: int = 1) -> bool:
-        """Whether an object with so many members may be read."""
+        """Whether an object with this number of members may be read."""
         if self._own >= members:
             self._own -= members
             return True
@@ -51,9 +51,9 @@ class Expansion:
 
 
 def _size(document: Mapping[str, Any]) -> int:
-    """How many members the objects and lists of a document have."""
+    """The number of members in all objects and lists of a document."""
     size = 0
-    seen: set[int] = set()  # YAML's aliases share what they name
+    seen: set[int] = set()  # YAML's aliases share objects
     waiting: list[Any] = [document]
     while waiting:
         node = waiting.pop()

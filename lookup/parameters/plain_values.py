@@ -1,23 +1,25 @@
-"""Values in documentation that a call can carry: enums, constants, defaults."""
+"""Values in documentation that a call can contain: enums, constants, defaults."""
 
 import json
 from typing import Any
 
 from lookup.dictionary import ValueType
 from lookup.errors import DocumentationError, LiteralError
-from lookup.forms.form import shown
+from lookup.messages import shown
 from lookup.parameters.unions import type_of
-from lookup.values.literal_text import render_literal
-from lookup.values.literals import parse_literal
+from lookup.values.literal_reader import parse_literal
+from lookup.values.literal_writer import render_literal
 
 
 def plain_value(value: Any, what: str, owner: str) -> Any:
-    """The value itself, if a literal can write it: no set, NaN, infinity, endless number or nesting, half character.
+    """Return the value if it can be written as a literal.
+
+    Rejected are sets, NaN, infinities, numbers that are too long, deep nesting, and lone surrogates.
 
     Raises
     ------
     DocumentationError
-        Naming ``owner`` and what the value was to be, such as ``default``.
+        Naming ``owner`` and ``what`` the value is, such as ``default``.
     """
     try:
         if isinstance(value, str):
@@ -33,7 +35,7 @@ def plain_value(value: Any, what: str, owner: str) -> Any:
 
 
 def read_enum(enum: object, where: str) -> tuple[tuple[Any, ...], ValueType]:
-    """The members of an enum, and their type; DocumentationError unless it is a list of plain values with members."""
+    """The members of an enum, and their type. Raises DocumentationError unless it is a non-empty list of values."""
     if not isinstance(enum, list | tuple) or not enum:
         raise DocumentationError(f"{where}: expected 'enum' to be a list with members, found {shown(enum)}")
     members = tuple(plain_value(member, "enum", where) for member in enum)

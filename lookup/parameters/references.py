@@ -1,4 +1,4 @@
-"""Following ``$ref`` inside one document: pointers, anchors, and an end to cycles."""
+"""Follow ``$ref`` inside one document: pointers, anchors and cycles."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -9,12 +9,12 @@ from lookup.parameters.expansion import Allowance
 
 _WORDS: Final = ("$ref", "$dynamicRef")
 _MAX_CHAIN: Final = 16
-# What a reference back to an object that is being read still tells of it.
+# What is taken from a reference to an object that is already being read.
 _OF_A_CYCLE: Final = ("type", "title", "description")
 
 
 class References:
-    """The places of one document that references name.
+    """The targets of references in one document.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class References:
 
     @cached_property
     def _anchors(self) -> dict[str, Mapping[str, Any]]:
-        """Anchor -> the definition that it names."""
+        """Anchor -> its definition."""
         definitions = self._root.get("$defs")
         found = definitions.values() if isinstance(definitions, Mapping) else ()
         return {
@@ -47,17 +47,17 @@ class References:
     def resolve(
         self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str], take: Callable[[int], bool]
     ) -> tuple[Mapping[str, Any], frozenset[str]]:
-        """The object that a reference names, under what stands beside the reference, which wins.
+        """The object that a reference names, merged with the words next to the reference, which win.
 
         Parameters
         ----------
         active : frozenset of str
-            The references inside whose objects ``spec`` stands. One of them again is a cycle, and gives the type
-            of its object without the keys.
+            The references that led to ``spec``. Following one of them again is a cycle: it gives the type of the
+            object without its keys.
         notes : list of str
-            Takes a line about a reference that leads nowhere, which gives an object that says nothing.
+            A note is added for a reference without a target. It resolves to an empty object.
         take : callable
-            Says whether so many members of an object may be read (again).
+            Whether an object with a number of members may be read (again).
         """
         for _ in range(_MAX_CHAIN):
             word = next((word for word in _WORDS if isinstance(spec.get(word), str)), None)

@@ -1,4 +1,4 @@
-"""Whether a key is required: one decision for every form, and the rule that took it."""
+"""Decide whether a key is required, for every form, and by which rule."""
 
 import re
 from collections.abc import Mapping
@@ -6,17 +6,17 @@ from typing import Any, Final
 
 from lookup.dictionary import Rule
 from lookup.errors import DocumentationError
-from lookup.forms.form import shown
+from lookup.messages import shown
 
 _FLAGS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
-# "[Optional]" anywhere, "(optional)" too; a bare word only where it opens the description as a marker.
+# "[Optional]" or "(optional)" anywhere; a bare word only as a marker at the start of the description.
 _BRACKETED = re.compile(r"[\[(]\s*(optional|required)\s*[\])]", re.IGNORECASE)
 _LEADING = re.compile(r"\s*(?:(optional|required)\s*(?:[.:,;!]|-\s|$)|(optional)\s)", re.IGNORECASE)
 
 
 MAX_SEARCHED: Final = 2000
-"""How far into a description a marker may stand: many keys may share one description."""
+"""How far a description is searched for a marker. Many keys may share one description."""
 
 
 def decide(
@@ -27,18 +27,18 @@ def decide(
     has_default: bool = False,
     habit: bool | None = None,
 ) -> tuple[bool | None, Rule]:
-    """Whether a key is required (``None``: the documentation does not tell), and why.
+    """Whether a key is required (``None`` if the documentation does not say), and the rule that decided it.
 
     Parameters
     ----------
     flag : bool, optional
         What the property itself says.
     listed : bool, optional
-        Whether a list of required keys names it; ``None`` without such a list.
+        Whether a list of required keys contains it; ``None`` without a list.
     has_default : bool
-        Whether a default is documented; such a key is optional.
+        Whether a default is documented. Such a key is optional.
     habit : bool, optional
-        What the form means by saying nothing.
+        The convention of the form if nothing else decides.
     """
     if flag is not None:
         return flag, "flag"
@@ -53,10 +53,9 @@ def decide(
 
 
 def prose(description: str) -> bool | None:
-    """What a description says of its key: ``[Optional] The city.`` or ``Required. string. The city.``
+    """Whether a description marks its key as required: ``[Optional] The city.`` or ``Required. string. The city.``
 
-    "The district where the service is required" says nothing: only a marker in brackets, or one that opens the
-    description, counts.
+    ``None`` without a marker. Only markers in brackets or at the start count, not "where the service is required".
     """
     match = _LEADING.match(description) or _BRACKETED.search(description, 0, MAX_SEARCHED)
     if not match:
@@ -65,12 +64,14 @@ def prose(description: str) -> bool | None:
 
 
 def own_flag(spec: Mapping[str, Any], owner: str) -> bool | None:
-    """What the property's own ``required`` or ``optional`` says, as a boolean or as "true", "yes", "false", "no".
+    """The property's own ``required`` or ``optional``: a boolean, or a word such as "true", "yes", "false", "no".
+
+    A list is ignored: it is the required list of a nested object.
 
     Raises
     ------
     DocumentationError
-        If it is neither; a list is the required list of a nested object and says nothing of the property.
+        If it is anything else.
     """
     for word, meaning in (("required", True), ("optional", False)):
         flag = spec.get(word)

@@ -1,7 +1,7 @@
 """Documented type names -> ``ValueType``.
 
-Names are compared without case. Dates and times are texts, since that is how a call writes them. A name that
-is not in the table (``torch.dtype``) and an empty one are ``any``.
+Names are compared without case. Dates and times are texts, because calls write them so. An unknown name
+(``torch.dtype``) or an empty one is ``any``.
 
 >>> str(value_type("List[str]")), str(value_type("ArrayList")), str(value_type("torch.dtype"))
 ('list[str]', 'list', 'any')
@@ -15,7 +15,7 @@ from typing import Final
 from lookup.dictionary import ANY, Kind, ValueType
 from lookup.errors import LiteralError
 from lookup.parameters.unions import type_of, united
-from lookup.values.literals import parse_literal
+from lookup.values.literal_reader import parse_literal
 
 _NAMES: Final[dict[Kind, str]] = {
     "str": (
@@ -35,7 +35,7 @@ NULL_NAMES: Final = frozenset({"null", "none", "nonetype", "undefined"})
 
 _GENERIC = re.compile(r"([\w.-]+)\s*(?:\[(.*)\]|\((.*)\)|<(.*)>)", re.DOTALL)
 _ARRAY_OF = re.compile(r"(?:array|list) of (.+)", re.IGNORECASE | re.DOTALL)
-# ``str, optional``, as docstrings and xLAM's tools write it.
+# ``str, optional`` in docstrings and in xLAM's tools.
 WITH_MARKER = re.compile(r",\s*(optional|required)\s*\Z", re.IGNORECASE)
 _MODULES: Final = ("typing.", "collections.abc.", "t.")
 _MAX_NESTING: Final = 8
@@ -43,12 +43,11 @@ _MAX_LENGTH: Final = 1000
 
 
 def value_type(written: str) -> ValueType:
-    """The normalised type of a name as documentation writes it; ``ANY`` where it is not known.
+    """The normalised type of a documented type name; ``ANY`` if it is unknown.
 
-    ``List[str]``, ``list(str)``, ``Array<String>``, ``string[]`` and ``array of strings`` give their element
-    type, ``Dict[str, int]`` the type of its values, ``Optional[int]`` and ``int | None`` a nullable ``int``,
-    ``int | str``, ``int/str`` and ``int or str`` a union, and ``Literal['a', 'b']`` the type of its members with the
-    members as ``enum``.
+    ``List[str]``, ``list(str)``, ``Array<String>``, ``string[]`` and ``array of strings`` have an element type;
+    ``Dict[str, int]`` has a value type. ``Optional[int]`` and ``int | None`` are a nullable ``int``. ``int | str``,
+    ``int/str`` and ``int or str`` are unions. ``Literal['a', 'b']`` is the type of its members with an ``enum``.
     """
     return _value_type(written, 0)
 
@@ -76,14 +75,14 @@ def _value_type(written: str, nesting: int) -> ValueType:
 
 
 def _union(branches: list[str], nesting: int) -> ValueType:
-    """Unknown branches make the whole unknown, as ``date/time of day`` is no union."""
+    """A union with an unknown branch is unknown: ``date/time of day`` is not a union."""
     named = [branch for branch in branches if branch.strip().lower() not in NULL_NAMES]
     found = united(_value_type(branch, nesting + 1) for branch in named)
     return replace(found, nullable=True) if len(named) < len(branches) else found
 
 
 def _generic(outer: str, inner: str, nesting: int) -> ValueType:
-    """``outer[inner]``: an optional type, a container with its element type, or the members of a literal."""
+    """The type ``outer[inner]``: an optional type, a union, a literal or a container."""
     outer = _without_module(outer)
     if outer == "optional":
         return replace(_value_type(inner, nesting + 1), nullable=True)
@@ -123,7 +122,7 @@ def _element(written: str, nesting: int) -> ValueType | None:
 
 
 def _bare(written: str) -> str:
-    """Without white space and quotes around, and without the module of a type."""
+    """The name without surrounding white space and quotes, and without its module."""
     name = written.strip()
     if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'`":
         name = name[1:-1].strip()
@@ -138,7 +137,7 @@ def _without_module(name: str) -> str:
 
 
 def _split(written: str, separator: str) -> list[str]:
-    """Split at the separators that stand outside brackets and quotes."""
+    """Split at the separators outside brackets and quotes."""
     parts, depth, start, quote = [], 0, 0, ""
     for index, char in enumerate(written):
         if quote:

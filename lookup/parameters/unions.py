@@ -1,4 +1,4 @@
-"""Types of values that may have one of several types."""
+"""Union types."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any, Final
 from lookup.dictionary import ANY, Kind, ParameterSpec, ValueType
 
 MAX_BRANCHES: Final = 32
-"""A union of more types than this is any value: each is compared with all others."""
+"""A union of more types is ``any``, because each type is compared with all others."""
 
 _PLAIN: Final[dict[str, Kind]] = {
     "str": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict", "tuple": "tuple"
@@ -20,10 +20,10 @@ def type_of(members: Iterable[Any]) -> ValueType:
 
 
 def united(types: Iterable[ValueType]) -> ValueType:
-    """The type of a value that has one of these types; ``ANY`` if one of them is unknown or there is none.
+    """The union of some types; ``ANY`` if one of them is unknown or there is none.
 
-    Enums of all of them are one enum; equal types are one type. Objects with documented keys are one object that may
-    have the keys of each and requires those that each requires.
+    If all have an enum, the enums are joined. Equal types are merged. Objects with documented keys become one object
+    with all their keys; a key is required if every object requires it.
     """
     found = list(types)
     nullable = any(t.nullable for t in found)
@@ -34,7 +34,7 @@ def united(types: Iterable[ValueType]) -> ValueType:
     distinct: list[ValueType] = []
     for t in found:
         plain = replace(t, nullable=False)
-        # A union with an enum of its own stays one branch: the enum says all.
+        # A union with its own enum stays one branch, because the enum takes precedence.
         inside = plain.any_of if plain.any_of and not plain.enum else (plain,)
         distinct += [branch for branch in inside if branch not in distinct]
         if len(distinct) > MAX_BRANCHES:
@@ -48,7 +48,7 @@ def united(types: Iterable[ValueType]) -> ValueType:
 
 
 def _with_one_object(types: list[ValueType]) -> list[ValueType]:
-    """Objects, and lists of objects, merged: what stands in an open bracket then tells which keys may follow."""
+    """Merge objects, and lists of objects, so that an open bracket determines which keys may follow."""
     for kind in ("dict", "list", "tuple"):
         same = [t for t in types if t.kind == kind]
         if len(same) > 1 and any(_has_keys(t) for t in same):
@@ -57,7 +57,7 @@ def _with_one_object(types: list[ValueType]) -> list[ValueType]:
                 types.append(replace(same[0], items=united(t.items or ANY for t in same)))
             elif all(t.properties for t in same):
                 types.append(ValueType("dict", properties=_merged([t.properties or () for t in same])))
-            else:  # one of them takes any keys
+            else:  # one of them allows any keys
                 types.append(ValueType("dict"))
     return types
 

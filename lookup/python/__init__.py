@@ -1,1 +1,1 @@
-"""Python as documentation: functions, signatures, docstrings, live callables."""
+"""Python as documentation: signatures, docstrings and live callables."""

@@ -1,4 +1,4 @@
-"""Live Python functions and pydantic models as documentation, read from their type hints rather than their source."""
+"""Read live Python functions and pydantic models from their type hints, not from their source."""
 
 import copy
 import functools
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.form import shown
+from lookup.messages import shown
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.property_reader import PropertyReader
 from lookup.python.docstring import document, read_docstring
@@ -29,15 +29,15 @@ _STARS: Final = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KE
 
 
 def read_callable(function: Callable[..., Any]) -> ToolSpec:
-    """The tool that a function, method, ``functools.partial`` or callable object is.
+    """Read a function, method, ``functools.partial`` or callable object as a tool.
 
-    Types come from the type hints as pydantic understands them, the rest from the docstring; what a source text of the
-    same function documents is equal. A hint that is no type to pydantic is ``any``, with a note.
+    Types come from the type hints as pydantic understands them; the rest comes from the docstring. The source text of
+    the function gives the same tool. A hint that pydantic does not accept is ``any``, with a note.
 
     Raises
     ------
     DocumentationError
-        If it is no callable, a class, has no name, or is a builtin without a signature.
+        If it is not callable, is a class, has no name, or is a builtin without a signature.
     """
     if isinstance(function, type) or not callable(function):
         found = f"the class {function.__name__}" if isinstance(function, type) else shown(function)
@@ -62,7 +62,7 @@ def read_callable(function: Callable[..., Any]) -> ToolSpec:
 
 def _signature(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
     if isinstance(function, functools.partial):
-        # A fresh one: update_wrapper() makes inspect forget what is bound.
+        # A new partial, because update_wrapper() hides the bound arguments from inspect.
         function = functools.partial(function.func, *function.args, **function.keywords)
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -95,16 +95,16 @@ def _parameter(parameter: inspect.Parameter, tool: str, namespace: dict[str, Any
 
 
 def _hint(annotation: object, namespace: dict[str, Any]) -> Any:
-    """The annotation with its forward references resolved; ``_EMPTY`` if that fails."""
+    """The annotation with forward references resolved; ``_EMPTY`` if that fails."""
     holder = SimpleNamespace(__annotations__={"hint": annotation})
     try:
         return typing.get_type_hints(holder, namespace, include_extras=True)["hint"]
-    except Exception:  # noqa: BLE001 - a forward reference is an expression, which can fail in any way
+    except Exception:  # noqa: BLE001 - a forward reference is an expression that can fail in any way
         return _EMPTY
 
 
 def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: list[str]) -> Parameter:
-    """The parameter with its type, and what ``Annotated`` says beside the type."""
+    """The parameter with its type and the extras of ``Annotated``."""
     from pydantic import TypeAdapter
     from pydantic.fields import FieldInfo
 
@@ -142,7 +142,7 @@ def _shown_type(annotation: object) -> str:
 
 
 def _described(found: Parameter, info: "FieldInfo", notes: list[str]) -> Parameter:
-    """The parameter with what pydantic's ``Field(...)`` says of it."""
+    """The parameter with the description and default of pydantic's ``Field(...)``."""
     from pydantic_core import PydanticUndefined
 
     found = replace(found, description=info.description or found.description)
@@ -159,7 +159,7 @@ def _described(found: Parameter, info: "FieldInfo", notes: list[str]) -> Paramet
 
 def _with_default(found: Parameter, value: Any, notes: list[str]) -> Parameter:
     if isinstance(value, Enum) and value.value in (found.enum or ()):
-        value = value.value  # any other enum member is rather a sentinel
+        value = value.value  # any other enum member is probably a sentinel
     try:
         default = copy.deepcopy(plain_value(value, "default", "a parameter"))
     except DocumentationError:
@@ -169,14 +169,14 @@ def _with_default(found: Parameter, value: Any, notes: list[str]) -> Parameter:
 
 
 def read_model(model: "type[BaseModel]") -> ToolSpec:
-    """The tool whose keys are the fields of a pydantic model, by their aliases where they have some.
+    """Read a pydantic model as a tool. Its keys are the fields, by their aliases if they have any.
 
     Name and description are those of the class.
 
     Raises
     ------
     DocumentationError
-        If it is no pydantic model, has no fields of its own (``RootModel``), or pydantic has no schema of it.
+        If it is not a pydantic model with fields, or pydantic cannot make a schema of it.
     """
     from pydantic import BaseModel, RootModel
 
@@ -198,7 +198,7 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
     for parameter in reader.parameters(schema):
         said = docstring.keys.get(parameter.name)
         if info := fields.get(parameter.name):
-            # What pydantic says otherwise is the docstring of the field's class.
+            # Otherwise pydantic's description is the docstring of the field's class.
             description = info.description or (said.description if said else "") or parameter.description
             parameter = replace(parameter, raw_type=_shown_type(info.annotation), description=description)
         parameters.append(parameter)
@@ -206,7 +206,7 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
-    """A generator that knows tuples and mixed enums; what no JSON Schema describes is any value, with a note."""
+    """A schema generator with tuples and mixed enums. What JSON Schema cannot describe is any value, with a note."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Generator(GenerateJsonSchema):
@@ -230,6 +230,6 @@ def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
 
 
 def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
-    """An enum's schema with the types of its members, which pydantic leaves out where they differ."""
+    """An enum's schema with the types of its members. Pydantic leaves them out if they differ."""
     names = list(dict.fromkeys(_JSON_TYPES.get(type(member), "") for member in schema.get("enum", [])))
     return schema if "type" in schema or not all(names) else {**schema, "type": names}

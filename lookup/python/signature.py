@@ -1,7 +1,7 @@
-"""Parameter lists as Python writes them, read in any text: ``(a: int, b: str = 'x', *, c: list[str] | None = None)``.
+"""Read Python parameter lists in any text: ``(a: int, b: str = 'x', *, c: list[str] | None = None)``.
 
-A linear scanner that knows brackets, strings and comments; nothing is evaluated. A key without a default is
-required, one with a default is optional, also where the default is an expression that only Python can evaluate.
+A linear scanner finds brackets, strings and comments; nothing is evaluated. A key with a default is optional, even if
+the default is an expression that only Python can evaluate; otherwise it is required.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.type_names import value_type
 from lookup.python.tokens import Member, read_list, read_string
-from lookup.values.literals import parse_literal
+from lookup.values.literal_reader import parse_literal
 
 _KEY = re.compile(r"[^\W\d]\w*")
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
@@ -27,10 +27,10 @@ _FACTORIES: Final[dict[str, Callable[[], Any]]] = {"list": list, "dict": dict}
 
 @dataclass(frozen=True)
 class Parameter:
-    """What a signature says of one key.
+    """One key of a signature.
 
-    ``raw_type`` is empty without an annotation. ``optional`` says that there is a default, which is ``MISSING`` if
-    no literal writes it.
+    ``raw_type`` is empty without an annotation. ``optional`` says whether there is a default; ``default`` is
+    ``MISSING`` if it is not a literal.
     """
 
     key: str
@@ -44,7 +44,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Signature:
-    """A parameter list, what of it was not taken over, and the offset behind it."""
+    """A parameter list, notes about what was ignored, and the offset behind it."""
 
     parameters: tuple[Parameter, ...]
     notes: tuple[str, ...]
@@ -52,15 +52,14 @@ class Signature:
 
 
 def read_signature(text: str, position: int, limit: int | None = None) -> Signature:
-    """Read the parameter list that opens at ``position``; it must close before ``limit``.
+    """Read the parameter list that opens at ``position``. It must close before ``limit``.
 
-    ``*args``, ``**kwargs`` and ``...`` are no keys but notes; a first parameter ``self`` or ``cls`` is dropped.
+    ``*args``, ``**kwargs`` and ``...`` become notes. A first parameter ``self`` or ``cls`` is dropped.
 
     Raises
     ------
     LiteralError
-        If the list is not closed, longer than ``MAX_LENGTH``, or a member of it is no parameter or a second one of
-        its name.
+        If the list is not closed or longer than ``MAX_LENGTH``, or if a member is not a parameter or repeats a name.
     """
     members, end = read_list(text, position, limit)
     parameters: dict[str, Parameter] = {}
@@ -89,7 +88,7 @@ def no_key(starred: str) -> str:
 
 
 def no_literal(key: str, written: str) -> str:
-    """The note for a default that no literal writes."""
+    """The note for a default that is not a literal."""
     shown = " ".join(written.split())
     shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
     return f"the default of {key!r} is no literal: {shown}"
@@ -108,7 +107,7 @@ def _parameter(member: Member, notes: list[str]) -> Parameter:
 
 
 def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Parameter:
-    """The parameter with what its annotation says: type, enum, and what ``Annotated`` adds.
+    """The parameter with the type and enum of its annotation, and with the extras of ``Annotated``.
 
     ``raw_type`` is the type verbatim on one line, without the quotes of a forward reference.
     """
@@ -119,7 +118,7 @@ def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Par
     if (match := _ANNOTATED.match(written)) or written.startswith("("):
         with contextlib.suppress(LiteralError):
             members, end = read_list(written, match.end() - 1 if match else 0)
-            # Brackets around a type are there to put it on several lines.
+            # A type in brackets may span several lines.
             if end != len(written) or (not match and len(members) > 1):
                 members = []
     raw_type = " ".join(line.strip() for line in (members[0].text if members else written).splitlines())
@@ -134,7 +133,7 @@ def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Par
 
 
 def _read_call(parameter: Parameter, call: re.Match[str], notes: list[str]) -> Parameter:
-    """The parameter with what ``Field(...)`` or ``Doc("...")`` says of it."""
+    """The parameter with the arguments of ``Field(...)`` or ``Doc("...")``."""
     try:
         members, _ = read_list(call.string, call.end() - 1)
     except LiteralError:
@@ -186,12 +185,12 @@ def _text(written: str) -> str:
 
 
 def read_value(written: str) -> Any:
-    """The value of a literal as Python source writes it: also ``1_000``, ``0x10``, ``'two ' 'parts'`` and ``r'\\d'``.
+    """The value of a Python literal, including ``1_000``, ``0x10``, ``'two ' 'parts'`` and ``r'\\d'``.
 
     Raises
     ------
     LiteralError
-        If the text is anything but one literal, or its value one that a call cannot carry (a set, NaN).
+        If the text is not one literal, or a call cannot contain its value (a set, NaN).
     """
     if _DIGIT_GROUPS.fullmatch(written):
         written = written.replace("_", "")
@@ -206,7 +205,7 @@ def read_value(written: str) -> Any:
 
 
 def _read_strings(written: str) -> str:
-    """Adjacent strings, maybe in brackets and over several lines, are one string."""
+    """Concatenate adjacent strings, which may be in brackets and on several lines."""
     if written.startswith("(") and written.endswith(")"):
         written = written[1:-1]
     parts: list[str] = []

@@ -1,14 +1,14 @@
-"""Tokens, strings, bracketed lists and types of Python source, found in any text by a linear scan."""
+"""Find tokens, strings, bracketed lists and types of Python source in any text, in linear time."""
 
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from lookup.errors import LiteralError
-from lookup.values.literals import MAX_DEPTH, read_literal
+from lookup.values.literal_reader import MAX_DEPTH, read_literal
 
 MAX_LENGTH: Final = 50_000
-"""Most characters of one bracketed list."""
+"""The longest bracketed list, in characters."""
 _TOKEN = re.compile(r"""["']|\#[^\n]*|\\\r?\n|[=!<>:]=|\blambda\b|[()\[\]{},:=\n]""")
 _CLOSER: Final = {"(": ")", "[": "]", "{": "}"}
 _STRING_STOP: Final = {
@@ -24,7 +24,7 @@ _BAR = re.compile(r"[ \t]*\|[ \t]*")
 
 
 class Member(NamedTuple):
-    """One member of a bracketed list without its comments, and that text cut at its ``:`` and its ``=``."""
+    """One member of a bracketed list without comments: the whole text, and its parts split at ``:`` and ``=``."""
 
     text: str
     key: str
@@ -34,12 +34,14 @@ class Member(NamedTuple):
 
 
 def read_string(text: str, position: int, limit: int | None = None) -> tuple[str, int]:
-    """The value of the Python string at ``position``, also a raw one, and the offset behind it.
+    """The value of the (raw) Python string at ``position``, and the offset behind it.
+
+    A string with an invalid escape is returned as written.
 
     Raises
     ------
     LiteralError
-        If none starts there, or it is not closed before ``limit``. A wrong escape leaves the string as written.
+        If no string starts there, or it is not closed before ``limit``.
     """
     opening = _QUOTE.match(text, position)
     if not opening:
@@ -55,12 +57,12 @@ def read_string(text: str, position: int, limit: int | None = None) -> tuple[str
 
 
 def string_end(text: str, position: int, limit: int) -> int:
-    """The offset behind the string whose quote stands at ``position``.
+    """The offset behind the string that starts at ``position``.
 
     Raises
     ------
     LiteralError
-        If it is not closed before ``limit``, or before the end of the line for one quote.
+        If it is not closed before ``limit``, or before the end of the line if it has a single quote.
     """
     quote = text[position]
     if text.startswith(quote * 3, position):
@@ -81,8 +83,8 @@ def read_list(text: str, position: int, limit: int | None = None) -> tuple[list[
     Raises
     ------
     LiteralError
-        If it is not closed before ``limit`` and within ``MAX_LENGTH``, is deeper than 64, its brackets do not match, or
-        a member before the last one is empty.
+        If it is not closed before ``limit`` and within ``MAX_LENGTH``, is nested deeper than 64, its brackets do not
+        match, or a member before the last one is empty.
     """
     limit = min(len(text) if limit is None else limit, position + MAX_LENGTH)
     members: list[Member] = []
@@ -106,13 +108,13 @@ def read_list(text: str, position: int, limit: int | None = None) -> tuple[list[
 
 
 class _Draft:
-    """A member of a list while it is being read."""
+    """A member of a list that is being read."""
 
     def __init__(self, start: int) -> None:
         self.start = start
         self.colon: int | None = None
         self.equals: int | None = None
-        self.in_lambda = False  # between ``lambda`` and its colon, where commas separate no members
+        self.in_lambda = False  # between ``lambda`` and its colon, commas do not separate members
         self.comments: list[tuple[int, int]] = []
 
     def cut(self, token: str, start: int) -> None:
@@ -145,12 +147,12 @@ class _Draft:
 
 
 def tokens(text: str, position: int, limit: int) -> Iterator[tuple[str, int, int, int]]:
-    """What structures Python source from ``position`` on: token, start, end, and how many brackets are open around it.
+    """Structural tokens of Python source from ``position`` on: token, start, end, and number of open brackets.
 
     Raises
     ------
     LiteralError
-        At a string that is not closed, a closing bracket that closes nothing, or more than 64 open brackets.
+        At an unclosed string, an unmatched closing bracket, or more than 64 open brackets.
     """
     closers: list[str] = []
     while match := _TOKEN.search(text, position, limit):
@@ -170,7 +172,7 @@ def tokens(text: str, position: int, limit: int) -> Iterator[tuple[str, int, int
 def type_end(text: str, position: int, limit: int) -> int:
     """The offset behind what looks like a type: ``str``, ``a.B[c, d] | None``, ``'Later'``, ``List<int>``.
 
-    ``position`` itself where nothing does.
+    Returns ``position`` if nothing does.
     """
     start = position
     while True:

@@ -1,1 +1,1 @@
-"""Finding tools in any text: objects, places, who speaks, and what was not read."""
+"""Find tools in any text: JSON and YAML objects, positions, speakers, and what was not read."""

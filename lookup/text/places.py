@@ -1,20 +1,20 @@
-"""Offsets of a text: the lines and columns they stand at, the stretches that cover them."""
+"""Offsets of a text: their lines and columns, and the ranges that cover them."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from lookup.dictionary import Span
+from lookup.source import Span
 
 
 class Places:
-    """Where the offsets of one text stand; finding the lines costs one pass, each offset a binary search."""
+    """Lines and columns of a text's offsets: one pass over the text, then a binary search for each offset."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._starts: list[int] | None = None
 
     def line_column(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both counted from 1."""
+        """The line and column of an offset, both counted from 1."""
         if self._starts is None:
             self._starts = [0]
             position = self._text.find("\n")
@@ -25,14 +25,14 @@ class Places:
         return line, offset - self._starts[line - 1] + 1
 
     def span(self, start: int, end: int) -> Span:
-        """The stretch ``start`` to ``end``, without white space at its end."""
+        """The range ``start`` to ``end`` without trailing white space."""
         while end > start + 1 and self._text[end - 1].isspace():
             end -= 1
         return Span(start, end, *self.line_column(start), *self.line_column(max(start, end - 1)))
 
 
 class Stretches:
-    """Stretches ``(start, end)`` of a text, merged where they overlap."""
+    """Ranges ``(start, end)`` of a text. Overlapping ones are merged."""
 
     def __init__(self, stretches: Iterable[tuple[int, int]]) -> None:
         self._starts: list[int] = []
@@ -45,12 +45,12 @@ class Stretches:
                 self._ends.append(end)
 
     def end_at(self, offset: int) -> int | None:
-        """Where the stretch that covers an offset ends; ``None`` if none does."""
+        """The end of the range that covers an offset; ``None`` if there is none."""
         index = bisect_right(self._starts, offset) - 1
         return self._ends[index] if index >= 0 and offset < self._ends[index] else None
 
     def gaps(self, length: int) -> Iterator[tuple[int, int]]:
-        """What they leave of a text of so many characters."""
+        """The ranges in between, in a text of ``length`` characters."""
         yield from zip([0, *self._ends], [*self._starts, length], strict=True)
 
     def __bool__(self) -> bool:

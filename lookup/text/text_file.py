@@ -1,4 +1,4 @@
-"""Reading a user's text file, with one clear message for everything that can be wrong with it."""
+"""Read a user's text file."""
 
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,13 +10,13 @@ MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 
 
 def read_text(path: str | Path, error: type[ToolDecodingError] = DocumentationError) -> str:
-    """The text of a UTF-8 file, without a byte order mark.
+    """The text of a UTF-8 file without a byte order mark.
 
     Raises
     ------
     ToolDecodingError
-        Of the type ``error``, if the file is missing (the message names the nearest one in its folder), a
-        directory, unreadable, larger than 64 MiB, or not UTF-8.
+        Of type ``error``, if the file is missing (the message suggests a similar name in its folder), a directory,
+        unreadable, larger than 64 MiB, or not UTF-8.
     """
     path = Path(path)
     try:
@@ -30,7 +30,7 @@ def read_text(path: str | Path, error: type[ToolDecodingError] = DocumentationEr
         raise error(f"{path}: no such file{_nearest(path)}") from None
     except OSError as cause:
         raise error(f"{path}: cannot be read: {cause.strerror}") from None
-    except ValueError as cause:  # a name that no file can have
+    except ValueError as cause:  # an impossible file name
         raise error(f"{path!r}: cannot be read: {cause}") from None
     try:
         return data.decode("utf-8-sig")
@@ -42,7 +42,7 @@ def read_text(path: str | Path, error: type[ToolDecodingError] = DocumentationEr
 
 
 def _nearest(path: Path) -> str:
-    """``; did you mean …?`` where the folder holds a file of a similar name."""
+    """``; did you mean …?`` if the folder contains a file with a similar name."""
     folder = path.parent
     if not folder.is_dir():
         return f"; there is no folder {folder} either"

@@ -1,4 +1,4 @@
-"""Text that looks like documentation of a tool, for what no form has read."""
+"""Find text that looks like the documentation of a tool but was not read by any form."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from lookup.text.places import Stretches
 
 MAX_REPORTED: Final = 50
 
-# Each alternative begins with fixed text or at the start of a line, so that a search is one pass.
+# Each alternative begins with fixed text or at the start of a line, so that a search takes one pass.
 _LOOKS_LIKE = re.compile(
     r"""(?P<key>["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)["'][ \t]*:)
       | (?P<element><(?:function|tool|api)[ \t][^<>\n]{0,200}name[ \t]*=[^<>\n]{0,200}>)
@@ -38,14 +38,14 @@ _REASONS: Final = {
 
 
 def find_unread(text: str, parsed: Stretches, read: Stretches) -> Iterator[tuple[int, int, str]]:
-    """Stretches ``(start, end, what it looks like)`` that no form has read, in order, at most 50.
+    """Unread ranges ``(start, end, what it looks like)`` in order, at most 50.
 
     Parameters
     ----------
     parsed : Stretches
-        The literals and tools of the text: what stands in them is what it is, except the text of strings.
+        The literals and tools of the text. They are only searched for documentation inside strings.
     read : Stretches
-        The tools alone.
+        The tools only.
     """
     found = []
     for start, end in parsed.gaps(len(text)):

@@ -1,1 +1,1 @@
-"""Values as text: literals, notations, and the grammars that constrain what a model writes."""
+"""Values as text: literals, notations, and the grammars that constrain the values a model writes."""

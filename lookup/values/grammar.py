@@ -1,7 +1,7 @@
-"""Value grammars: what a parameter's value may be as text, asked of beginnings of it.
+"""Value grammars: which texts are values of a parameter, or prefixes of one.
 
-Texts and numbers are ``regex`` patterns; brackets, the keys of objects and the members of enums are read with a stack
-(``lookup.values.shapes``). What has been read of a beginning is kept, so a value that grows is read once.
+Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members of enums are parsed with a stack
+(``lookup.values.shapes``). The state behind each prefix is cached, so a growing value is read only once.
 """
 
 import weakref
@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
-from lookup.values.brackets import Quoted
+from lookup.values.bracket_shapes import Quoted
 from lookup.values.notations import INSIDE, QUOTED_TEXT, RENDERERS, Notation
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, closing
@@ -21,13 +21,13 @@ from lookup.values.type_shapes import shape_of, text_shape
 Constraint = Literal["typed", "free"]
 
 MAX_CLOSING: Final = 65_536
-"""Bytes that closing a value may take at most."""
+"""The most bytes that closing a value may take."""
 
 MAX_WIDTH: Final = 256
-"""In so many ways one beginning may be read at most."""
+"""The most ways in which one prefix may be read."""
 
-_MAX_KEPT: Final = 512  # beginnings of one grammar
-_MAX_TOKEN: Final = 32  # a beginning is looked for among those that are shorter by so many characters
+_MAX_KEPT: Final = 512  # cached prefixes of one grammar
+_MAX_TOKEN: Final = 32  # how many characters shorter a cached prefix may be
 
 
 class ValueGrammar:
@@ -36,17 +36,17 @@ class ValueGrammar:
     Parameters
     ----------
     shape : Shape
-        Of the literals.
+        The shape of the literals.
     opener : str
     literals : tuple of str, optional
-        All literals, where they can be listed.
+        All literals if they can be listed.
 
     Attributes
     ----------
     opener : str
-        Text that every literal begins with (an opening quote or bracket), empty if there is none.
+        The text that every literal begins with (an opening quote or bracket); may be empty.
     choices : tuple of str, or None
-        All literals, when they can be listed and none is a prefix of another (enums, booleans).
+        All literals, if they can be listed and none is a prefix of another (enums, booleans).
     """
 
     def __init__(self, shape: Shape, opener: str = "", literals: tuple[str, ...] | None = None) -> None:
@@ -65,58 +65,58 @@ class ValueGrammar:
 
     @property
     def shortest(self) -> int:
-        """Bytes of the shortest whole literal."""
+        """Bytes of the shortest literal."""
         return self._shape.size
 
     @property
     def longest_closing(self) -> int:
-        """Bytes that ``close`` never exceeds, whatever the beginning, the empty one among them.
+        """An upper bound on the bytes that ``close`` returns for any prefix, including the empty one.
 
-        It holds all required keys of objects with their shortest values; some bytes above the exact bound. Time linear
-        in the size of the documented type, once.
+        It includes all required keys of objects with their shortest values. It is computed once, in time linear in the
+        size of the documented type.
         """
         return max(self._shape.size, self._shape.longest_closing)
 
     @property
     def width(self) -> int:
-        """A bound on the ways in which one beginning may be read."""
+        """An upper bound on the ways in which one prefix may be read."""
         return self._shape.width
 
     def complete(self, text: str) -> bool:
-        """Whether ``text`` is a whole literal whose objects have each key once and all required ones."""
+        """Whether ``text`` is a complete literal. Its objects have unique keys and all required ones."""
         return any(reading.whole and reading.frame is None for reading in self._read(text))
 
     def possible(self, text: str) -> bool:
-        """Whether ``text`` is such a literal or the beginning of one."""
+        """Whether ``text`` is a literal or a prefix of one."""
         return bool(self._read(text))
 
     def bytes_after(self, text: str) -> frozenset[int]:
-        """What the UTF-8 of a character that may follow ``text`` can begin with."""
+        """The first UTF-8 bytes of all characters that may follow ``text``."""
         found = self._bytes.get(text)
         if found is None:
             if len(self._bytes) >= _MAX_KEPT:
-                self._bytes.clear()  # not one by one: threads may share a grammar
+                self._bytes.clear()  # all at once, because threads may share a grammar
             found = frozenset[int]().union(*(reading.first_bytes() for reading in self._read(text)))
             self._bytes[text] = found
         return found
 
     def possible_behind(self, text: str, part: bytes) -> bool:
-        """Whether a character whose UTF-8 begins with ``part``, of the first byte on, may follow ``text``."""
+        """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
         readings = self._read(text)
         letters = {c for reading in readings for c in reading.letters() if c.encode().startswith(part)}
         return any(reading.takes(c) for reading in readings for c in letters | {ANY_CHARACTER})
 
     def extendable(self, text: str) -> bool:
-        """Whether the complete literal ``text`` is also the beginning of a longer one (``1`` of ``13``)."""
+        """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""
         return bool(self.bytes_after(text))
 
     def close(self, text: str) -> str:
-        """A short text that completes the beginning ``text``, at most ``longest_closing`` bytes.
+        """A short text that completes ``text``, at most ``longest_closing`` bytes.
 
         Raises
         ------
         LiteralError
-            If ``text`` is not the beginning of a literal of this grammar.
+            If ``text`` is not a prefix of a literal of this grammar.
         """
         readings = self._read(text)
         if not readings:
@@ -125,7 +125,7 @@ class ValueGrammar:
         return "" if whole else closing(readings)
 
     def beside(self, literal: str) -> "ValueGrammar":
-        """The grammar, and one literal more."""
+        """This grammar with one more literal."""
         return ValueGrammar(
             Union([self._shape, Literals([literal])]),
             self.opener if literal.startswith(self.opener) else "",
@@ -133,7 +133,7 @@ class ValueGrammar:
         )
 
     def _read(self, text: str) -> list[Reading]:
-        """The readings of a beginning; only what was not read before is read."""
+        """The readings of a prefix. Continues from a shorter prefix in the cache."""
         found = self._kept.get(text)
         if found is not None:
             return found
@@ -151,21 +151,21 @@ class ValueGrammar:
 
 
 _GRAMMARS: dict[int, tuple["weakref.ref[ParameterSpec]", dict[tuple[Notation, Constraint], ValueGrammar]]] = {}
-"""By the identity of each living spec: comparing specs by value costs as much as what their documentation holds."""
+"""``id`` of each living spec -> its grammars. Comparing specs by value would be too slow."""
 
 
 def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:
-    """The grammar of a parameter's values; made once for each object ``spec``, as long as it lives.
+    """The grammar of a parameter's values, cached for the lifetime of ``spec``.
 
-    ``typed`` admits literals of the documented type, only members where an enum is documented, the documented
-    default beside both, and null where it is allowed. ``free`` is the paper's way (section 3.2): any literal, to be
-    dropped by the type check when voting.
+    ``typed`` allows literals of the documented type, or the members of a documented enum; also the documented default,
+    and null if it is allowed. ``free`` allows any literal, as in the paper (section 3.2); the type check of the vote
+    then drops wrong ones.
 
     Raises
     ------
     DocumentationError
-        Naming the key, if its type is nested too deep, allows too many types side by side, or if its required keys
-        take too much text.
+        Naming the key, if its type is nested too deep or is a union of too many types, or if its required keys are too
+        long.
     """
     number = id(spec)
     if number not in _GRAMMARS:
@@ -190,7 +190,7 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
     if spec.type.nullable:
         beside.append(render(None))
     for literal in beside:
-        # In quoted notation a value is never empty.
+        # A quoted value is never empty.
         if literal != "''" and not grammar.complete(literal):
             grammar = grammar.beside(literal)
     if grammar.width > MAX_WIDTH:
@@ -215,7 +215,7 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
         return ValueGrammar(text_shape(QUOTED_TEXT), "'")
     if kind == "str":
         return ValueGrammar(text_shape(inside.plain_text), inside.plain_text.quote)
-    shape = shape_of(replace(value_type, nullable=False), notation)  # null stands beside
+    shape = shape_of(replace(value_type, nullable=False), notation)  # null is added later
     opener = shape.bracket
     if notation == "quoted":
         shape, opener = Quoted(shape), f"'{opener}"
@@ -223,6 +223,6 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
 
 
 def admits_text(value_type: ValueType) -> bool:
-    """Whether any text is a value of the type, so that a quoted text is itself and no literal in quotes."""
+    """Whether any text is a value of the type. Then a quoted value is that text, not a literal in quotes."""
     branches = value_type.any_of or (value_type,)
     return any(branch.kind in ("str", "any") and not branch.enum and not branch.any_of for branch in branches)

@@ -1,20 +1,20 @@
-"""Values as text: reading a literal that a model wrote, writing one, closing an unfinished one."""
+"""Read a literal that a model wrote, write one, or close an unfinished one."""
 
 from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
 from lookup.values.grammar import ValueGrammar, admits_text
-from lookup.values.literal_text import render_json, render_literal, render_quoted
-from lookup.values.literals import parse_literal
+from lookup.values.literal_reader import parse_literal
+from lookup.values.literal_writer import render_json, render_literal, render_quoted
 from lookup.values.notations import RENDERERS, Notation
 
 
 def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
-    """The Python value of a literal; in quoted notation the content is read by the documented type.
+    """The Python value of a literal. In quoted notation, the documented type determines how the content is read.
 
-    A quoted content that is no literal of its type stays a string, so that the type check can say so. In JSON the
-    documentation says which arrays are tuples.
+    A quoted content that is not a literal of its type stays a string, so that the type check can report it. In JSON,
+    the documentation determines which arrays are tuples.
 
     Raises
     ------
@@ -42,14 +42,14 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
 
 
 def _with_tuples(value: Any, value_type: ValueType) -> Any:
-    """A value read from JSON with tuples where the documentation has them."""
+    """A value read from JSON, with lists converted to tuples as documented."""
     if not isinstance(value, list | dict):
         return value
     written = render_json(value) if value_type.enum else ""
     for member in value_type.enum or ():
         if isinstance(member, list | tuple | dict) and render_json(member) == written:
             return member
-    # A list is right for a tuple as well: where both are documented, the type check knows which it is.
+    # If both list and tuple are documented, keep the list: the type check accepts it for either.
     kinds = ("list", "tuple") if isinstance(value, list) else ("dict",)
     branch = next((t for kind in kinds for t in value_type.any_of or (value_type,) if t.kind == kind), ANY)
     if isinstance(value, list):
@@ -60,24 +60,24 @@ def _with_tuples(value: Any, value_type: ValueType) -> Any:
 
 
 def render_value(value: Any, notation: Notation) -> str:
-    """The literal of ``value``: ``True``, ``'True'`` and ``true`` in python, quoted and json notation."""
+    """The literal of ``value``: ``True``, ``'True'`` or ``true`` in python, quoted or json notation."""
     return RENDERERS[notation](value)
 
 
 def admissible(text: str, grammar: ValueGrammar) -> bool:
-    """Whether ``text`` can become a literal of this grammar whose objects have each key once and all required ones."""
+    """Whether ``text`` is the beginning of a literal of this grammar (unique keys, all required keys)."""
     return grammar.possible(text)
 
 
 def admissible_behind(text: str, part: bytes, grammar: ValueGrammar) -> bool:
-    """Whether a character whose UTF-8 begins with ``part`` may follow ``text``."""
+    """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
     return grammar.possible_behind(text, part)
 
 
 def close_literal(text: str, grammar: ValueGrammar) -> str:
-    """What must follow ``text``, the beginning of a literal, to complete it: at most ``grammar.longest_closing`` bytes.
+    """A text that completes ``text``, the beginning of a literal. At most ``grammar.longest_closing`` bytes.
 
-    Time linear in what is written, and in ``text`` where it was not read before.
+    The time is linear in the length of the result, and of ``text`` as far as it is new to the grammar.
 
     Raises
     ------

@@ -1,31 +1,31 @@
-"""How values are written: as Python literals, between quotes, or as JSON.
+"""Notations of values: Python literals, quoted literals, or JSON.
 
 ``python`` writes Python literals (``days=3``). ``quoted`` writes every value between single quotes (``days='3'``), as
-API-Bank does; strings inside a list or dict then stand in double quotes, and a value is never empty, because API-Bank's
-own reader skips one that is. ``json`` writes JSON, where a tuple is an array.
+in API-Bank; strings inside a list or dict have double quotes. A quoted value is never empty, because API-Bank's reader
+skips empty ones. ``json`` writes JSON; a tuple is an array.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from lookup.values.literal_text import escape, render_json, render_literal, render_quoted
+from lookup.values.literal_writer import escape, render_json, render_literal, render_quoted
 
 Notation = Literal["python", "quoted", "json"]
 
 _CONTROL = r"\x00-\x1f\x7f"
 _BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
-_PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a half alone is no Unicode text
+_PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a lone surrogate is not valid
 
 
 @dataclass(frozen=True)
-class TextForm:
-    """How a text is written.
+class TextSyntax:
+    """The syntax of a text.
 
     Attributes
     ----------
     quote : str
-        Around it.
+        The quote character.
     unit : str
         ``regex`` pattern of one character or escape between the quotes.
     may_be_empty : bool
@@ -36,43 +36,43 @@ class TextForm:
     may_be_empty: bool = True
 
 
-_SINGLE: Final = TextForm("'", rf"(?:[^'\\{_CONTROL}]|\\['\"\\nrt])")
-_DOUBLE: Final = TextForm('"', rf'(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])')
-_INNER: Final = TextForm('"', rf"(?:[^\"'\\{_CONTROL}]|\\')")
-_JSON: Final = TextForm('"', rf'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
+_SINGLE: Final = TextSyntax("'", rf"(?:[^'\\{_CONTROL}]|\\['\"\\nrt])")
+_DOUBLE: Final = TextSyntax('"', rf'(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])')
+_INNER: Final = TextSyntax('"', rf"(?:[^\"'\\{_CONTROL}]|\\')")
+_JSON: Final = TextSyntax('"', rf'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
 
-QUOTED_TEXT: Final = TextForm("'", _SINGLE.unit, may_be_empty=False)
-"""A text in quoted notation: itself between quotes, not empty."""
+QUOTED_TEXT: Final = TextSyntax("'", _SINGLE.unit, may_be_empty=False)
+"""A non-empty text in quoted notation."""
 
 RENDERERS: Final[Mapping[Notation, Callable[[Any], str]]] = {
     "python": render_literal,
     "quoted": render_quoted,
     "json": render_json,
 }
-"""How each notation writes a value."""
+"""Notation -> function that writes a value."""
 
 
 @dataclass(frozen=True)
 class Inside:
-    """How a notation writes what stands inside the brackets of a list, tuple or dict, or in none.
+    """How a notation writes the members of lists, tuples and dicts.
 
     Attributes
     ----------
-    plain_text : TextForm
-        Of a text that is the whole value.
-    texts : tuple of TextForm
-        The ways to write one inside brackets.
+    plain_text : TextSyntax
+        A text that is the whole value.
+    texts : tuple of TextSyntax
+        The alternatives for a text inside brackets.
     booleans : tuple of str
     null : str
     render : callable
-        Value -> its literal.
+        Value -> literal.
     keys : callable
-        Key -> the ways to write it.
+        Key -> the alternatives for writing it.
     has_tuples : bool
     """
 
-    plain_text: TextForm
-    texts: tuple[TextForm, ...]
+    plain_text: TextSyntax
+    texts: tuple[TextSyntax, ...]
     booleans: tuple[str, str]
     null: str
     render: Callable[[Any], str]
@@ -81,7 +81,7 @@ class Inside:
 
 
 def _between_quotes(value: Any) -> str:
-    """A literal that stands between single quotes with the list or dict that holds it."""
+    """A literal inside a list or dict that is written between single quotes."""
     return escape(render_literal(value, '"'), "'")
 
 
@@ -112,4 +112,4 @@ INSIDE: Final[Mapping[Notation, Inside]] = {
         has_tuples=False,
     ),
 }
-"""What each notation writes inside of brackets."""
+"""Notation -> how it writes the inside of brackets."""

@@ -1,5 +1,5 @@
-"""Texts, numbers, literals that are listed, and unions as shapes (``lookup.values.shapes``)."""
-# ruff: noqa: D102 - an overriding method does what is said of the overridden one
+"""Shapes of texts, numbers, listed literals and unions (``lookup.values.shapes``)."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
 from collections.abc import Iterable, Sequence
@@ -8,7 +8,7 @@ from typing import Final
 
 import regex
 
-from lookup.values.notations import TextForm
+from lookup.values.notations import TextSyntax
 from lookup.values.shapes import (
     ANY_CHARACTER,
     ASCII,
@@ -30,32 +30,32 @@ class Text(Shape):
 
     _COMPLETIONS: Final = ("", "\\", "'", *("0" * n for n in range(1, 5)))
     _LOW_HALF: Final = "\\udc00"
-    _BEGUN: Final = ("\\", "\\u", "\\ud8")  # escapes that lack most
+    _BEGUN: Final = ("\\", "\\u", "\\ud8")  # escapes with the longest completions
 
-    def __init__(self, form: TextForm) -> None:
-        self.form = form
-        self._unit = _compile(form.unit)
-        self._units = _compile(f"{form.unit}++")
+    def __init__(self, syntax: TextSyntax) -> None:
+        self.syntax = syntax
+        self._unit = _compile(syntax.unit)
+        self._units = _compile(f"{syntax.unit}++")
         self._bytes_within: dict[str, frozenset[int]] = {}
 
     def go_on(self, pending: str, character: str) -> str | None:
-        """What is pending of an escape behind one character more; None if no text goes on so."""
+        """The pending part of an escape after one more character; ``None`` if the character may not follow."""
         return _unit_step(self._unit, pending, character)
 
     def skip(self, text: str, position: int) -> int:
-        """The end of the whole characters and escapes that stand at ``position``."""
+        """The end of the complete characters and escapes that begin at ``position``."""
         found = self._units.match(text, position)
         return found.end() if found else position
 
     def bytes_within(self, pending: str) -> frozenset[int]:
-        """What the UTF-8 of a character that goes on with a text, or with a pending escape, can begin with."""
+        """The first UTF-8 bytes of the characters that may continue a text or a pending escape."""
         if pending not in self._bytes_within:
             going_on = (c for c in (*ASCII, ANY_CHARACTER) if self.go_on(pending, c) is not None)
             self._bytes_within[pending] = leading_bytes(going_on)
         return self._bytes_within[pending]
 
     def completion(self, pending: str) -> str:
-        """What completes an escape."""
+        """The text that completes an escape."""
         halves = (self._LOW_HALF[start:] for start in range(len(self._LOW_HALF)))
         behind = ("0" * n + self._LOW_HALF for n in (1, 2))
         rests = (*self._COMPLETIONS, *halves, *behind) if pending else ("",)
@@ -63,7 +63,7 @@ class Text(Shape):
 
     @property
     def size(self) -> int:
-        return 2 if self.form.may_be_empty else 3
+        return 2 if self.syntax.may_be_empty else 3
 
     @cached_property
     def longest_closing(self) -> int:
@@ -71,14 +71,14 @@ class Text(Shape):
         return max(self.size, *(1 + len(self.completion(escape)) for escape in begun))
 
     def shortest(self) -> str:
-        return self.form.quote + ("" if self.form.may_be_empty else "0") + self.form.quote
+        return self.syntax.quote + ("" if self.syntax.may_be_empty else "0") + self.syntax.quote
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [TextReading(self, frame)] if character == self.form.quote else []
+        return [TextReading(self, frame)] if character == self.syntax.quote else []
 
 
 class TextReading(Reading):
-    """Behind the opening quote of a text."""
+    """Inside a text, behind its opening quote."""
 
     def __init__(self, text: Text, frame: Frame | None, written: str = "", pending: str = "") -> None:
         self.frame = frame
@@ -87,11 +87,13 @@ class TextReading(Reading):
         self._pending = pending
 
     def read(self, character: str) -> Iterable[Reading]:
-        form = self.text.form
-        if not self._pending and character == form.quote:
-            if not self._written and not form.may_be_empty:
+        syntax = self.text.syntax
+        if not self._pending and character == syntax.quote:
+            if not self._written and not syntax.may_be_empty:
                 return []
-            return [Ended(None)] if self.frame is None else self.frame.ended(form.quote + self._written + form.quote)
+            return (
+                [Ended(None)] if self.frame is None else self.frame.ended(syntax.quote + self._written + syntax.quote)
+            )
         pending = self.text.go_on(self._pending, character)
         return [] if pending is None else [TextReading(self.text, self.frame, self._written + character, pending)]
 
@@ -102,25 +104,27 @@ class TextReading(Reading):
         return TextReading(self.text, self.frame, self._written + text[position:end]), end
 
     def closing(self) -> str:
-        form = self.text.form
-        if not self._written and not form.may_be_empty:
+        syntax = self.text.syntax
+        if not self._written and not syntax.may_be_empty:
             return self.text.shortest()[1:]
         begun = self._written + self.text.completion(self._pending)
         rests = itertools.chain([""], map(str, itertools.count()))
-        rest = next(r for r in rests if self.frame is None or self.frame.admits(form.quote + begun + r + form.quote))
-        return begun[len(self._written) :] + rest + form.quote
+        rest = next(
+            r for r in rests if self.frame is None or self.frame.admits(syntax.quote + begun + r + syntax.quote)
+        )
+        return begun[len(self._written) :] + rest + syntax.quote
 
     def identity(self) -> tuple[object, ...]:
         return TextReading, id(self.text), id(self.frame), self._written
 
     def first_bytes(self) -> frozenset[int]:
-        quote = self.text.form.quote
+        quote = self.text.syntax.quote
         closers = frozenset(quote.encode()) if not self._pending and self.takes(quote) else NO_BYTES
         return closers | self.text.bytes_within(self._pending)
 
 
 class Number(Shape):
-    """Numbers of a bounded length, by a ``regex`` pattern."""
+    """Numbers of bounded length, given by a ``regex`` pattern."""
 
     size = 1
     longest_closing = 1
@@ -136,7 +140,7 @@ class Number(Shape):
 
 
 class NumberReading(Reading):
-    """Inside a number, or where it may end."""
+    """Inside a number or at its end."""
 
     def __init__(self, number: Number, frame: Frame | None, written: str) -> None:
         self.frame = frame
@@ -157,7 +161,7 @@ class NumberReading(Reading):
 
 
 class Literals(Shape):
-    """Some literals as they stand: the members of an enum, True and False, a default."""
+    """Given literals: the members of an enum, booleans, a default."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self._given = tuple(literals)
@@ -183,7 +187,7 @@ class Literals(Shape):
 
 
 class LiteralReading(Reading):
-    """Inside one of some literals, or where it may end."""
+    """Inside a given literal or at its end."""
 
     def __init__(self, shape: Literals, frame: Frame | None, span: Span) -> None:
         self.frame = frame
@@ -207,7 +211,7 @@ class LiteralReading(Reading):
 
 
 class Union(Shape):
-    """The literals of any of some shapes."""
+    """The literals of several shapes."""
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
         self._shapes: tuple[Shape, ...] = tuple(b for shape in shapes for b in _branches(shape))

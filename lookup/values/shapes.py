@@ -1,18 +1,18 @@
-"""What a value looks like as text, read character by character.
+"""An incremental parser of values, character by character.
 
-A ``Shape`` describes the literals of one type. Reading the beginning of a literal gives ``Reading``s: mostly one, and
-several where a union leaves open which of its types is being written. A reading that stands inside brackets knows them
-as a ``Frame``, which knows the frame around it. All three are immutable, so a beginning is read once and shared by
-everything that goes on from it; what is still missing is told by the reading and its frames, from the inside out.
+A ``Shape`` describes the literals of one type. Reading a prefix of a literal gives one ``Reading``, or several if a
+union does not yet determine the type. A reading inside brackets has a ``Frame``, which refers to the frame around it.
+All three are immutable, so that the states of a prefix are shared by all its continuations. A reading and its frames
+tell what is still missing, from the inside out.
 """
-# ruff: noqa: D102 - an overriding method does what is said of the overridden one
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 ANY_CHARACTER: Final = "\u4e00"
-"""A text that takes this one takes every character beyond ASCII."""
+"""Represents all non-ASCII characters: a text that may contain it may contain any of them."""
 
 NO_LETTERS: Final = frozenset[str]()
 """No characters."""
@@ -21,23 +21,23 @@ NO_BYTES: Final = frozenset[int]()
 """No bytes."""
 
 ASCII: Final = tuple(map(chr, range(128)))
-"""All characters of one byte."""
+"""All ASCII characters."""
 
-_LEADING: Final = frozenset(range(0xC2, 0xF5))  # of all characters beyond ASCII
+_LEADING: Final = frozenset(range(0xC2, 0xF5))  # first UTF-8 bytes of non-ASCII characters
 
 
 def byte_length(text: str) -> int:
-    """Bytes of a text in UTF-8."""
+    """The length of a text in UTF-8 bytes."""
     return len(text.encode())
 
 
 class Reading(ABC):
-    """One way to read a beginning: a member that is under way, or the gap before it.
+    """One way to read a prefix: an unfinished member, or the gap before a member.
 
     Attributes
     ----------
     frame : Frame or None
-        The bracket whose member this is; None where it is the whole value.
+        The bracket around the member; ``None`` if the member is the whole value.
     whole : bool
         Whether the member may end here.
     """
@@ -47,7 +47,7 @@ class Reading(ABC):
 
     @abstractmethod
     def read(self, character: str) -> Iterable["Reading"]:
-        """The readings behind one character more, which does not end the member from outside."""
+        """The readings after one more character of the member."""
 
     @abstractmethod
     def closing(self) -> str:
@@ -55,22 +55,22 @@ class Reading(ABC):
 
     @abstractmethod
     def identity(self) -> tuple[object, ...]:
-        """Equal for readings that go on in the same way."""
+        """Equal for readings with the same continuations."""
 
     def skip(self, text: str, position: int) -> "tuple[Reading, int]":
-        """The reading behind what can be read at once of ``text`` from ``position`` on, and where that ends."""
+        """Read as much of ``text`` as possible at once. Return the reading and the position behind it."""
         return self, position
 
     def letters(self) -> Iterable[str]:
-        """Characters beyond ASCII that may follow although not all of them may."""
+        """The non-ASCII characters that may follow, if not all of them may."""
         return ()
 
     def first_bytes(self) -> frozenset[int]:
-        """What the UTF-8 of a character that may follow can begin with."""
+        """The first UTF-8 bytes of all characters that may follow."""
         return leading_bytes(c for c in {*ASCII, *self.letters(), ANY_CHARACTER} if self.takes(c))
 
     def takes(self, character: str) -> bool:
-        """Whether a character may follow, in the member or behind it."""
+        """Whether a character may follow, inside the member or behind it."""
         return bool(self.read(character) or (self.whole and self.frame is not None and self.frame.behind(character)))
 
 
@@ -80,25 +80,25 @@ class Frame(ABC):
     Attributes
     ----------
     parent : Frame or None
-        The bracket around it.
+        The frame around it.
     """
 
     parent: "Frame | None"
 
     @abstractmethod
     def behind(self, character: str) -> Iterable[Reading]:
-        """The readings when ``character`` follows a whole member."""
+        """The readings after ``character`` behind a complete member."""
 
     @abstractmethod
     def closing(self) -> str:
-        """What completes the bracket behind a whole member."""
+        """The text that completes the bracket behind a complete member."""
 
     def ended(self, written: str) -> list[Reading]:
-        """The readings behind the closing quote of a text ``written``, which is a member."""
+        """The readings behind the closing quote of a member ``written`` that is a text."""
         return [Ended(self)]
 
     def admits(self, written: str) -> bool:
-        """Whether the text ``written``, between its quotes, may be a member."""
+        """Whether the text ``written``, with its quotes, may be a member."""
         return True
 
 
@@ -110,13 +110,13 @@ class Shape(ABC):
     size : int
         Bytes of the shortest literal.
     longest_closing : int
-        Bytes that no ``closing`` exceeds, up to the end of the literal, once it is begun.
+        Upper bound on the bytes that complete a literal that has begun.
     bracket : str
-        What all literals begin with that hold other values; empty for all others.
+        The opening bracket of lists, tuples and dicts; empty for all others.
     width : int
-        Most readings that a beginning can have.
+        Upper bound on the readings of a prefix.
     letters : frozenset of str
-        Characters beyond ASCII that a literal may begin with.
+        The non-ASCII characters that a literal may begin with.
     """
 
     bracket: str = ""
@@ -139,7 +139,7 @@ class Shape(ABC):
 
     @abstractmethod
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        """The readings of a member of ``frame`` that begins with a character."""
+        """The readings after the first character of a member of ``frame``."""
 
     @abstractmethod
     def shortest(self) -> str:
@@ -167,7 +167,7 @@ class Start(Reading):
 
 
 class Ended(Reading):
-    """Behind the character that ends a member."""
+    """Behind the last character of a member."""
 
     whole = True
 
@@ -185,9 +185,9 @@ class Ended(Reading):
 
 
 def advance(readings: Sequence[Reading], text: str) -> list[Reading]:
-    """The readings of a beginning with ``text`` behind it; empty if no literal begins so.
+    """The readings after ``text`` was added to a prefix; empty if no literal begins so.
 
-    Linear in ``text``: a character is looked at once for each of the readings.
+    Linear in ``text``: each reading reads each character once.
     """
     current = list(readings)
     position = 0
@@ -202,7 +202,7 @@ def advance(readings: Sequence[Reading], text: str) -> list[Reading]:
 
 
 def _step(readings: Iterable[Reading], character: str) -> list[Reading]:
-    """The distinct readings behind one character."""
+    """The distinct readings after one character."""
     following: dict[tuple[object, ...], Reading] = {}
     for reading in readings:
         found: list[Reading] = [*reading.read(character)]
@@ -214,7 +214,7 @@ def _step(readings: Iterable[Reading], character: str) -> list[Reading]:
 
 
 def closing(readings: Iterable[Reading]) -> str:
-    """The shortest text, in bytes, with which one of the readings becomes a whole literal."""
+    """The shortest text, in bytes, that completes one of the readings."""
     return min((_closing(reading) for reading in readings), key=byte_length)
 
 
@@ -229,11 +229,11 @@ def _frames(frame: Frame | None) -> Iterator[Frame]:
 
 
 def leading_bytes(characters: Iterable[str]) -> frozenset[int]:
-    """First bytes of the UTF-8 of characters, of which ``ANY_CHARACTER`` stands for all beyond ASCII."""
+    """First UTF-8 bytes of characters. ``ANY_CHARACTER`` represents all non-ASCII characters."""
     taken = set(characters)
     return frozenset(c.encode()[0] for c in taken) | (_LEADING if ANY_CHARACTER in taken else NO_BYTES)
 
 
 def is_letter(character: str) -> bool:
-    """Whether a character is beyond ASCII."""
+    """Whether a character is not ASCII."""
     return not character.isascii()

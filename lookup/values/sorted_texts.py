@@ -1,4 +1,4 @@
-"""Texts among which the characters read so far choose: the members of an enum, the keys of an object."""
+"""Sorted texts that can be narrowed down character by character: members of an enum, keys of an object."""
 
 import itertools
 from bisect import bisect_left, bisect_right
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """The texts ``start`` to ``end`` of a sorted sequence, which agree in their first ``length`` characters."""
+    """The texts ``start`` to ``end`` of a sorted list. They share their first ``length`` characters."""
 
     start: int
     end: int
@@ -15,13 +15,13 @@ class Span(NamedTuple):
 
 
 class SortedTexts:
-    """Distinct texts in sorted sequence; those with one beginning stand side by side.
+    """Distinct texts, sorted so that those with a common prefix are adjacent.
 
     Attributes
     ----------
     texts : list of str
     whole : Span
-        All of them.
+        The span of all texts.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -29,18 +29,18 @@ class SortedTexts:
         self.whole = Span(0, len(self.texts), 0)
 
     def narrow(self, span: Span, character: str) -> Span | None:
-        """Those of a span that go on with a character; None if there are none. Logarithmic in the span."""
+        """The texts of a span that continue with a character; ``None`` if there are none. Logarithmic time."""
         start, end, length = span
         start = bisect_left(self.texts, character, start, end, key=lambda text: text[length : length + 1])
         end = bisect_right(self.texts, character, start, end, key=lambda text: text[length : length + 1])
         return Span(start, end, length + 1) if start < end else None
 
     def ends(self, span: Span) -> bool:
-        """Whether one of a span ends where the characters read so far end."""
+        """Whether one text of a span consists of the shared characters only."""
         return len(self.texts[span.start]) == span.length
 
     def characters(self, span: Span) -> Iterator[str]:
-        """The characters with which those of a span go on."""
+        """The characters that may continue a span."""
         start, end, length = span
         start += self.ends(span)
         while start < end:
@@ -50,6 +50,6 @@ class SortedTexts:
 
 
 def is_prefix_free(texts: Iterable[str]) -> bool:
-    """Whether no text is the beginning of another one."""
+    """Whether no text is a prefix of another one."""
     ordered = sorted(texts)
     return not any(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ordered))

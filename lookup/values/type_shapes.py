@@ -1,4 +1,4 @@
-"""Documented types as shapes (``lookup.values.shapes``)."""
+"""Documented types -> shapes (``lookup.values.shapes``)."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,24 +7,24 @@ from typing import Any, Final
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
-from lookup.values.brackets import Elements
-from lookup.values.notations import INSIDE, Notation, TextForm
-from lookup.values.object_keys import Dictionary, Key, Record
+from lookup.values.bracket_shapes import Elements
+from lookup.values.notations import INSIDE, Notation, TextSyntax
+from lookup.values.object_shapes import Dictionary, Key, Record
 from lookup.values.plain_shapes import Literals, Number, Text, Union
 from lookup.values.shapes import Shape
 
 MAX_DEPTH: Final = 5
-"""Deepest nesting of lists, tuples and dicts in a value that the model writes where none is documented."""
+"""The deepest nesting of lists, tuples and dicts in a value without a documented type."""
 
 MAX_DOCUMENTED_DEPTH: Final = 48
-"""Deepest nesting of a documented type; with ``MAX_DEPTH`` below it, what ``lookup.values.literals`` still reads."""
+"""The deepest nesting of a documented type; with ``MAX_DEPTH`` on top, the literal reader can still read it."""
 
 _INT: Final = r"-?+(?:0|[1-9][0-9]{0,17})"
 _FLOAT: Final = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
 
 
 def shape_of(value_type: ValueType, notation: Notation) -> Shape:
-    """The literals of a type as they stand inside brackets, or alone.
+    """The shape of a type's literals inside brackets or alone.
 
     Raises
     ------
@@ -43,9 +43,9 @@ class _Builder:
         self._enums: dict[int, Literals] = {}
 
     def shape(self, of: ValueType, depth: int, level: int) -> Shape:
-        """The shape of a type below ``level`` documented brackets; ``depth`` more may stand in what is not documented.
+        """The shape of a type at nesting ``level``. Undocumented values may have ``depth`` more levels.
 
-        Time linear in the size of the type.
+        The time is linear in the size of the type.
         """
         if level > MAX_DOCUMENTED_DEPTH:
             raise DocumentationError(
@@ -84,14 +84,14 @@ class _Builder:
 
 
 def _plain_default(spec: ParameterSpec) -> Iterable[Any]:
-    """The default of an object's key, if it is no list, tuple or dict."""
+    """The default of an object's key, unless it is a list, tuple or dict."""
     return [] if spec.default is MISSING or isinstance(spec.default, list | tuple | dict) else [spec.default]
 
 
 @lru_cache(maxsize=64)
-def text_shape(form: TextForm) -> Text:
-    """Any text in a form; one object for all parameters."""
-    return Text(form)
+def text_shape(syntax: TextSyntax) -> Text:
+    """Any text of a syntax. One object is shared by all parameters."""
+    return Text(syntax)
 
 
 @lru_cache(maxsize=64)
@@ -109,7 +109,7 @@ def _texts(notation: Notation) -> tuple[Text, ...]:
 
 @lru_cache(maxsize=64)
 def _any(depth: int, notation: Notation) -> Shape:
-    """Any literal with at most ``depth`` brackets around something."""
+    """Any literal with at most ``depth`` levels of nesting."""
     inside = INSIDE[notation]
     scalars: list[Shape] = [Number(_FLOAT), *_texts(notation), Literals([*inside.booleans, inside.null])]
     if not depth:

@@ -1,1 +1,1 @@
-"""YAML from untrusted text: finding its blocks, reading them strictly."""
+"""YAML in untrusted text: find the end of a block, and read it strictly."""

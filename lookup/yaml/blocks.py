@@ -1,19 +1,21 @@
-"""Where a block of YAML begins and ends in a text, told from the indentation and the keys of its lines alone."""
+"""Find where a block of YAML begins and ends in a text, from the indentation and the keys of its lines."""
 
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
+from lookup.lines import end_of_line
+
 _INDENT = re.compile(r"[ \t]*")
 _KEY = re.compile(r"""(["']?)([\w$.-]+)\1[ ]*:(?:[ \t]+(.*))?$""")
 _DASH = re.compile(r"-(?:[ ]+|$)")
-# Values that begin on a line below: none, a comment, an anchor or a tag.
+# What follows the colon if the value begins on a line below: nothing, a comment, an anchor or a tag.
 _NO_VALUE = re.compile(r"(?:[&!][^\s]*[ \t]*)?(?:#.*)?$")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line from ``start`` to ``end``: how far it is indented, and what it says without white space around."""
+    """A line from ``start`` to ``end``: its indentation, and its text without surrounding white space."""
 
     start: int
     end: int
@@ -22,7 +24,7 @@ class Line:
 
     @property
     def content(self) -> int:
-        """Where it starts to say something."""
+        """The offset behind the indentation."""
         return self.start + self.indent
 
     @property
@@ -33,27 +35,27 @@ class Line:
 
 @dataclass
 class Keys:
-    """The keys of one mapping as far as its lines tell: key -> what its value begins with."""
+    """The keys of one mapping, and how their values begin."""
 
     values: dict[str, str] = field(default_factory=dict)
     starts: dict[str, int] = field(default_factory=dict)
     last: str = ""
-    _state: str = ""  # what stood beneath the last key: nothing, "items" at its own indentation, or "nested"
+    _state: str = ""  # what follows the last key: "" for nothing yet, "items" at its own indentation, or "nested"
 
     def add(self, key: str, value: str, start: int) -> None:
-        """Take a key whose line begins at ``start``."""
+        """Add a key whose line begins at ``start``."""
         self.values[key] = "" if _NO_VALUE.match(value) else value
         self.starts[key] = start
         self.last, self._state = key, ""
 
     def add_beneath(self, body: str) -> None:
-        """Take a line that is indented deeper than the last key."""
+        """Add a line that is indented deeper than the last key."""
         self._state = self._state or "nested"
         if self.last and not self.values[self.last]:
             self.values[self.last] = body
 
     def continues(self, body: str) -> bool:
-        """Whether a line at the indentation of the last key still belongs to it: ``- item``, ``}`` or ``]``."""
+        """Whether a line with the indentation of the last key belongs to its value: ``- item``, ``}`` or ``]``."""
         value = self.values.get(self.last, "")
         if body[0] in "}]":
             return value[:1] in ("{", "[")
@@ -66,7 +68,7 @@ class Keys:
 
 @dataclass(frozen=True)
 class Block:
-    """Lines that are one mapping, or one list of mappings, with the keys of each."""
+    """The range of a mapping or a list of mappings, and the keys of each mapping."""
 
     start: int
     end: int
@@ -83,26 +85,25 @@ def line_at(text: str, start: int, end: int) -> Line:
 def lines_from(text: str, position: int) -> Iterator[Line]:
     """The lines from the one that begins at ``position``."""
     while position < len(text):
-        end = text.find("\n", position)
-        end = len(text) if end < 0 else end
+        end = end_of_line(text, position)
         yield line_at(text, position, end)
         position = end + 1
 
 
 def key_of(body: str) -> tuple[str, str] | None:
-    """The key that a line begins with, and what stands behind its colon; ``None`` for any other line."""
+    """The key that a line begins with, and the text behind its colon; ``None`` for any other line."""
     match = _KEY.match(body)
     return (match[2], match[3] or "") if match else None
 
 
 def mapping_at(text: str, position: int, known: Container[str]) -> Block:
-    """The mapping whose first line begins at ``position``, which may be blank.
+    """The mapping whose first line begins at ``position``; that line may be blank.
 
-    It ends before a line of less indentation, and before one of the same indentation that is no key, one that has been,
-    or one that is not ``known`` and begins as prose does: with a capital letter or after an empty line.
+    It ends before a line with less indentation. It also ends before a line with the same indentation that is not a
+    key, repeats a key, or is not a ``known`` key and begins like prose (with a capital letter or after an empty line).
     """
     keys, indent, start, end = Keys(), -1, position, position
-    gap = False  # whether the line above is empty
+    gap = False  # whether the previous line is empty
     for line in lines_from(text, position):
         if not line.body or (line.blank and line.indent <= indent):
             gap = gap or not line.body
@@ -125,8 +126,8 @@ def mapping_at(text: str, position: int, known: Container[str]) -> Block:
 def list_at(text: str, position: int, known: Container[str]) -> Block:
     """The list of mappings whose first line, ``- key: value``, begins at ``position``.
 
-    It ends before a line of no more indentation that is no such item, and before an item that stands after an empty
-    line and begins with no ``known`` key.
+    It ends before a line with the same or less indentation that is not such an item, and before an item after an empty
+    line that does not begin with a ``known`` key.
     """
     items: list[Keys] = []
     indent, column, end = -1, -1, position
@@ -158,15 +159,14 @@ def list_at(text: str, position: int, known: Container[str]) -> Block:
 
 
 def start_above(text: str, position: int, floor: int, known: Container[str]) -> int:
-    """Where the mapping begins whose key stands in the line at ``position``: there, or in a line above.
+    """Where the mapping begins that has a key in the line at ``position``: there, or in a line above.
 
-    An empty line between two keys ends the search, since a block that is not printed by a program rarely begins with
-    other keys.
+    An empty line between two keys ends the search, because hand-written blocks rarely begin with other keys.
 
     Parameters
     ----------
     floor : int
-        Lines that begin before it belong to something else.
+        The search does not go above this offset.
     """
     first = next(lines_from(text, position))
     found = key_of(first.body)
@@ -191,5 +191,5 @@ def start_above(text: str, position: int, floor: int, known: Container[str]) -> 
 
 
 def _may_be_key(key: str) -> bool:
-    """Whether a key that is not known, after a line that is not empty, may belong to the mapping nevertheless."""
+    """Whether an unknown key may belong to the mapping if the line above is not empty."""
     return key[0].islower()

@@ -1,28 +1,29 @@
-"""Read YAML from untrusted text: strictly, without recursion, and without building any other object than data.
+"""Read YAML from untrusted text: strictly, without recursion, and as plain data only.
 
 The events of PyYAML's parser become dicts, lists, texts, numbers, booleans and nulls. A plain scalar is a number, a
-boolean or null where YAML 1.1 and YAML 1.2 agree on it (``12``, ``-0.5``, ``0x1F``, ``true``, ``~``), and else the text
-that it is: ``yes``, ``on``, ``2020-01-01``, ``12:30``, ``010``, ``1_000``, ``1e3``, ``.nan``. Keys are texts, as in
-JSON: ``200:`` is "200". Tags of YAML's own types are followed, all others are ignored.
+boolean or null if YAML 1.1 and YAML 1.2 agree (``12``, ``-0.5``, ``0x1F``, ``true``, ``~``); otherwise it is a text
+(``yes``, ``on``, ``2020-01-01``, ``12:30``, ``010``, ``1_000``, ``1e3``, ``.nan``). Keys are texts, as in JSON:
+``200:`` is "200". Tags of YAML's own types are applied; other tags are ignored.
 
-Refused: a key twice in one mapping, a key that is no scalar, nesting deeper than 64, an anchor inside itself, and
-aliases that multiply the text beyond all use.
+Rejected: duplicate keys, keys that are not scalars, nesting deeper than 64, an anchor that contains itself, and
+aliases that expand the text more than fourfold.
 """
 
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import yaml
 
-from lookup.forms.form import MisreadError, Piece, found_at
-from lookup.values.literals import MAX_DEPTH, MAX_NUMBER_LENGTH
+from lookup.errors import MisreadError
+from lookup.messages import found_at
+from lookup.values.literal_reader import MAX_DEPTH, MAX_NUMBER_LENGTH
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-# Nodes that aliases may stand for, nodes inside nodes counted: some for any text, and some for each character.
+# How many nodes aliases may expand to, nested nodes included: a constant, and some for each character of the text.
 _FREE_COPIES: Final = 10_000
 _COPIES_PER_CHARACTER: Final = 4
 
@@ -40,18 +41,27 @@ _RESOLVED_TAGS: Final = frozenset({f"{_TAG}{name}" for name in ("int", "float", 
 _UNREADABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+class Document(NamedTuple):
+    """The value of a YAML document, its range, and ``id`` of each mapping inside -> its start and end."""
+
+    value: Any
+    start: int
+    end: int
+    spans: Mapping[int, tuple[int, int]]
+
+
 def read_yaml(text: str, offset: int = 0) -> tuple[Any, Mapping[int, tuple[int, int]]]:
-    """The value of a text that is one YAML document, and where its mappings stand, as ``Piece.spans``.
+    """The value and the spans of a text that is one YAML document.
 
     Parameters
     ----------
     offset : int
-        Where the text begins in the text that the offsets are to count in.
+        Added to all offsets: where the text begins in a longer one.
 
     Raises
     ------
     MisreadError
-        As ``read_documents``, or if there is no document or more than one.
+        As for ``read_documents``, or if there is not exactly one document.
     """
     documents = read_documents(text, offset)
     if len(documents) == 1:
@@ -60,13 +70,13 @@ def read_yaml(text: str, offset: int = 0) -> tuple[Any, Mapping[int, tuple[int, 
     raise MisreadError(f"expected one YAML document, found {len(documents)}", position)
 
 
-def read_documents(text: str, offset: int = 0) -> list[Piece]:
-    """Every document of a YAML stream.
+def read_documents(text: str, offset: int = 0) -> list[Document]:
+    """All documents of a YAML stream.
 
     Raises
     ------
     MisreadError
-        If the text is no YAML, or holds what the module's head lists as refused.
+        If the text is not YAML, or contains what this module rejects.
     """
     if text.startswith("\ufeff"):
         text, offset = text[1:], offset + 1
@@ -77,19 +87,19 @@ def read_documents(text: str, offset: int = 0) -> list[Piece]:
 
 @dataclass
 class _Node:
-    """A mapping or list whose end has not been read, or one with an anchor.
+    """A mapping or list that is still open, or a node with an anchor.
 
-    ``size`` counts the nodes in it, itself and what aliases stand for included, ``height`` the levels.
+    ``size`` is its number of nodes with itself and expanded aliases; ``height`` is its number of levels.
     """
 
     value: Any
     start: int = 0
     anchor: str | None = None
-    key: str | None = None  # a key that still waits for its value
+    key: str | None = None  # a key whose value has not been read yet
     size: int = 1
     height: int = 0
     merged: list[dict[str, Any]] = field(default_factory=list)
-    merging: bool = False  # whether the key that waits is YAML's merge key
+    merging: bool = False  # whether that key is YAML's merge key
 
 
 class _Builder:
@@ -100,13 +110,13 @@ class _Builder:
         self._offset = offset
         self._copies_left = _FREE_COPIES + _COPIES_PER_CHARACTER * len(text)
         self._open: list[_Node] = []
-        self._anchors: dict[str, _Node | None] = {}  # ``None`` while the node is open
+        self._anchors: dict[str, _Node | None] = {}  # None while the node is open
         self._spans: dict[int, tuple[int, int]] = {}
         self._root: Any = None
         self._end = 0  # of the last node
 
-    def documents(self) -> Iterator[Piece]:
-        """The documents of the text; raises as ``read_documents``."""
+    def documents(self) -> Iterator[Document]:
+        """The documents of the text. Raises MisreadError as ``read_documents`` does."""
         try:
             for event in yaml.parse(self._text, Loader=_LOADER):
                 if isinstance(event, yaml.DocumentStartEvent):
@@ -114,14 +124,14 @@ class _Builder:
                     start = _start(event)
                 elif isinstance(event, yaml.DocumentEndEvent):
                     end = max(self._end, start)
-                    yield Piece(self._root, start + self._offset, end + self._offset, self._spans)
+                    yield Document(self._root, start + self._offset, end + self._offset, self._spans)
                 elif isinstance(event, yaml.NodeEvent):
                     self._node(event)
                 elif isinstance(event, yaml.CollectionEndEvent):
                     self._close(event)
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            if mark and mark.index >= len(self._text):  # a quote or bracket that is not closed: where it opens
+            if mark and mark.index >= len(self._text):  # an unclosed quote or bracket: point to where it opens
                 mark = error.context_mark or mark
             _fail(f"YAML ({error.problem})", self._text, self._offset, mark.index if mark else 0)
 
@@ -172,7 +182,7 @@ class _Builder:
         self._add(node)
 
     def _add(self, node: _Node) -> None:
-        """Put a finished node into what it stands in."""
+        """Add a finished node to its container."""
         if node.anchor:
             self._anchors[node.anchor] = node
         if not self._open:
@@ -219,7 +229,7 @@ class _Builder:
 
 
 def _resolved(plain: str) -> Any:
-    """What a plain scalar is; ValueError for a number that is too long or not finite."""
+    """The value of a plain scalar. Raises ValueError if a number is too long or not finite."""
     if plain in _WORDS:
         return _WORDS[plain]
     integer = _INTEGER.fullmatch(plain)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from data import bfcl_entries, needs_data
 from growth import assert_linear
-from lookup.corpora.bfcl_python import FORM as PYTHON
-from lookup.corpora.bfcl_xml import FORM as XML
 from lookup.dictionary import MISSING
-from lookup.forms.form import MisreadError
+from lookup.errors import MisreadError
+from lookup.forms.corpora.bfcl_python import FORM as PYTHON
+from lookup.forms.corpora.bfcl_xml import FORM as XML
 from parity.renderings import bfcl_python, bfcl_xml, python_type, xml_type
 
 

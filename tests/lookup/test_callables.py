@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field, RootModel
 
 from lookup.dictionary import MISSING
 from lookup.errors import DocumentationError
+from lookup.forms.python_functions import find
 from lookup.python.callables import read_callable, read_model
-from lookup.python.functions import find
 
 # What stands in these functions is to be read as it stands, and Python prints Literal['a'] with single quotes.
 # ruff: noqa: UP006, UP007, UP045, B006, B008

@@ -1,18 +1,16 @@
-"""Every public tool document of BFCL and API-Bank, compared with reading it structurally."""
+"""Every public tool document of BFCL and API-Bank, compared with a structural reading."""
 
 import ast
 import csv
 import json
-from pathlib import Path
 
 import pytest
 
+from data import DATA, needs_data
 from lookup import MISSING, extract, extract_file
 
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason=f"the public corpora are not at {DATA}")
 BFCL = sorted((DATA / "bfcl").glob("*.json"))
-# These users paste documentation of their own into the question.
+# These users paste other documentation into the question.
 DECOYS = ("live_simple_78-",)
 
 

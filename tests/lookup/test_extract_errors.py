@@ -204,12 +204,13 @@ DATA = st.recursive(
 @settings(max_examples=300)
 def test_nothing_but_documentation_errors(data, cut, inserted):
     beginnings = ("", "Tools:\n", "A\ninput_parameters = ", 'name,b\na,"input_parameters = ')
-    for text in (f"{beginning}{data!r}" for beginning in beginnings):
-        at = cut % len(text)
-        for source in (data, text, text[:at] + inserted + text[at + 1 :]):
-            for origin in ("<text>", "t.json"):
-                with contextlib.suppress(DocumentationError):
-                    extract(source, origin=origin)
+    texts = [f"{beginning}{data!r}" for beginning in beginnings]
+    texts += [text[: cut % len(text)] + inserted + text[cut % len(text) + 1 :] for text in texts]
+    for source in (data, *texts):
+        with contextlib.suppress(DocumentationError):
+            extract(source)
+    with contextlib.suppress(DocumentationError):
+        extract(texts[len(beginnings)], origin="t.json")
 
 
 @pytest.mark.parametrize("where", ["enum", "items", "default"])

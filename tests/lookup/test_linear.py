@@ -1,4 +1,4 @@
-"""Adversarial texts are read in linear time: twice the text takes about twice as long."""
+"""Adversarial texts are read in linear time: a text of twice the length takes about twice as long."""
 
 import contextlib
 import json
@@ -76,7 +76,7 @@ def read(text):
 
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
-    assert_linear(read, WORST[worst], 40_000)
+    assert_linear(read, WORST[worst], 15_000)
 
 
 @pytest.mark.parametrize("text", ["[" * 10**6, '{"a":' * 10**5, '"' + "\\" * 10**6, "9" * 10**6, "(" * 10**5])

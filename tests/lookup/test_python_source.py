@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from data import bfcl_entries, needs_data
 from growth import assert_linear
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ToolSpec
-from lookup.forms.form import MisreadError
+from lookup.errors import MisreadError
+from lookup.forms import python_functions as python_source
+from lookup.forms import signature_lines
 from lookup.parameters.requiredness import prose
 from lookup.parameters.type_names import value_type
-from lookup.python import functions as python_source
-from lookup.python import signature_line
 from lookup.python.docstring import read_docstring
-from lookup.values.literal_text import escape, render_literal
+from lookup.values.literal_writer import escape, render_literal
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(lambda key: key not in ("self", "cls", "lambda"))
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
@@ -106,7 +106,7 @@ def test_a_function_extracts_to_itself(style, tool):
     stub = source.partition("\n")[0]
     for text in (source, several, method, f"Use:\n```python\n{source}```\nGo.", source.replace("\n", "\r\n")):
         assert only(python_source.find(text)) == tool
-        assert not list(signature_line.find(text))
+        assert not list(signature_lines.find(text))
     undocumented = ToolSpec(tool.name, "", tuple(bare(p) for p in tool.parameters))
     for text in (f"{stub} ...", stub.removesuffix(":"), f"1. `{stub.removesuffix(':')}`", f"{stub}\n    pass\n\nEnd."):
         assert only(python_source.find(text)) == undocumented
@@ -130,11 +130,11 @@ def test_a_signature_line_extracts_to_itself(tool):
         ending,
     ):
         for text in (line, f"Tools:\n{line}\nEnd: (x: y)", f"  {line}\r\n"):
-            assert [found.tool for found in signature_line.find(text)] == [undescribed] * bool(line)
+            assert [found.tool for found in signature_lines.find(text)] == [undescribed] * bool(line)
     block = google(tool).removeprefix(tool.description)
     line = f"{head} - {tool.description}"
     for text in (f"{line}{indented(block)}", f"{line}{block}", f"* {line}{indented(block)}\nEnd."):
-        assert only(signature_line.find(text)) == tool
+        assert only(signature_lines.find(text)) == tool
 
 
 @pytest.mark.parametrize("style", [numpy, sphinx, lambda tool: google(tool, typed=True)])
@@ -267,7 +267,7 @@ def test_what_is_no_key_is_noted():
     tool = only(python_source.find("def f(a, *args, **kwargs):\n  '''F.\n\n  Args:\n    b: B.\n    *args: All.\n  '''"))
     assert [p.name for p in tool.parameters] == ["a"]
     assert [note.split(" ")[0] for note in tool.notes] == ["*args", "**kwargs", "the"]
-    tool = only(signature_line.find("AddMeeting(token: str, ...)"))
+    tool = only(signature_lines.find("AddMeeting(token: str, ...)"))
     assert [p.name for p in tool.parameters] == ["token"] and len(tool.notes) == 1
 
 
@@ -343,7 +343,7 @@ def test_a_function_that_loses_keys_is_misread():
     ],
 )
 def test_what_resembles_a_signature_is_none(text):
-    assert not list(signature_line.find(f"Text.\n{text}\nMore."))
+    assert not list(signature_lines.find(f"Text.\n{text}\nMore."))
 
 
 def test_signature_lines_in_a_row():
@@ -352,7 +352,7 @@ def test_signature_lines_in_a_row():
         "\u67e5\u8be2(\u57ce\u5e02: str)\uff1a\u67e5\u5929\u6c14\nf(\n    a: int,  # b)\n) -> a list - F.\n"
         "add(a: number): string\nTools(a: int)\n    inner(b: int) -> int: Inner.\n"
     )
-    found = [f.tool for f in signature_line.find(text)]
+    found = [f.tool for f in signature_lines.find(text)]
     assert [(t.name, t.description, [p.description for p in t.parameters]) for t in found] == [
         ("uber.ride", "Rides\nhome.", ["Where."]),
         ("now", "", []),
@@ -405,7 +405,7 @@ WORST = {
 
 
 def read(text):
-    for find in (python_source.find, signature_line.find):
+    for find in (python_source.find, signature_lines.find):
         list(find(text))
 
 

@@ -1,6 +1,6 @@
-"""Any tools, printed in any form of objects, extract to themselves; so do objects, text and prompts of one form.
+"""Any tools, printed in any form of objects, extract to themselves: as objects, as text and in prompts.
 
-The forms of text (XML, docstrings, prose, signatures, YAML) have this law beside their own tests.
+The tests of the text forms (XML, docstrings, prose, signatures, YAML) contain the same law.
 """
 
 import json
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.parameters.type_names import value_type
-from lookup.parameters.unions import united
+from lookup.parameters.unions import type_of, united
 from tooldecoding.prompts.documentation import json_schema
 
 WORDS = [
@@ -30,7 +30,7 @@ WORDS = [
 ]
 KEYS = st.text(min_size=1, max_size=8) | st.sampled_from(WORDS)
 NAMES = st.text(min_size=1, max_size=8).filter(str.strip) | st.sampled_from(["uber.ride", "uber.ride2", "GET /a/{b}"])
-# Words that would decide whether a key is required are a law of their own.
+# Words that decide whether a key is required are tested elsewhere.
 TEXTS = st.text(max_size=20).filter(lambda text: "optional" not in text.lower() and "required" not in text.lower())
 VALUES = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5) | st.lists(st.integers(), max_size=2)
 PLAIN = st.sampled_from([ValueType(kind) for kind in ("str", "int", "float", "bool", "list", "dict")])
@@ -88,6 +88,26 @@ def without_raw_types(tools: LookupDictionary) -> LookupDictionary:
     return LookupDictionary(tuple(replace(t, parameters=tuple(map(plain_key, t.parameters))) for t in tools.tools))
 
 
+def with_inferred_types(tools: LookupDictionary) -> LookupDictionary:
+    """The tools as JSON Schema writes them: an enum without a type has the type of its members."""
+
+    def inferred(t: ValueType) -> ValueType:
+        t = replace(
+            t,
+            items=t.items and inferred(t.items),
+            properties=t.properties and tuple(replace(p, type=inferred(p.type)) for p in t.properties),
+            any_of=tuple(map(inferred, t.any_of)),
+        )
+        if t.kind != "any" or t.any_of or not t.enum:
+            return t
+        return replace(type_of(m for m in t.enum if m is not None), enum=t.enum, nullable=t.nullable)
+
+    def plain(tool: ToolSpec) -> ToolSpec:
+        return replace(tool, parameters=tuple(replace(p, type=inferred(p.type)) for p in tool.parameters))
+
+    return LookupDictionary(tuple(map(plain, tools.tools)))
+
+
 def prompts(documents: list[Any]) -> list[Any]:
     return [
         documents,
@@ -99,17 +119,27 @@ def prompts(documents: list[Any]) -> list[Any]:
     ]
 
 
-@given(dictionaries(TYPES))
-def test_json_schema(tools: LookupDictionary) -> None:
+def check_json_schema(tools: LookupDictionary, key: str) -> None:
+    """``key`` is the name of the parameters, or ``function`` for tools in OpenAI's wrapper."""
     plain = [json_schema(tool) for tool in tools.tools]
-    renamed = [
-        [{key if k == "parameters" else k: v for k, v in tool.items()} for tool in plain]
-        for key in ("inputSchema", "input_schema", "arguments")
-    ]
     wrapped = [{"type": "function", "function": tool} for tool in plain]
-    for documents in (plain, wrapped, *renamed):
-        for source in prompts(documents):
-            assert without_raw_types(extract(source)) == tools
+    renamed = [{key if k == "parameters" else k: v for k, v in tool.items()} for tool in plain]
+    for source in prompts(wrapped if key == "function" else renamed):
+        assert without_raw_types(extract(source)) == with_inferred_types(tools)
+
+
+@given(dictionaries(TYPES), st.sampled_from(["parameters", "inputSchema", "input_schema", "arguments", "function"]))
+def test_json_schema(tools: LookupDictionary, key: str) -> None:
+    check_json_schema(tools, key)
+
+
+def test_an_enum_without_a_type_has_the_type_of_its_members() -> None:
+    """A union of an object with an enumerated list, whose elements have no type of their own."""
+    elements = ValueType("list", ValueType("any", enum=(False,)))
+    union = ValueType("any", any_of=(ValueType("str"), elements))
+    inner = ParameterSpec("inner", union, "", required=False)
+    outer = ParameterSpec("outer", ValueType("dict", properties=(inner,)), "", required=False)
+    check_json_schema(LookupDictionary((ToolSpec("f", parameters=(outer,)),)), "parameters")
 
 
 @given(dictionaries(PLAIN), st.data())

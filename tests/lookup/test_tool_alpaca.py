@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from data import DATA, needs_data
 from growth import assert_linear
-from lookup.corpora.tool_alpaca import FORM, OBJECT_FORM
-from lookup.errors import DocumentationError
-from lookup.forms.form import MisreadError
-from lookup.parameters.prose_type import read_prose
+from lookup.errors import DocumentationError, MisreadError
+from lookup.forms.corpora.prose_keys import read_prose
+from lookup.forms.corpora.tool_alpaca import FORM, OBJECT_FORM
 
 
 def tools(text):

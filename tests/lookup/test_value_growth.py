@@ -228,7 +228,6 @@ def test_what_closing_writes(value_type: ValueType, beginning: str, whole: str) 
     assert slack >= 0 and grammar.complete(whole)
 
 
-
 def test_the_bound_of_an_object_is_close() -> None:
     grammar = value_grammar(integers(50), "python")
     assert grammar.longest_closing <= len(close_literal("{", grammar)) + 16

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from growth import assert_linear
-from lookup.forms.form import MisreadError
+from lookup.errors import MisreadError
 from lookup.forms.json_schema import FORM as JSON_SCHEMA
 from lookup.forms.openapi import FORM as OPENAPI
+from lookup.text.yaml_text import find_yaml
 from lookup.yaml import reader as yaml_reader
 from lookup.yaml.reader import read_documents, read_yaml
-from lookup.yaml.text import find_yaml
 
 DOCUMENT = """\
 openapi: "3.0.0"

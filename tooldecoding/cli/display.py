@@ -16,7 +16,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, Source, ToolSpec
+from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
+from lookup.source import Source
 
 if TYPE_CHECKING:
     from eval.bench.documentation.speed import Reading

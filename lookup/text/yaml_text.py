@@ -1,8 +1,8 @@
-"""Find documentation that is written as YAML in any text.
+"""Find documentation written as YAML in any text.
 
-Three kinds of blocks: OpenAPI documents, with ``openapi: 3.0.0`` or ``paths:`` among their keys; lists of tools
-(``- name: ...`` with ``parameters``, ``inputSchema``...), and single tools laid out as such an item; and operations
-under a heading of their own, as LangChain's and RestGPT's prompts print them::
+There are three kinds of blocks: OpenAPI documents (with the key ``openapi: 3.0.0`` or ``paths:``); lists of tools
+(``- name: ...`` with ``parameters``, ``inputSchema``, ...) and single tools in the same layout; and operations under a
+heading, as in the prompts of LangChain and RestGPT::
 
     == Docs for GET /albums/{id} ==
     description: Get an album.
@@ -13,8 +13,8 @@ under a heading of their own, as LangChain's and RestGPT's prompts print them::
       schema:
         type: string
 
-Each block ends where its indentation or its keys do. A block that looks like one of these and is no YAML has an error;
-whatever resembles them less is ordinary text.
+Indentation and keys determine the end of a block. A block of one of these kinds that is not valid YAML has an error;
+anything else is ordinary text.
 """
 
 import re
@@ -22,15 +22,16 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from lookup.forms.form import MisreadError, Piece
+from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
+from lookup.text.piece import Piece
 from lookup.text.places import Stretches
 from lookup.yaml.blocks import Block, Keys, line_at, list_at, mapping_at, start_above
-from lookup.yaml.reader import read_yaml
+from lookup.yaml.reader import read_documents, read_yaml
 
 
 class _KnownKeys(Container[str]):
-    """Some keys, and every extension ``x-...`` of them."""
+    """Some keys and all extensions ``x-...``."""
 
     def __init__(self, keys: str) -> None:
         self._keys = frozenset(keys.split())
@@ -47,7 +48,7 @@ _OPERATION_KEYS: Final = _KnownKeys(
     "description operationId parameters requestBody responses summary tags security deprecated servers callbacks "
     "externalDocs consumes produces schemes"
 )
-# Operations whose text breaks off in one of these have lost keys.
+# An operation that is cut off inside one of these has lost parameters.
 _OPERATION_INPUTS: Final = frozenset({"description", "operationId", "parameters", "requestBody"})
 
 _NAMES: Final = ("name", "api_name")
@@ -89,11 +90,11 @@ _TOOL = re.compile(
     )""",
     re.VERBOSE | re.MULTILINE,
 )
-# How the value begins that documents parameters: in brackets, as null, or with a list item or a key.
+# The beginning of a value that documents parameters: a bracket, null, a list item or a key.
 _SCHEMA = re.compile(r"""[{\[*]|(?:null|~)$|-(?:[ ]|$)|(?:"[^"]*"|'[^']*'|[^\s:"']+)[ ]*:(?:[ \t]|$)""")
 _TABS = re.compile(r"^\t+", re.MULTILINE)
 
-# RestGPT cuts what is longer than 1,500 tokens; less text than this never is.
+# RestGPT cuts texts longer than 1,500 tokens. Shorter texts than this are never cut.
 _CUT_LENGTH: Final = 3000
 _TYPE_KEYS: Final = frozenset({"schema", "content", "type", "$ref"})
 
@@ -101,9 +102,9 @@ _TYPE_KEYS: Final = frozenset({"schema", "content", "type", "$ref"})
 def find_yaml(text: str) -> Iterator[Piece]:
     """The blocks of a text that document tools as YAML, in order.
 
-    The value of an OpenAPI document is the document, that of a list of tools the list, or ``{"tools": list}`` where a
-    line such as ``tools:`` stands above it. An operation under a heading becomes a document of this one operation,
-    without an ``operationId``, because the model is asked for the heading's name.
+    The value is the OpenAPI document, or the list of tools, or ``{"tools": list}`` below a line such as ``tools:``. An
+    operation under a heading becomes an OpenAPI document with this operation only, without its ``operationId``,
+    because the model is asked for the name in the heading.
     """
     end = 0
     headed = [*_headed_operations(text), *_documents(text)]
@@ -112,6 +113,18 @@ def find_yaml(text: str) -> Iterator[Piece]:
         if piece.start >= end:
             yield piece
             end = piece.end
+
+
+def yaml_documents(text: str) -> list[Piece]:
+    """The documents of a text that is a YAML stream.
+
+    Raises
+    ------
+    MisreadError
+        As for ``read_documents``.
+    """
+    documents = read_documents(text)
+    return [Piece(*found, document=True, whole=len(documents) == 1) for found in documents]
 
 
 def _documents(text: str) -> Iterator[Piece]:
@@ -152,9 +165,9 @@ def _tools(text: str, taken: Stretches) -> Iterator[Piece]:
 
 
 def _is_tool(keys: Keys, listed: bool) -> bool:
-    """Whether a mapping documents a tool: with a name and parameters, or in a list of tools with a description.
+    """Whether a mapping documents a tool: it has a name and parameters, or a name and description in a list of tools.
 
-    A name in code or JSON ends with a comma, a semicolon or a bracket.
+    A name that ends with a comma, a semicolon or a bracket is code or JSON.
     """
     values = keys.values
     if _SCHEMA.match(values.get("function", "")) and not any(v.endswith((",", ";")) for v in values.values()):
@@ -180,7 +193,7 @@ def _headed_operations(text: str) -> Iterator[Piece]:
         if not block.mappings:
             continue
         end = block.end
-        # A template doubles every brace that is to stay one.
+        # A prompt template doubles literal braces.
         doubled = path != match[2]
         try:
             yield _operation(match, path, block.end, *_read_operation(text, block, doubled))
@@ -197,12 +210,12 @@ def _operation(
 
 
 def _read_operation(text: str, block: Block, doubled: bool) -> tuple[Mapping[str, Any], tuple[str, ...]]:
-    """The operation, without its last part if the text breaks off in it, and a note that says so.
+    """The operation and notes. If the text is cut off inside the last key, that key is left out with a note.
 
     Raises
     ------
     MisreadError
-        If it is no YAML, or breaks off in a part that may hold keys.
+        If it is not YAML, or is cut off inside a key that may contain parameters.
     """
     keys = block.mappings[0]
     try:
@@ -218,7 +231,7 @@ def _read_operation(text: str, block: Block, doubled: bool) -> tuple[Mapping[str
 
 
 def _lacks_type(parameters: object) -> bool:
-    """Whether the last parameter has no type, and all others have one."""
+    """Whether all parameters but the last one have a type."""
     if not isinstance(parameters, list) or not all(isinstance(parameter, dict) for parameter in parameters):
         return False
     typed = [not _TYPE_KEYS.isdisjoint(parameter) for parameter in parameters]
@@ -236,8 +249,8 @@ def _parsed(text: str, block: Block) -> Piece:
 
 def _read(text: str, start: int, end: int, doubled: bool = False) -> tuple[Any, Mapping[int, tuple[int, int]]]:
     content = text[start:end]
-    if "\t" in content:  # YAML takes no tabs as indentation; a block inside a text may stand behind some
+    if "\t" in content:  # YAML forbids tabs as indentation, but a block inside a text may be indented with them
         content = _TABS.sub(lambda match: " " * len(match[0]), content)
-    if doubled:  # offsets behind a brace are a little too small then
+    if doubled:  # offsets after a brace become slightly too small
         content = content.replace("{{", "{").replace("}}", "}")
     return read_yaml(content, start)

@@ -1,4 +1,4 @@
-"""How Python values are written as literals, of Python or of JSON."""
+"""Write Python values as literals of Python or JSON."""
 
 import re
 from typing import Any
@@ -8,9 +8,9 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def escape(text: str, quote: str) -> str:
-    """``text`` as it stands between two ``quote`` characters; control characters become escapes.
+    """Escape ``text`` for use between two ``quote`` characters.
 
-    Between double quotes the result is right in Python and in JSON.
+    Between double quotes, the result is valid in Python and in JSON.
     """
     return _SPECIAL.sub(lambda match: _escape_character(match[0], quote), text)
 
@@ -27,7 +27,7 @@ def render_literal(value: Any, quote: str = "'") -> str:
     Raises
     ------
     TypeError
-        For a value that no literal of str, int, float, bool, None, list, tuple or dict writes.
+        If the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
     if isinstance(value, str):
         return f"{quote}{escape(value, quote)}{quote}"
@@ -45,7 +45,7 @@ def render_literal(value: Any, quote: str = "'") -> str:
 
 
 def render_quoted(value: Any) -> str:
-    """The value between single quotes whatever its type: ``render_quoted(["a"]) -> '\\'["a"]\\''``."""
+    """The value between single quotes, whatever its type: ``render_quoted(["a"]) -> '\\'["a"]\\''``."""
     text = value if isinstance(value, str) else render_literal(value, '"')
     return f"'{escape(text, chr(39))}'"
 
@@ -53,12 +53,12 @@ def render_quoted(value: Any) -> str:
 def render_json(value: Any) -> str:
     """The JSON text of a value: ``render_json({"a": (1, None)}) -> '{"a": [1, null]}'``.
 
-    A tuple becomes an array, and a key that is no string the string of its JSON text, as in ``json.dumps``.
+    A tuple becomes an array. A key that is not a string becomes its JSON text, as in ``json.dumps``.
 
     Raises
     ------
     TypeError
-        For a value that no literal of str, int, float, bool, None, list, tuple or dict writes.
+        If the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]

@@ -1,10 +1,7 @@
-"""Types, members and keys that documentation writes as prose.
-
-ToolAlpaca says everything of a key in one text, ``Required. string. One of: [a, b]. The size.``; BFCL puts the members
-of an enum behind the description, ``The size. Enum values: ['a', 'b'].``
-"""
+"""Keys that ToolAlpaca documents in one text each: ``Required. string. One of: [a, b]. The size.``"""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,15 +10,14 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.requiredness import decide
 from lookup.parameters.type_names import NULL_NAMES, value_type
-from lookup.values.literals import parse_literal, read_literal
+from lookup.values.literal_reader import parse_literal, read_literal
 
 _MAX_NESTING: Final = 8
-_MAX_ENUM_ATTEMPTS: Final = 16
 
-_ENUM_VALUES: Final = "Enum values: "
+_NEXT = re.compile(r"^[ \t]*+(?:Output|Parameters|Input|(?:\d{1,4}[.)][ \t]++)?Name)[ \t]*+:", re.MULTILINE)
 _MARKER = re.compile(r"\s*+(?:required|optional)\s*+[.:,;]\s*+", re.IGNORECASE)
 _CONTAINER = re.compile(r"(?:array|list)(\[)|(?:object|dict)(\{)", re.IGNORECASE)
-# A type is a sentence of its own.
+# A type is a separate sentence.
 _SENTENCE = re.compile(r"([^.\n]{1,80})(?:\.(?=\s)|\.?\Z)")
 _SENTENCE_END = re.compile(r"\s*+(?:\.|\Z)")
 _ONE_OF = re.compile(r"One of:\s*+\[")
@@ -32,59 +28,68 @@ _SPACE = re.compile(r"\s*+")
 _OPENER: Final = {"]": "[", "}": "{"}
 
 
-def split_enum(description: str) -> tuple[str, tuple[Any, ...] | None]:
-    """The description without BFCL's enum at its end, and the members; ``None`` where there is no enum.
+def read_object(text: str, position: int) -> tuple[Any, int]:
+    """The object at ``position`` and the offset behind it. All of its braces may be doubled.
 
-    >>> split_enum("The size. Enum values: ['a', 1].")
-    ('The size.', ('a', 1))
+    Raises
+    ------
+    LiteralError
+        As for ``read_literal``.
     """
-    text = description.rstrip()
-    start = len(text)
-    for _ in range(_MAX_ENUM_ATTEMPTS):
-        start = text.rfind(f"{_ENUM_VALUES}[", 0, start)
-        if start < 0:
-            break
-        try:
-            members, end = read_literal(text, start + len(_ENUM_VALUES))
-            if members and text[end:] in (".", ""):
-                return text[:start].rstrip(), tuple(plain_value(m, "enum", "") for m in members)
-        except (LiteralError, DocumentationError):
-            continue
-    return description, None
+    # The next line of a tool is the limit, so that no part of a text is read twice.
+    following = _NEXT.search(text, position)
+    stretch = text[position : following.start() if following else len(text)]
+    doubled = stretch.startswith("{{")
+    try:
+        value, end = read_literal(stretch, 1 if doubled else 0)
+        if doubled and not stretch.startswith("}", end):
+            raise LiteralError("'}'", end)
+    except LiteralError as error:
+        raise LiteralError(error.expected, position + error.position) from None
+    if doubled and isinstance(value, dict):
+        value = {_single(key): _single(prose) for key, prose in value.items()}
+    return value, position + end + doubled
 
 
-def with_keys(kind: ValueType, keys: tuple[ParameterSpec, ...] | None) -> ValueType:
-    """The type with its documented keys: those of the elements of a list, else what has keys is an object."""
-    if keys is None:
-        return kind
-    if kind.kind in ("list", "tuple"):
-        return replace(kind, items=with_keys(kind.items or ANY, keys))
-    return ValueType("dict", properties=keys, nullable=kind.nullable)
+def _single(value: Any) -> Any:
+    return value.replace("{{", "{").replace("}}", "}") if isinstance(value, str) else value
+
+
+def is_prose(value: object) -> bool:
+    """Whether every value is a text. ``{"type": "object"}`` is a JSON Schema without keys."""
+    if not isinstance(value, dict) or value.get("type") == "object":
+        return False
+    return all(isinstance(key, str) and key and isinstance(prose, str) for key, prose in value.items())
+
+
+def read_keys(values: Mapping[str, str], habit: bool | None) -> tuple[ParameterSpec, ...]:
+    """The keys of an object of prose."""
+    return tuple(read_prose(key, prose, habit) for key, prose in values.items())
 
 
 def read_prose(key: str, prose: str, habit: bool | None) -> ParameterSpec:
-    """A key whose description opens with marker and type, each a sentence.
+    """Read a key whose text begins with a marker and a type, each a sentence.
 
-    A first sentence that is no known type is description, and the type ``any`` then. Members are numbers or booleans
-    where the type says so, else texts.
+    If the first sentence is not a known type, it belongs to the description, and the type is ``any``. Members of an
+    enum are numbers or booleans if the type says so; otherwise texts.
 
     Parameters
     ----------
     habit : bool, optional
-        What the form means by a key without marker.
+        Whether a key without a marker is required.
     """
     return _Prose(prose).parameter(key, 0, len(prose), habit)
 
 
 def opens_with_type(prose: str) -> bool:
-    """Whether a text opens with ``Required.``, ``Optional.`` or a type with a full stop: as no value of a call does."""
+    """Whether a text opens with ``Required.``, ``Optional.`` or a type with a full stop, unlike a value of a call."""
     if _MARKER.match(prose):
         return True
     return bool(_Prose(prose).parameter("", 0, len(prose), None).raw_type) and "." in prose
 
 
 class _Prose:
-    """One text with its brackets paired; every method reads the stretch ``start`` to ``end`` of it."""
+    """One text with its brackets paired. Every method reads the range ``start`` to ``end`` of it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -96,7 +101,7 @@ class _Prose:
                 opened.append(match.start())
                 waiting[match[0]] += 1
             elif waiting[opener]:
-                # Brackets of the other kind that are still open are prose: "range [from, to)".
+                # Open brackets of the other kind are prose: "range [from, to)".
                 while True:
                     start = opened.pop()
                     waiting[text[start]] -= 1
@@ -109,7 +114,7 @@ class _Prose:
         kind, raw_type, position = self._type(self._skip(marker.end() if marker else start, end), end, habit, nesting)
         enum, position, end_of_text = self._enum(position, end, kind.items if kind.kind == "list" else kind)
         description = self._text[position:end_of_text].strip()
-        # The keys inside of the type have markers of their own.
+        # The keys inside the type have their own markers.
         required, rule = decide(description=f"{marker[0] if marker else ''}{description}", habit=habit)
         return ParameterSpec(key, kind, raw_type, required, description, enum, MISSING, rule)
 
@@ -122,7 +127,7 @@ class _Prose:
         return close if close is not None and close < end else None
 
     def _type(self, start: int, end: int, habit: bool | None, nesting: int) -> tuple[ValueType, str, int]:
-        """The type, the type as written (empty where the prose gives none), and the offset behind both."""
+        """The type, the type as written (empty if there is none), and the offset behind it."""
         text = self._text
         if container := _CONTAINER.match(text, start, end):
             opener = container.end() - 1
@@ -146,7 +151,7 @@ class _Prose:
         return ValueType("dict", properties=None if nesting > _MAX_NESTING else self._keys(start, end, habit, nesting))
 
     def _keys(self, start: int, end: int, habit: bool | None, nesting: int) -> tuple[ParameterSpec, ...] | None:
-        """The members ``key: prose`` of an object; a comma separates two where a key with a type follows it."""
+        """The members ``key: prose`` of an object. A comma separates two members if a key with a type follows."""
         text = self._text
         bounds = self._commas(start, end)
         pieces = list(zip([start, *(b + 1 for b in bounds)], [*bounds, end], strict=True))
@@ -173,7 +178,7 @@ class _Prose:
         return ParameterSpec(name, ANY, "", habit)
 
     def _commas(self, start: int, end: int) -> list[int]:
-        """The commas outside of brackets."""
+        """The commas outside brackets."""
         found = []
         position = start
         while match := _SPLITS.search(self._text, position, end):
@@ -185,7 +190,7 @@ class _Prose:
         return found
 
     def _enum(self, start: int, end: int, kind: ValueType | None) -> tuple[tuple[Any, ...] | None, int, int]:
-        """The members, and the stretch that is left; ``One of: [...]`` counts at either end of it."""
+        """The members of ``One of: [...]`` at either end, and the remaining range."""
         text = self._text
         start = self._skip(start, end)
         last = text.rfind("One of:", start, end)

@@ -1,7 +1,7 @@
-"""Signatures as plain lines: ``add(a: int, b: int = 1) -> int - Adds two.``, as lists of tools in prompts print them.
+"""Signatures in plain lines, as in lists of tools in prompts: ``add(a: int, b: int = 1) -> int - Adds two.``.
 
-A line is a signature only if it documents: each key has what looks like a type, or there are no keys and a return type
-follows. Calls (``f(x=1)``), prose and code stay what they are.
+A line is a signature only if every key has something that looks like a type, or if it has no keys but a return type.
+Calls (``f(x=1)``), prose and code are not signatures.
 """
 
 import keyword
@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 from lookup.dictionary import ANY
 from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
+from lookup.lines import end_of_line, indented_end, width
 from lookup.parameters.type_names import value_type
-from lookup.python.docstring import COLONS, document, title_of
-from lookup.python.functions import end_of_line, indented_end, width
+from lookup.python.docstring import document
+from lookup.python.docstring_sections import COLONS, title_of
 from lookup.python.signature import Signature, read_signature
 from lookup.python.tokens import is_type, type_end
 
@@ -34,7 +35,7 @@ _RETURNS: Final = frozenset(("void", "any", "none", "null", "undefined", "unknow
 
 
 class _Head(NamedTuple):
-    """A line's signature and description, and where the line ends."""
+    """The signature and description in a line, and the end of the line."""
 
     signature: Signature
     description: str
@@ -42,7 +43,7 @@ class _Head(NamedTuple):
 
 
 def find(text: str) -> Iterator[TextTool]:
-    """The signature lines of a text, each with the docstring block below it."""
+    """The signature lines of a text, each with the docstring below it."""
     lines = _Lines(text)
     while match := lines.match:
         head = lines.head()
@@ -56,7 +57,7 @@ def find(text: str) -> Iterator[TextTool]:
 
 
 class _Lines:
-    """The lines that may be signatures, one after the other."""
+    """Iterates over the lines that may be signatures."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -64,16 +65,16 @@ class _Lines:
         self._next = self._after(self.match)
 
     def advance(self) -> None:
-        """Go to the next one."""
+        """Go to the next line."""
         self.match, self._next = self._next, self._after(self._next)
 
     def head(self) -> _Head | None:
-        """The signature in this line, if it is one."""
+        """The signature in the current line, if there is one."""
         limit = self._next.start() if self._next else len(self._text)
         return _read_head(self._text, self.match, limit) if self.match else None
 
     def is_signature(self, line_start: int) -> bool:
-        """Whether a signature begins in the line; one that none begins in is passed over."""
+        """Whether a signature begins in the line. Advances to it."""
         while self.match and self.match.start() <= line_start:
             if self.match.start() == line_start and self.head():
                 return True
@@ -85,7 +86,7 @@ class _Lines:
 
 
 def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
-    """The signature in the line of ``match``, whose parameter list must end before ``limit``."""
+    """The signature in the line of ``match``. Its parameter list must end before ``limit``."""
     if keyword.iskeyword(match["name"]):
         return None
     try:
@@ -94,7 +95,7 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
         return None
     line_end = end_of_line(text, signature.end)
     position = _skip_marks(text, signature.end)
-    closed = position > signature.end  # whether the marks before the name end with the signature
+    closed = position > signature.end  # whether the marks before the name are closed behind the signature
     returns = None
     if arrow := _ARROW.match(text, position):
         return_end = _return_end(text, arrow.end(), line_end)
@@ -125,7 +126,7 @@ def _skip_marks(text: str, position: int) -> int:
 
 
 def _return_end(text: str, position: int, line_end: int) -> int:
-    """Where the return type ends, which may be prose: ``-> list of names - Searches.``"""
+    """The end of the return type, which may be prose: ``-> list of names - Searches.``"""
     end = type_end(text, position, line_end)
     behind = _skip_marks(text, end)
     rest = text[behind:line_end].strip()
@@ -136,26 +137,26 @@ def _return_end(text: str, position: int, line_end: int) -> int:
 
 
 def _documents(signature: Signature, returns: str | None) -> bool:
-    """Whether the line tells the types, so that it cannot be a call."""
+    """Whether the line contains types, so that it cannot be a call."""
     if signature.parameters:
         typed = [parameter for parameter in signature.parameters if parameter.raw_type]
         known = [p for p in typed if p.type != ANY or p.enum or p.raw_type.lower().endswith("any")]
         complete = len(typed) == len(signature.parameters) or returns is not None
-        # Without a known type the words behind the colons may as well be values: ``search(city: Paris)``.
+        # Without a known type, the words behind the colons may be values: ``search(city: Paris)``.
         return complete and bool(known) and all(is_type(parameter.raw_type) for parameter in typed)
-    # A quoted type is rather the text that an example prints.
+    # A quoted type is probably the output of an example.
     return returns is not None and is_type(returns.strip()) and returns.strip()[0] not in "'\""
 
 
 def _is_return_type(text: str) -> bool:
-    """Whether the text behind a colon is a return type as TypeScript writes it, and no description."""
+    """Whether the text behind a colon is a return type in TypeScript's style, not a description."""
     return is_type(text) and ("<" in text or text.lower() in _RETURNS or value_type(text) != ANY)
 
 
 def _block_end(text: str, line_end: int, indent: str, lines: _Lines) -> int:
-    """The end of what documents the signature whose line ends at ``line_end``, before the next signature.
+    """The end of the docstring below a signature line, at the next signature at the latest.
 
-    Lines that are indented deeper, and sections from ``Args:`` on that are not: LangChain prints docstrings so.
+    It consists of lines that are indented deeper, and of sections from ``Args:`` on that are not (LangChain).
     """
     end = indented_end(text, line_end + 1, indent, lines.is_signature)
     wanted: tuple[str, ...] = ("keys",)
@@ -173,7 +174,7 @@ def _block_end(text: str, line_end: int, indent: str, lines: _Lines) -> int:
 
 
 def _next_line(text: str, line_end: int) -> int:
-    """Where the next line that is not blank begins behind its indentation."""
+    """The first character of the next line that is not blank."""
     blank = _BLANK.match(text, line_end + 1)
     return blank.end() if blank else line_end
 

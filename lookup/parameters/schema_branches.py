@@ -1,4 +1,4 @@
-"""The branches of a JSON Schema: ``allOf``, ``anyOf`` and ``oneOf``, and merging what they say of an object."""
+"""The branches of a JSON Schema (``allOf``, ``anyOf``, ``oneOf``), and merging them."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,19 +11,19 @@ UNIONS: Final = ("anyOf", "oneOf")
 
 
 def branches_of(spec: Schema, word: str) -> list[Schema]:
-    """The objects listed under ``allOf``, ``anyOf`` or ``oneOf``; none where there is no list."""
+    """The objects in the list ``allOf``, ``anyOf`` or ``oneOf``; empty without a list."""
     branches = spec.get(word)
     return [b for b in branches if isinstance(b, Mapping)] if isinstance(branches, list | tuple) else []
 
 
 def listed_keys(schema: Schema) -> list[str]:
-    """The keys of the list ``required``; none where there is no list."""
+    """The keys in the list ``required``; empty without a list."""
     required = schema.get("required")
     return [key for key in required if isinstance(key, str)] if isinstance(required, list | tuple) else []
 
 
 def merge(merged: dict[str, Any], part: Schema, required: list[str]) -> None:
-    """Put what a branch says into the schema that it belongs to, whose own words win."""
+    """Merge a branch into its schema. The schema's own words win."""
     for key, value in part.items():
         if key == "properties" and isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
             merged[key] = {**merged[key], **{k: v for k, v in value.items() if k not in merged[key]}}

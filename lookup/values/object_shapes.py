@@ -1,18 +1,18 @@
-"""Objects as shapes (``shapes``): no key twice, every required one, and no other where keys are documented."""
-# ruff: noqa: D102 - an overriding method does what is said of the overridden one
+"""Shapes of objects (``lookup.values.shapes``): unique keys, all required keys, and only documented ones if any."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from lookup.values.brackets import Bracket, Gap, Place
-from lookup.values.literals import parse_literal
+from lookup.values.bracket_shapes import Bracket, Gap, Place
+from lookup.values.literal_reader import parse_literal
 from lookup.values.plain_shapes import Text, TextReading
 from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
 from lookup.values.sorted_texts import SortedTexts, Span
 
 _TO_TELL_APART: Final = 6
-"""Most digits that make a key another one than those which are there."""
+"""The most digits that are appended to make a key unique."""
 
 
 class Key(NamedTuple):
@@ -21,9 +21,9 @@ class Key(NamedTuple):
     Attributes
     ----------
     texts : tuple of str
-        The ways to write it, the usual one first.
+        The alternatives for writing it, the usual one first.
     shape : Shape
-        Of its value.
+        The shape of its value.
     """
 
     texts: tuple[str, ...]
@@ -49,7 +49,7 @@ class Record(Shape):
         self.keys = tuple(keys)
         self.texts = SortedTexts(text for key in keys for text in key.texts)
         places = {text: place for place, text in enumerate(self.texts.texts)}
-        # Sets of keys are whole numbers, with a bit for each way to write a key at the place of its text.
+        # A set of keys is an integer with a bit for each text of a key, at the position of that text.
         self.bits = [sum(1 << places[text] for text in key.texts) for key in keys]
         self.key_at: Mapping[int, int] = {places[text]: n for n, key in enumerate(keys) for text in key.texts}
         self.all_bits = (1 << len(self.texts.texts)) - 1
@@ -66,12 +66,12 @@ class Record(Shape):
 
     @cached_property
     def longest_closing(self) -> int:
-        # All required keys are missing, and the one under way lacks most.
+        # All required keys are missing, and the current key has the longest completion.
         under_way = max(_longest(key) - key.required * (key.size + len(", ")) for key in self.keys)
         return under_way + sum(key.size + len(", ") for key in self.keys if key.required) + len(" }")
 
     def missing(self, used: int) -> Iterator[Key]:
-        """The required keys that are not used yet, in documentation order."""
+        """The unused required keys, in documentation order."""
         if self.required_bits & ~used:
             yield from (k for k, bits in zip(self.keys, self.bits, strict=True) if k.required and not bits & used)
 
@@ -83,13 +83,13 @@ class Record(Shape):
 
 
 def _longest(key: Key) -> int:
-    """Most bytes that a key and its value may lack once the key is begun."""
+    """The most bytes that complete a key and its value once the key has begun."""
     written = max(map(byte_length, key.texts)) + len(": ") + key.shape.size
     return max(written, key.shape.longest_closing)
 
 
 class _OpenRecord(Bracket):
-    """An open object with documented keys: which are used, the last one among them."""
+    """An open object with documented keys: the used keys, and the last one."""
 
     closer = "}"
 
@@ -100,7 +100,7 @@ class _OpenRecord(Bracket):
         self._last = shape.keys[last]
 
     def with_key(self, number: int) -> "_OpenRecord":
-        """The object behind a key that was not used yet."""
+        """The object behind one more key."""
         return _OpenRecord(self.shape, self.parent, self.used | self.shape.bits[number], number)
 
     def member(self, character: str) -> Iterable[Reading]:
@@ -127,13 +127,13 @@ class _OpenRecord(Bracket):
         return ", ".join(missing) + self.closer
 
     def next_key(self, span: Span) -> int:
-        """The key that completes the object best, of those that a span of texts leaves open and that are not used."""
+        """The unused key in a span of texts that completes the object best: required keys first, then short ones."""
         unused = {self.shape.key_at[n] for n in range(span.start, span.end) if not self.used >> n & 1}
         keys = self.shape.keys
         return min(unused, key=lambda number: (not keys[number].required, keys[number].size, number))
 
     def leaves(self, span: Span) -> bool:
-        """Whether one of the keys of a span is not used yet."""
+        """Whether a key of a span is unused."""
         return bool((self.shape.all_bits & ~self.used) >> span.start & ((1 << span.end - span.start) - 1))
 
     def behind(self, character: str) -> Iterable[Reading]:
@@ -161,7 +161,7 @@ class _KeyReading(Reading):
         span = texts.narrow(self._span, character)
         if span is None or not self._inside.leaves(span):
             return []
-        if texts.ends(span):  # no key is the beginning of another: a quote ends it
+        if texts.ends(span):  # no key is a prefix of another, because a quote ends it
             return [Gap(self._inside.with_key(self._inside.shape.key_at[span.start]), "colon")]
         return [_KeyReading(self._inside, span)]
 
@@ -181,7 +181,7 @@ class _KeyReading(Reading):
 
 
 class Dictionary(Shape):
-    """Objects whose keys are any texts."""
+    """Objects with arbitrary keys."""
 
     bracket = "{"
     size = 2
@@ -207,7 +207,7 @@ class Dictionary(Shape):
 
 
 class _OpenDictionary(Bracket):
-    """An open object without documented keys: which it has, the last one among them."""
+    """An open object with arbitrary keys, and its keys so far."""
 
     closer = "}"
 
@@ -232,7 +232,7 @@ class _OpenDictionary(Bracket):
         if place == "value":
             return value
         key = "" if place == "colon" else TextReading(self.shape.texts[0], _OpenKey(self)).closing()
-        return f"{key and self.shape.texts[0].form.quote + key}: {value}"
+        return f"{key and self.shape.texts[0].syntax.quote + key}: {value}"
 
     def behind(self, character: str) -> Iterable[Reading]:
         if character == ",":
@@ -247,7 +247,7 @@ class _OpenDictionary(Bracket):
 
 
 class _OpenKey(Frame):
-    """Around a key that is any text."""
+    """The frame of an arbitrary key."""
 
     def __init__(self, inside: _OpenDictionary) -> None:
         self.parent = inside.parent

@@ -1,6 +1,6 @@
 '''BFCL's tools as Python docstrings.
 
-What the benchmark prints for ``python`` in its test of prompt formats::
+The benchmark prints this for ``python`` in its test of prompt formats::
 
     # Function: uber.ride
         """
@@ -12,8 +12,8 @@ What the benchmark prints for ``python`` in its test of prompt formats::
             type (str, default='plus'): The ride. Enum values: ['plus', 'comfort'].
         """
 
-A default makes a key optional; beyond that the form does not print what is required. Nothing is escaped: a line that
-does not have the shape of a key at its place belongs to the description above it.
+A default makes a key optional; otherwise the form does not say what is required. Nothing is escaped: a line that does
+not look like a key with the right indentation belongs to the description above it.
 '''
 
 import re
@@ -22,13 +22,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
-from lookup.errors import DocumentationError, LiteralError
-from lookup.forms.form import MisreadError, TextForm, TextTool, found_at
+from lookup.errors import DocumentationError, LiteralError, MisreadError
+from lookup.forms.corpora.bfcl_keys import split_enum, with_keys
+from lookup.forms.form import TextForm, TextTool
+from lookup.messages import found_at
 from lookup.parameters.plain_values import plain_value
-from lookup.parameters.prose_type import split_enum, with_keys
 from lookup.parameters.requiredness import decide
 from lookup.parameters.type_names import value_type
-from lookup.values.literals import read_literal
+from lookup.values.literal_reader import read_literal
 
 _MAX_NESTING: Final = 16
 _MAX_BRACKETS: Final = 8
@@ -43,7 +44,7 @@ _DEFAULT: Final = ", default="
 
 @dataclass
 class _Key:
-    """A key as far as its lines have been read."""
+    """A key and the lines of its description read so far."""
 
     name: str
     raw_type: str
@@ -66,7 +67,7 @@ class _Default(NamedTuple):
 
 
 def find(text: str) -> Iterator[TextTool]:
-    """The tools of a text; a heading without a docstring below it is no tool."""
+    """The tools of a text. A heading without a docstring is not a tool."""
     if "# Function:" not in text and "#Function:" not in text:
         return
     headings = list(_HEADING.finditer(text))
@@ -85,7 +86,7 @@ def find(text: str) -> Iterator[TextTool]:
 
 
 def _read(name: str, body: str, indent: int) -> ToolSpec:
-    """The tool of a docstring whose quotes stand ``indent`` characters from the line's start."""
+    """The tool of a docstring whose quotes are indented by ``indent`` characters."""
     lines = [line.removesuffix("\r") for line in body.split("\n")]
     section = _arguments(lines, indent)
     description = "\n".join(lines[:section]).strip()
@@ -98,7 +99,7 @@ def _read(name: str, body: str, indent: int) -> ToolSpec:
 
 
 def _arguments(lines: list[str], indent: int) -> int:
-    """The number of the line ``Args:``; the last one, as a description can hold one of its own."""
+    """The number of the last line ``Args:``. A description may contain earlier ones."""
     for number in range(len(lines) - 1, -1, -1):
         if lines[number].rstrip() == f"{lines[number][:indent]}Args:" and _indent(lines[number]) == indent:
             return number
@@ -110,7 +111,7 @@ def _indent(line: str) -> int:
 
 
 class _KeyReader:
-    """Reads the lines under ``Args:``; the outermost keys stand ``margin`` characters from the line's start."""
+    """Reads the lines under ``Args:``. The outermost keys are indented by ``margin`` characters."""
 
     def __init__(self, owner: str, margin: int) -> None:
         self.keys: dict[str, _Key] = {}
@@ -118,7 +119,7 @@ class _KeyReader:
         self._owner = owner
         self._margin = margin
         self._path: list[_Key] = []
-        self._text: list[str] | None = None  # where a line that is no key goes
+        self._text: list[str] | None = None  # the description that a line without a key continues
 
     def read(self, line: str) -> None:
         level, beside = divmod(_indent(line) - self._margin, _STEP)
@@ -139,7 +140,7 @@ class _KeyReader:
         self._text = key.lines
 
     def _key(self, line: str) -> _Key | None:
-        """The key of a line ``key (type, default=...): text``; brackets can stand in any part of it."""
+        """The key of a line ``key (type, default=...): text``. Any part may contain brackets."""
         bracket = 0
         for _ in range(_MAX_BRACKETS):
             bracket = line.find(" (", bracket + 1)
@@ -169,7 +170,7 @@ class _KeyReader:
 
 
 def _default(line: str, start: int, end: int) -> _Default:
-    """The default that starts at ``start`` and where ``):`` follows it; its text up to ``end`` if it is no literal."""
+    """The literal at ``start`` if ``):`` follows it; otherwise the text up to ``end``."""
     try:
         value, behind = read_literal(line, start)
         if line.startswith("):", behind):

@@ -1,9 +1,9 @@
 """Read one JSON or Python literal from untrusted text: strictly, in linear time, without ``eval``.
 
-The grammar is the union of JSON and of what ``ast.literal_eval`` reads of it: objects, lists, tuples, sets,
-strings in single, double or triple quotes, decimal numbers, ``true``/``True``, ``false``/``False`` and
-``null``/``None``. A trailing comma is allowed. Refused: NaN and infinities, numbers of more than 640
-characters, nesting deeper than 64, duplicate keys, comments, string prefixes, ``1_000``, ``0x10``.
+The grammar is the union of JSON and Python literals: objects, lists, tuples, sets, strings in single, double or triple
+quotes, decimal numbers, ``true``/``True``, ``false``/``False`` and ``null``/``None``. A trailing comma is allowed.
+Rejected: NaN and infinities, numbers of more than 640 characters, nesting deeper than 64, duplicate keys, comments,
+string prefixes, ``1_000``, ``0x10``.
 """
 
 import math
@@ -13,9 +13,9 @@ from typing import Any, Final, NoReturn
 from lookup.errors import LiteralError
 
 MAX_DEPTH: Final = 64
-# Python never lets the limit of int() be set below 640 digits, so int() cannot refuse what passes here.
+# The limit of int() is never below 640 digits, so int() accepts every number of this length.
 MAX_NUMBER_LENGTH: Final = 640
-# Numbers with equal hashes can be written at will; bounding their count keeps hashing linear.
+# An attacker can choose numbers with equal hashes. A limit on their count keeps hashing linear.
 MAX_OTHER_KEYS: Final = 1024
 
 _SPACE = re.compile(r"[ \t\r\n\f]*")
@@ -25,7 +25,7 @@ _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf(?:inity)?)(?!\w)", re.IGNORECASE)
 _AFTER_NUMBER = re.compile(r"[\w.]")
 _WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
 
-# Where a string's plain text stops: its closing quote, an escape, or a line end in a one-line string.
+# The end of plain text in a string: the closing quote, an escape, or a line end in a one-line string.
 _STOP: Final = {
     '"': re.compile(r'["\\\r\n]'),
     "'": re.compile(r"['\\\r\n]"),
@@ -51,33 +51,33 @@ def read_literal(text: str, position: int = 0) -> tuple[Any, int]:
     Parameters
     ----------
     text : str
-        Any text; what follows the literal does not matter, except that a number or a word must end there.
+        Any text. Anything may follow the literal, but a number or a word must end there.
     position : int
-        Offset of the literal's first character (white space is not skipped).
+        Offset of the literal's first character. White space is not skipped.
 
     Returns
     -------
     value : Any
-        ``{...}`` without colons is a ``set``. ``\\uD83D\\uDE00`` is one character and ``\\/`` is ``/``, as in
-        JSON; any other unknown escape keeps its backslash, as in Python.
+        ``{...}`` without colons is a ``set``. As in JSON, ``\\uD83D\\uDE00`` is one character and ``\\/`` is ``/``. As
+        in Python, an unknown escape keeps its backslash.
     end : int
-        Offset just behind the literal.
+        Offset behind the literal.
 
     Raises
     ------
     LiteralError
-        If no literal stands there, it is malformed, too deep, too long a number, or repeats a key.
+        If there is no literal, or it is malformed, is nested too deep, contains too long a number, or repeats a key.
     """
     return LiteralReader(text).read(position)
 
 
 def parse_literal(text: str) -> Any:
-    """The value of a text that is one literal and nothing else but white space around it.
+    """The value of a text that is one literal with optional white space around it.
 
     Raises
     ------
     LiteralError
-        As ``read_literal``, or if something follows the literal.
+        As for ``read_literal``, or if something follows the literal.
     """
     value, end = read_literal(text, len(text) - len(text.lstrip()))
     rest = text[end:].lstrip()
@@ -87,7 +87,7 @@ def parse_literal(text: str) -> Any:
 
 
 class OpenContainer:
-    """A bracket that has been read but not yet closed, with what it holds so far."""
+    """An open bracket and its members so far."""
 
     __slots__ = ("bracket", "key", "keyed", "members", "start", "waiting")
 
@@ -97,10 +97,10 @@ class OpenContainer:
         self.keyed: dict[Any, Any] = {}
         self.members: list[Any] = []
         self.key: Any = None
-        self.waiting = False  # whether ``key`` still waits for its value
+        self.waiting = False  # whether the value of ``key`` has not been read yet
 
     def value(self, comma_last: bool) -> Any:
-        """What the container is once its closing bracket is read."""
+        """The value of the closed container."""
         if self.bracket == "[":
             return self.members
         if self.bracket == "(":
@@ -115,9 +115,9 @@ class LiteralReader:
     Attributes
     ----------
     open : list of OpenContainer
-        After a failure, which containers were still open.
+        The containers that were open when the last reading failed.
     spans : dict of int to (int, int)
-        For the ``id`` of each object that was read, where it starts and ends; right as long as the object lives.
+        ``id`` of each object that was read -> its start and end. Valid while the object is alive.
     """
 
     def __init__(self, text: str) -> None:
@@ -126,10 +126,10 @@ class LiteralReader:
         self.spans: dict[int, tuple[int, int]] = {}
 
     def read(self, position: int) -> tuple[Any, int]:
-        """As ``read_literal`` on the reader's text; iterative, so no nesting can exhaust the stack.
+        """Like ``read_literal`` on the reader's text. Iterative, so that nesting cannot exhaust the stack.
 
-        ``json.JSONDecoder`` would be three times as fast, but counts the lines before each failure, which
-        makes a text with many failures quadratic.
+        ``json.JSONDecoder`` is three times as fast, but counts the lines before each failure, which is quadratic for a
+        text with many failures.
         """
         text, stack = self.text, []  # type: str, list[OpenContainer]
         self.open = stack
@@ -162,7 +162,7 @@ class LiteralReader:
                 return value, position
 
     def _close(self, position: int, comma_last: bool) -> tuple[int, Any, int]:
-        """Start and value of the container whose closing bracket is at ``position``, and the offset behind it."""
+        """The start and value of the container that closes at ``position``, and the offset behind it."""
         closed = self.open.pop()
         value = closed.value(comma_last)
         if value is closed.keyed:
@@ -171,7 +171,7 @@ class LiteralReader:
 
 
 def _add(top: OpenContainer, value: Any, start: int, char: str, position: int) -> None:
-    """Put a finished value into its container; ``char`` at ``position`` is what follows it."""
+    """Add a finished value to its container. ``char`` at ``position`` follows it."""
     closer = _CLOSER[top.bracket]
     is_key = top.bracket == "{" and not top.waiting and not top.members
     if char not in (",", closer) or (is_key and top.keyed):
@@ -244,7 +244,7 @@ def _read_string(text: str, position: int) -> tuple[str, int]:
 
 
 def _read_escape(text: str, position: int) -> tuple[str, int]:
-    """The character that the escape at ``position`` stands for, and the offset behind it."""
+    """The text of the escape at ``position``, and the offset behind it."""
     char = text[position + 1 : position + 2]
     if char in _ESCAPES:
         return _ESCAPES[char], position + 2
@@ -267,7 +267,7 @@ def _read_escape(text: str, position: int) -> tuple[str, int]:
 
 
 def _number(digits: str) -> int | float:
-    """Raises ValueError for a number that is too long or not finite."""
+    """The value of a number. Raises ValueError if it is too long or not finite."""
     if len(digits) > MAX_NUMBER_LENGTH:
         raise ValueError(digits)
     if digits.lstrip("+-").isdigit():

@@ -1,5 +1,5 @@
-"""Lists, tuples and quoted literals as shapes (``shapes``), and the gaps between the members of any bracket."""
-# ruff: noqa: D102 - an overriding method does what is said of the overridden one
+"""Shapes of lists, tuples and quoted literals (``lookup.values.shapes``), and the gaps between members of brackets."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import abstractmethod
 from collections.abc import Iterable
@@ -9,39 +9,39 @@ from typing import Final, Literal
 from lookup.values.shapes import Ended, Frame, Reading, Shape
 
 Place = Literal["opened", "comma", "space", "colon", "value"]
-"""Where a gap is: behind the bracket, a comma, the space that may follow it, a key, or the colon behind the key."""
+"""What a gap follows: the bracket, a comma, the optional space behind a comma, a key (``colon``), or a colon."""
 
 _CLOSERS: Final = {"[": "]", "(": ")", "{": "}"}
 
 
 class Bracket(Frame):
-    """An open bracket whose members are parted by commas."""
+    """An open bracket whose members are separated by commas."""
 
     closer: str
 
     @abstractmethod
     def member(self, character: str) -> Iterable[Reading]:
-        """The readings of the next member, or of its key, that begins with a character."""
+        """The readings after the first character of the next member or its key."""
 
     @abstractmethod
     def may_close(self, place: Place) -> bool:
-        """Whether the bracket may be closed in a gap."""
+        """Whether the bracket may be closed in this gap."""
 
     @abstractmethod
     def completed(self, place: Place) -> str:
-        """What completes the bracket in a gap."""
+        """The text that completes the bracket in this gap."""
 
     def value(self, character: str) -> Iterable[Reading]:
-        """The readings of the value of the key that has just been written."""
+        """The readings after the first character of the last key's value."""
         return ()
 
     def letters(self, place: Place) -> Iterable[str]:
-        """Characters beyond ASCII that may follow in a gap although not all may."""
+        """The non-ASCII characters that may follow in this gap, if not all of them may."""
         return ()
 
 
 class Gap(Reading):
-    """Inside a bracket, before a member, a key, or the value of a key."""
+    """Inside a bracket, before a member, a key or a value."""
 
     def __init__(self, inside: Bracket, place: Place, spaced: bool = False) -> None:
         self.frame = inside.parent
@@ -62,7 +62,7 @@ class Gap(Reading):
         return inside.member(character)
 
     def closing(self) -> str:
-        # A space may stand behind the comma or colon of the gap, and is written as everywhere else.
+        # A space is optional behind the comma or colon; it is written if it is missing.
         missing = " " if self._place in ("comma", "value") and not self._spaced else ""
         if self._place == "comma" and self._inside.may_close("comma"):
             missing = ""
@@ -81,7 +81,7 @@ class Elements(Shape):
     Parameters
     ----------
     bracket : {"[", "("}
-        A tuple of one element has a comma behind it.
+        A tuple of one element ends with a comma.
     """
 
     def __init__(self, bracket: Literal["[", "("], element: Shape) -> None:
@@ -96,7 +96,7 @@ class Elements(Shape):
 
     @cached_property
     def longest_closing(self) -> int:
-        # The bracket, and a space before the element or the comma of a tuple of one behind it.
+        # The bracket, and either a space before the element or the comma of a tuple of one element.
         return max(self.element.longest_closing, self.element.size) + 2
 
     def shortest(self) -> str:
@@ -107,7 +107,7 @@ class Elements(Shape):
 
 
 class _Open(Bracket):
-    """An open list or tuple, with the number of its elements as far as it matters."""
+    """An open list or tuple, with the number of its elements (at most 2)."""
 
     def __init__(self, shape: Elements, parent: Frame | None, count: int) -> None:
         self.parent = parent
@@ -121,7 +121,7 @@ class _Open(Bracket):
 
     @property
     def _needs_comma(self) -> bool:
-        """Whether the element that stands before the place, or is under way there, is the only one of a tuple."""
+        """Whether the current element is the only one of a tuple."""
         return self.closer == ")" and self._count == 0
 
     def member(self, character: str) -> Iterable[Reading]:

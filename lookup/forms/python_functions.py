@@ -1,22 +1,24 @@
 """Python functions as documentation: ``def name(...)`` with its docstring, in source, stubs, prompts and fences.
 
-Methods count by their own name. What starts with ``_``, stands inside another function, or cannot be called under its
-name (properties, overloads) is no tool. Enum classes and type aliases are not looked up: such a type is ``any``.
+A method has its own name only. Names with a leading ``_``, nested functions, properties and overloads are not tools.
+Enum classes and type aliases are not resolved: such a type is ``any``.
 """
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from lookup.errors import LiteralError
-from lookup.forms.form import MisreadError, TextForm, TextTool, found_at
+from lookup.errors import LiteralError, MisreadError
+from lookup.forms.form import TextForm, TextTool
+from lookup.lines import end_of_line, indented_end, width
+from lookup.messages import found_at
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
 from lookup.python.tokens import read_list, read_string, string_end, tokens
 
-# The beginning of a function or of a decorator; a prompt may have put a bullet or backticks before it.
+# The beginning of a function or a decorator. Prompts may put a bullet or backticks before it.
 _LINE = re.compile(
     r"""^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?`{0,3}(?:
         @[ \t]*(?P<decorator>[\w.]+)
@@ -30,7 +32,7 @@ _BLANK = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*+[ \t]*")
 _REST_OF_LINE = re.compile(r"[ \t`*]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 _ARROW = re.compile(r"(?:[ \t]|\\\r?\n)*->")
 _COLON = re.compile(r"[ \t]*:[ \t]*")
-# What ends a line of code or hides one. Quotes behind a word close the text that the code stands in.
+# The end of a line, a comment or a string. Quotes behind a word close the text around the code.
 _CODE = re.compile(
     r"""
         \n(?:[ \t\r]*\n)*+(?P<indent>[ \t]*)
@@ -41,14 +43,13 @@ _CODE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OPENS_STRING = re.compile(r"""[rRuU]?(?:\"""|'''|["'])""")
-# ``def f(x): Adds one.`` in a prompt: no code begins with a capital word and a second word, or with Chinese.
+# ``def f(x): Adds one.`` in a prompt: code does not begin with a capitalised word and a second word, or with Chinese.
 _PROSE = re.compile(r"(?!None|True|False)[^\W\d_a-z][\w'-]*[ ,]+\w|[^\x00-\x7f]")
 
 
 @dataclass(frozen=True)
 class _Decorators:
-    """Decorators that stand below one another: where the first begins, where the last ends, and whether one of them
-    makes what follows uncallable."""
+    """Consecutive decorators: the start of the first, the end of the last, and whether one makes it uncallable."""
 
     start: int
     end: int
@@ -56,7 +57,7 @@ class _Decorators:
 
 
 def find(text: str) -> Iterator[TextTool]:
-    """The public functions of a text, each from its decorators to the end of its body."""
+    """The public functions of a text, each with its decorators and its body."""
     if "def" not in text:
         return
     above: _Decorators | None = None
@@ -94,7 +95,7 @@ def _decorators(text: str, match: re.Match[str], limit: int, above: _Decorators 
 
 
 def _read(text: str, match: re.Match[str], limit: int) -> TextTool | None:
-    """The function whose parameter list must end before ``limit``; ``None`` if it is none."""
+    """The function at ``match``; ``None`` if it is not one. Its parameter list must end before ``limit``."""
     name, start = match["name"], match.end("indent")
     try:
         signature = read_signature(text, match.start("list"), limit)
@@ -122,7 +123,7 @@ def _read(text: str, match: re.Match[str], limit: int) -> TextTool | None:
             if _REST_OF_LINE.match(text, closed):
                 end = max(end, _body_end(text, closed, indent))
             else:
-                docstring = ""  # a string that the body goes on with
+                docstring = ""  # a string in an expression
         except LiteralError:
             notes = (*notes, "the docstring is not closed")
     elif _PROSE.match(inline) or not colon:
@@ -131,7 +132,7 @@ def _read(text: str, match: re.Match[str], limit: int) -> TextTool | None:
 
 
 def _type_end(text: str, position: int, limit: int) -> int:
-    """Where the type behind ``->`` ends: at a colon, a comment or the end of the line outside brackets."""
+    """The end of the type behind ``->``: a colon, a comment or the end of the line outside brackets."""
     try:
         for token, start, _, depth in tokens(text, position, limit):
             if depth == 0 and (token in (":", "\n") or token.startswith("#")):
@@ -144,7 +145,7 @@ def _type_end(text: str, position: int, limit: int) -> int:
 def _docstring_start(
     text: str, indent: str, colon: re.Match[str] | None, inline: str, line_end: int
 ) -> re.Match[str] | None:
-    """The quotes of what can only be a docstring: behind the colon, or alone below, maybe not indented."""
+    """The opening quotes of a docstring: behind the colon, or on a line below, even if not indented."""
     if colon and (opening := _OPENS_STRING.match(text, colon.end())):
         return opening
     opening = _OPENS_STRING.match(text, skip_blank(text, line_end + 1))
@@ -154,56 +155,28 @@ def _docstring_start(
     found, own = width(text[line_start : opening.start()]), width(indent)
     if found > own:
         return opening
-    # Quotes alone below "def f(x)" rather close the text that it stands in.
+    # Quotes alone below "def f(x)" close the text around it.
     alone = _REST_OF_LINE.match(text, opening.end()) is not None
     return opening if found == own and not inline and (colon or not alone) else None
 
 
 def skip_blank(text: str, position: int) -> int:
-    """The offset behind blank lines, comments and the indentation of the line after them."""
+    """The offset behind blank lines, comments and the next line's indentation."""
     blank = _BLANK.match(text, position)
     return blank.end() if blank else position
 
 
 def _body_end(text: str, position: int, indent: str) -> int:
-    """The end of the code behind ``position`` by indentation, where the lines of a string need none."""
+    """The end of the code after ``position`` by indentation. The lines of a string need not be indented."""
     while match := _CODE.search(text, position):
         token, position = match[0], match.end()
         if token[0] == "\n" and (position == len(text) or width(match["indent"]) <= width(indent)):
             return match.start()
         if match["quotes"]:
-            # Quotes that are not closed are the last of their kind: any later ones would close them.
+            # Unclosed quotes are the last of their kind, because later ones would close them.
             with contextlib.suppress(LiteralError):
                 position = string_end(text, match.start("quotes"), len(text))
     return len(text)
-
-
-def indented_end(text: str, position: int, indent: str, stops: Callable[[int], bool] = lambda start: False) -> int:
-    """The end of the block of lines indented deeper than ``indent`` that begins at ``position``.
-
-    The block also ends before a line whose offset ``stops`` it. Without one it is the end of the line above.
-    """
-    end = position - 1
-    while position < len(text):
-        line_end = end_of_line(text, position)
-        line = text[position:line_end]
-        if line.strip():
-            if width(line[: len(line) - len(line.lstrip())]) <= width(indent) or stops(position):
-                break
-            end = line_end
-        position = line_end + 1
-    return end
-
-
-def width(indent: str) -> int:
-    """How far white space indents."""
-    return len(indent.expandtabs())
-
-
-def end_of_line(text: str, position: int) -> int:
-    """The offset of the line end at or behind ``position``, or of the end of the text."""
-    end = text.find("\n", position)
-    return len(text) if end < 0 else end
 
 
 FORM: Final = TextForm("Python functions (def name(...): ...)", find)

@@ -1,7 +1,7 @@
-"""API-Bank's table of tools, a CSV file, and its source text outside of one.
+"""API-Bank's table of tools, a CSV file, and its source text outside of a table.
 
-A row documents its tool in a cell of source text (``api_info``), or else in its signature columns: ``expressions``
-holds ``Name(key: type, ...)``, ``input_parameters`` the same without the name, which then stands in the column 类名.
+A row documents its tool in a cell with source text (``api_info``); otherwise in a signature column: ``expressions``
+contains ``Name(key: type, ...)``; ``input_parameters`` contains the same without the name, which is in the column 类名.
 """
 
 import csv
@@ -11,22 +11,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from lookup.errors import LiteralError
+from lookup.errors import LiteralError, MisreadError
 from lookup.forms.api_bank import find_assignments
-from lookup.forms.form import MisreadError, TextForm, TextTool
+from lookup.forms.form import TextForm, TextTool
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
 
 _NAME_COLUMNS: Final = ("类名", "class_name", "class", "api_name", "name")
 _SIGNATURE_COLUMNS: Final = ("expressions", "input_parameters")
-# A quoted cell that opens with source text, and a line that can head a table.
+# A quoted cell that begins with source text, and a line that may be the header of a table.
 _SOURCE_CELL = re.compile(r'(?:^|,)"\s{0,9}(?:(?:description|input_parameters)[ \t]*=|class[ \t]+\w+)', re.MULTILINE)
 _HEADER = re.compile(rf"^(?=[^\n]*,)(?:[^\n]*,)?(?:{'|'.join(_NAME_COLUMNS)})(?:,[^\n]*)?\r?$", re.MULTILINE)
 _SIGNATURE = re.compile(r"\s*+([^\W\d][\w.]*+)?\s*+\(.*\)\s*", re.DOTALL)
 
 
 def find(text: str) -> Iterator[TextTool]:
-    """The tools of a text: assignments, then a CSV table from its first row to the end of the text."""
+    """The tools of a text: assignments, then a CSV table that extends to the end of the text."""
     if "input_parameters" not in text and "expressions" not in text:
         return
     start = _table_start(text)
@@ -50,12 +50,12 @@ def _table_start(text: str) -> int | None:
 def _find_rows(text: str, offset: int) -> Iterator[TextTool]:
     """The tools of a table that starts at ``offset``.
 
-    The name is the cell under 类名, ``class``, ``api_name`` or ``name``, else that of a signature ``Name(...)``.
+    The name is the cell under 类名, ``class``, ``api_name`` or ``name``; otherwise that of a signature ``Name(...)``.
 
     Raises
     ------
     MisreadError
-        At the row whose documentation has no name or is malformed, or which is no CSV.
+        At a row that is not CSV, or whose documentation is malformed or has no name.
     """
     starts = [offset]
 
@@ -111,7 +111,7 @@ def _read_signature(name: str, cell: str, row_start: int) -> TextTool:
 
 
 def _noted(found: TextTool, signature: str | None) -> TextTool:
-    """The tool with a note of what the signature beside its source says otherwise."""
+    """The tool, with a note if the signature next to its source has other keys."""
     if signature is None or isinstance(found.tool, MisreadError):
         return found
     try:

@@ -1,0 +1,150 @@
+"""What a docstring says of one key: its type, enum, default and description."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from lookup.dictionary import ANY, MISSING, ValueType
+from lookup.errors import LiteralError
+from lookup.parameters.type_names import value_type
+from lookup.parameters.unions import type_of
+from lookup.python.docstring_sections import Entry
+from lookup.python.signature import read_value
+from lookup.python.tokens import is_type, read_list
+
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,4}[.)])[ \t]")
+_DEFAULT = re.compile(r"defaults?\b[ \t]*(?:(?:to|is|value)\b)?[ \t]*[:=]?", re.IGNORECASE)
+_OF = re.compile(r"(?:one of|choices?|enum|in)\b[ \t]*[:=]?[ \t]*(?=[\[{(])", re.IGNORECASE)
+_CHOICES = re.compile(r"(?:choices?|enum values|one of|(?:allowed|possible) values):[ \t]*(?=\[)", re.IGNORECASE)
+_ROLE = re.compile(r":[a-z]+:(?=`)")
+_QUOTES: Final = " \t`*"
+
+
+@dataclass(frozen=True)
+class DocumentedKey:
+    """What a docstring says of one key. ``required=None`` and ``raw_type=""`` mean that it says nothing."""
+
+    description: str = ""
+    raw_type: str = ""
+    type: ValueType = ANY
+    enum: tuple[Any, ...] | None = None
+    default: Any = MISSING
+    has_default: bool = False
+    required: bool | None = None
+
+    def over(self, earlier: "DocumentedKey") -> "DocumentedKey":
+        """Add what an earlier entry says of the same key: Sphinx has ``:param x:`` next to ``:type x:``."""
+        return DocumentedKey(
+            self.description or earlier.description,
+            self.raw_type or earlier.raw_type,
+            self.type if self.raw_type else earlier.type,
+            earlier.enum if self.enum is None else self.enum,
+            self.default if self.has_default else earlier.default,
+            self.has_default or earlier.has_default,
+            earlier.required if self.required is None else self.required,
+        )
+
+
+def read_entries(entries: Iterable[Entry]) -> dict[str, DocumentedKey]:
+    """The documented keys by name (``*args`` with its star)."""
+    found: dict[str, DocumentedKey] = {}
+    for entry in entries:
+        documented = _read_entry(entry)
+        for key in entry.keys:
+            found[key] = documented.over(found.get(key, DocumentedKey()))
+    return found
+
+
+def _read_entry(entry: Entry) -> DocumentedKey:
+    description = _joined(entry.lines)
+    documented = _read_head(entry.head)
+    written = documented.raw_type
+    if not description and " " in written and documented.type == ANY and not documented.enum and not is_type(written):
+        # prose in the place of the type
+        description, documented = entry.head, DocumentedKey(required=documented.required)
+    enum = _choices(description) if documented.enum is None else documented.enum
+    return replace(documented, description=description, enum=enum)
+
+
+def _read_head(written: str) -> DocumentedKey:
+    """Read the text in the place of a type: ``int, optional``, ``{'a', 'b'}, default: 'a'``, ``str or None``."""
+    types: list[str] = []
+    required: bool | None = None
+    enum: tuple[Any, ...] | None = None
+    default: str | None = None
+    for part in _parts(written):
+        if part.lower() in ("optional", "required"):
+            required = part.lower() == "required"
+        elif match := _DEFAULT.match(part):
+            default = part[match.end() :].strip(_QUOTES)
+        elif match := _OF.match(part):
+            enum = _members(part[match.end() :])
+        else:
+            types.append(part)
+            enum = _members(part) if part.startswith("{") else enum
+    raw_type = ", ".join(types)
+    kind = value_type(_ROLE.sub("", raw_type).replace("`", ""))
+    enum = enum or kind.enum
+    if enum and kind == ANY:
+        kind = replace(type_of(member for member in enum if member is not None), nullable=None in enum)
+    return DocumentedKey(
+        raw_type=raw_type,
+        type=replace(kind, enum=None),
+        enum=enum,
+        default=MISSING if default is None else _default(default, kind),
+        has_default=default is not None,
+        required=required,
+    )
+
+
+def _parts(written: str) -> list[str]:
+    """Split at the commas, and before the bracket of ``int (default: 5)``."""
+    try:
+        members, end = read_list(f"({written})", 0)
+    except LiteralError:
+        end = 0
+    parts = [member.text for member in members] if end == len(written) + 2 else written.split(",")
+    cut: list[str] = []
+    for part in parts:
+        before, bracket, behind = part.partition("(default")
+        cut += [before, f"default{behind.strip().removesuffix(')')}"] if bracket else [part]
+    return [part.strip(_QUOTES) for part in cut if part.strip(_QUOTES)]
+
+
+def _default(written: str, kind: ValueType) -> Any:
+    """The value of a default. A text may lack its quotes."""
+    for text in (written, written.rstrip(".")):
+        try:
+            return read_value(text)
+        except LiteralError:
+            continue
+    return written if kind.kind == "str" and written else MISSING
+
+
+def _members(written: str) -> tuple[Any, ...] | None:
+    """The members of ``{'a', 'b'}`` in order; ``None`` unless all are literals."""
+    try:
+        members, _ = read_list(written, 0)
+        return tuple(read_value(member.text) for member in members) or None
+    except LiteralError:
+        return None
+
+
+def _choices(description: str) -> tuple[Any, ...] | None:
+    """The members of ``(choices: ["a", "b"])``, a convention of ``transformers``, and of similar ones."""
+    match = _CHOICES.search(description)
+    return _members(description[match.end() :]) if match else None
+
+
+def _joined(lines: list[str]) -> str:
+    """Join wrapped lines with spaces. Bullets and lines after a blank line stay on their own line."""
+    parts: list[str] = []
+    after_blank = False
+    for line in map(str.strip, lines):
+        if line and parts:
+            parts.append("\n" if after_blank or _BULLET.match(line) else " ")
+        if line:
+            parts.append(line)
+        after_blank = not line
+    return "".join(parts)

@@ -1,0 +1,162 @@
+"""Find and read all documentation in a text."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from lookup.dictionary import ToolSpec
+from lookup.errors import DocumentationError, MisreadError
+from lookup.forms.claims import Claim, claims, is_tool, read_claim
+from lookup.forms.form import TextForm, TextTool
+from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
+from lookup.messages import quoted
+from lookup.source import Source, Unread
+from lookup.text.json_text import find_json
+from lookup.text.piece import Piece
+from lookup.text.places import Places, Stretches
+from lookup.text.speakers import Speakers
+from lookup.text.unread import find_unread
+from lookup.text.yaml_text import find_yaml, yaml_documents
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A range of text with what was found in it: a tool of a text form, or a literal with claimed objects."""
+
+    start: int
+    end: int
+    finding: TextTool | Piece
+    title: str = ""
+    claims: tuple[Claim, ...] = ()
+
+
+class TextReader:
+    """Reads one text. ``origin`` is its name in messages; its ending says whether it must be JSON or YAML.
+
+    If two findings overlap, the one that begins first wins: code inside a docstring, or an object inside an example
+    of a tool, is not a tool.
+    """
+
+    def __init__(self, text: str, origin: str) -> None:
+        self._text = text
+        self._origin = origin
+        self._places = Places(text)
+        self._json_only = origin.lower().endswith((".json", ".jsonl"))
+        self._yaml_only = origin.lower().endswith((".yaml", ".yml"))
+
+    def read(self) -> tuple[list[ToolSpec], list[Unread]]:
+        """The tools in order, and what looked like a tool but was not read.
+
+        Raises
+        ------
+        DocumentationError
+            As for ``lookup.extract``.
+        """
+        try:
+            blocks, pieces = self._blocks()
+        except MisreadError as error:
+            self._fail(error)
+        speakers = Speakers(self._text, _stretches(blocks))
+        outside = any(not speakers.at(block.start) for block in blocks)
+        tools: list[ToolSpec] = []
+        unread: list[Unread] = []
+        for block in blocks:
+            speaker = speakers.at(block.start)
+            if speaker and outside:
+                reason = f"it stands in the {speaker}'s words, and the prompt documents tools outside of them"
+                unread.append(self._unread(block.start, block.end, reason))
+            else:
+                tools += self._read(block, unread)
+        tools = _without_calls(tools, unread)
+        read = Stretches((t.source.span.start, t.source.span.end) for t in tools if t.source and t.source.span)
+        parsed = _stretches([*blocks, *pieces])
+        unread += [self._unread(*found) for found in find_unread(self._text, parsed, read)]
+        return tools, unread
+
+    def _blocks(self) -> tuple[list[_Block], list[Piece]]:
+        """The blocks to read, and all values of the text, with or without documentation."""
+        if self._yaml_only:
+            pieces = yaml_documents(self._text)
+            return list(_piece_blocks(pieces)), pieces
+        blocks: list[_Block] = []
+        if not self._json_only:
+            blocks = [
+                _Block(found.start, found.end, found, form.title)
+                for form in TEXT_FORMS
+                for found in _findings(form, self._text)
+            ]
+            blocks = _outermost([*blocks, *_piece_blocks(list(find_yaml(self._text)))])
+        literals = list(find_json(self._text, _stretches(blocks), self._json_only))
+        return _outermost([*blocks, *_piece_blocks(literals)]), literals
+
+    def _read(self, block: _Block, unread: list[Unread]) -> Iterator[ToolSpec]:
+        finding = block.finding
+        if isinstance(finding, TextTool):
+            if isinstance(finding.tool, MisreadError):
+                self._fail(finding.tool)
+            yield replace(finding.tool, source=self._source(block.title, block.start, block.end))
+            return
+        if finding.error:
+            self._fail(finding.error)
+
+        def source(node: Mapping[str, Any], form: str) -> Source:
+            return self._source(form, *finding.spans.get(id(node), (block.start, block.end)))
+
+        for claim in block.claims:
+            for tool in read_claim(claim, source, unread):
+                yield replace(tool, notes=(*tool.notes, *finding.notes))
+
+    def _source(self, form: str, start: int, end: int) -> Source:
+        return Source(form, self._origin, self._places.span(start, end))
+
+    def _unread(self, start: int, end: int, reason: str) -> Unread:
+        return Unread(self._source("", start, end), reason)
+
+    def _fail(self, error: MisreadError) -> NoReturn:
+        line, column = self._places.line_column(error.position)
+        raise DocumentationError(f"{self._origin}:{line}:{column}: {error}") from None
+
+
+def _findings(form: TextForm, text: str) -> Iterator[TextTool]:
+    try:
+        yield from form.find(text)
+    except MisreadError as error:
+        yield TextTool(error, error.position, error.position + 1)
+
+
+def _outermost(blocks: list[_Block]) -> list[_Block]:
+    """The blocks in order, without those that begin inside an earlier one."""
+    outermost: list[_Block] = []
+    for block in sorted(blocks, key=lambda block: block.start):
+        if not outermost or block.start >= outermost[-1].end:
+            outermost.append(block)
+    return outermost
+
+
+def _piece_blocks(pieces: list[Piece]) -> Iterator[_Block]:
+    """The values that contain tools, and malformed ones that look like a tool."""
+    beside = any(piece.document and is_tool(piece.value, OBJECT_FORMS) for piece in pieces)
+    for piece in pieces:
+        listed = piece.whole or (piece.document and beside)
+        claimed = tuple(claims(piece.value, OBJECT_FORMS, listed))
+        if claimed or piece.error:
+            yield _Block(piece.start, piece.end, piece, claims=claimed)
+
+
+def _stretches(found: Iterable[_Block | Piece]) -> Stretches:
+    return Stretches((each.start, each.end) for each in found)
+
+
+def _without_calls(tools: list[ToolSpec], unread: list[Unread]) -> list[ToolSpec]:
+    """Move calls to ``unread``.
+
+    ``{"name": "f", "parameters": {}}`` is a call if ``f`` is documented elsewhere; otherwise a tool without parameters.
+    """
+    documented = {tool.name for tool in tools if tool.parameters or tool.description}
+    kept: list[ToolSpec] = []
+    for tool in tools:
+        if tool.name in documented and not (tool.parameters or tool.description) and tool.source:
+            unread.append(Unread(tool.source, f"a call of {quoted(tool.name)}, which is documented elsewhere"))
+        else:
+            kept.append(tool)
+    return kept
