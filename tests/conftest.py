@@ -74,11 +74,11 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
     """Batches are decoded by an echo."""
     import tooldecoding.batches.batch
-    import tooldecoding.cli.app
+    import tooldecoding.cli.decode
     from batch_echo import Echo
 
     echo = Echo()
-    monkeypatch.setattr(tooldecoding.cli.app, "_decoder", lambda settings: echo.decoder)
+    monkeypatch.setattr(tooldecoding.cli.decode, "load_decoder", lambda settings: echo.decoder)
     monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", echo)
     return echo
 

@@ -255,7 +255,7 @@ class TestBadDecode:
 
     def test_settings(self, bad: Callable[..., None]) -> None:
         some = ["--dialogue", DIALOGUE]
-        bad([*some, "--format", "xml"], "unknown format 'xml'", "api-bank, pythonic")
+        bad([*some, "--format", "xml"], "--format: expected 'api-bank' or 'pythonic', got 'xml'")
         bad([*some, "--order-limit", "0"], "--order-limit", "1 or more, got 0")
         bad([*some, "--order-limit", "-4"], "1 or more, got -4")
         bad([*some, "--orders", "up"], "--orders", "'shuffled-once' or 'aggregated', got 'up'")

@@ -14,7 +14,7 @@ import pytest
 from test_dependencies import EXTRAS
 from test_layers import FILES, LAYERS, ROOT
 from test_readme import README
-from tooldecoding.cli.config import decoding_configs
+from tooldecoding.options.config_file import decoding_configs
 
 NOT_SOURCE = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "runs", "tests")
 

@@ -10,7 +10,7 @@ import pytest
 import typer.main
 
 from tooldecoding.cli.app import app
-from tooldecoding.cli.config import CONFIG_FOLDER, decoding_configs
+from tooldecoding.options.config_file import CONFIG_FOLDER, decoding_configs
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

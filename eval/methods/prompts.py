@@ -10,11 +10,11 @@ from random import Random
 from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Sample
-from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
 from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
+from eval.options import EvalOptions
 from lookup.text.text_file import read_text
-from tooldecoding.batches.jobs import BFCL_LABELS
+from tooldecoding.batches.requests import BFCL_LABELS
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
 from tooldecoding.prompts.dialogue import LineLabels, dialogue_lines

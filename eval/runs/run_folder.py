@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
+from eval.options import EvalOptions
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, shown, write_manifest
 
 MANIFEST, PREDICTIONS, SCORES, LOCK = "run.json", "predictions.jsonl", "scores.jsonl", "lock"

@@ -122,7 +122,7 @@ def test_a_report_of_runs(cli: Cli, data: Path, tmp_path: Path, tiny_model_path:
         (["eval", "sgd", "--data", "DATA", "--out", "DATA", "--method", "greedy"], "something else than a run"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--method", "magic"], "expected 'greedy', 'beam'"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--chat"], "no chat template; leave out --chat"),
-        (["eval", "sgd", "--data", "DATA", "--out", "y", "--tool-choice", "none"], "expected auto or required"),
+        (["eval", "sgd", "--data", "DATA", "--out", "y", "--tool-choice", "none"], "'auto' or 'required', got"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--prompt-template", "none.txt"], "none.txt: no such file"),
         (["export", "sgd", "--data", "DATA", "--predictions", "P", "--out", "y"], "sgd has no official format"),
         (["report", "none", "--out", "y"], "none"),

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from conftest import CASES, Ran
-from eval.commands.settings import EvalOptions
+from eval.options import EvalOptions
 from eval_data import write_sgd
-from tooldecoding.cli.config import DecodeCommand, read_config
+from tooldecoding.options.config_file import read_config
+from tooldecoding.options.decode_command import DecodeCommand
 
 Cli = Callable[..., Ran]
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
@@ -45,7 +46,7 @@ def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: P
     assert [row["changed"] for row in result["stopping"] if row["stopping"] == "exact"] == [0]
     assert (out / "tune.png").stat().st_size > 10_000
 
-    deployed = read_config(str(out / "deployment.yaml"))
+    deployed = read_config(str(out / "deployment.yaml"), DecodeCommand)
     assert deployed == read_config(str(out / "deployment.yaml"), EvalOptions)
     assert (deployed["order_limit"], deployed["model"]) == (result["chosen"]["order_limit"], tiny_model_path)
     DecodeCommand(**deployed)
@@ -82,7 +83,7 @@ def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tmp_path: 
     for row, other in zip(whole["limits"], again["limits"], strict=True):
         assert {**row, "latency": None} == {**other, "latency": None}
     assert again["decision"]["min_gain"] == 1
-    assert read_config(str(out / "deployment.yaml"))["seed"] == 0
+    assert read_config(str(out / "deployment.yaml"), DecodeCommand)["seed"] == 0
     ran = cli(*command, "--max-value-tokens", 5)
     assert ran.code == 2
     assert "begun with max_value_tokens 4, not 5" in ran.err
@@ -127,7 +128,7 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
     ]
     assert result["limits"][0]["right"] == sum(a == b for a, b in zip(*texts, strict=True))
     assert "not accuracy" in (out / "deployment.yaml").read_text()
-    assert read_config(str(out / "deployment.yaml"))["tool_choice"] == "required"
+    assert read_config(str(out / "deployment.yaml"), DecodeCommand)["tool_choice"] == "required"
     ran = cli(*base, "--limits", "1,3")
     assert "7, but 59 are needed to show agreement up to a loss of 5 points" in ran.err
 
@@ -139,18 +140,18 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
         (["sgd", "--limits", ""], "found an empty one"),
         (["sgd", "--limits", "0,4"], "from 1 to"),
         (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
-        (["sgd", "--rule", "t-test"], "expected mcnemar or bootstrap, got 't-test'"),
+        (["sgd", "--rule", "t-test"], "expected 'mcnemar' or 'bootstrap', got 't-test'"),
         (["sgd", "--level", "2"], "--level: expected a number between 0 and 0.5"),
         (["sgd", "--max-slowdown", "2", "--min-gain", "1"], "expected one budget"),
         (["sgd", "--tools", "x"], "--tools is for batch"),
-        (["sgd", "--tool-choice", "none"], "expected auto or required"),
+        (["sgd", "--tool-choice", "none"], "expected 'auto' or 'required', got 'none'"),
         (["sgd", "--category", "none"], "known: seen"),
         (["sgd", "--config", "documented.yaml", *map(str, FEW)], "but orders is documented; leave it out"),
         (["sgd", "--config", "none"], "no file 'none'"),
         (["sdg"], "did you mean sgd?"),
         (["batch", "--shots", "1"], "--shots is for benchmarks"),
         (["batch", "--category", "x"], "--category is for benchmarks"),
-        (["batch", "--limit", "0"], "limit must be 1 or more"),
+        (["batch", "--limit", "0"], "--limit: expected a whole number of 1 or more, got 0"),
         (["batch", "--tool-choice", "none"], "none forbids them"),
         (["batch"], "expected a file, found a directory"),
     ],

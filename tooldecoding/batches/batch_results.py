@@ -1,4 +1,4 @@
-"""The results of a batch in ``--out``: beside them a manifest, which says what they are results of, and a lock.
+"""The results of a batch in ``--out``, with a manifest that says what they are results of, and a lock.
 
 The manifest is ``OUT.manifest.json``: ``format``, the ``settings`` that change results, ``tools`` (a digest of the
 documentation in ``--tools``), ``model``, and ``rows`` with the id, line, digest and template of each. It is written
@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tooldecoding.batches.batch import Row
-from tooldecoding.cli.config import DecodeCommand
+from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.errors import PromptError
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, shown, write_manifest
 from tooldecoding.files.result_file import ResultFile, drop_results, read_standing
+from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.documentation import Documentation
 
 FORMAT: Final = "tooldecoding batch 2"
@@ -24,8 +24,7 @@ _COLUMNS: Final = frozenset({"calls", "error"})
 _REMEDY: Final = "choose another --out"
 
 _ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "model", "dtype", "template"})
-"""Settings that name files, whose content the manifest has; the type that the loaded model is known to have; the
-template, which each row has."""
+"""Options that the manifest has in another way: content of files, the type of the loaded model, each row's template."""
 
 _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
@@ -37,10 +36,12 @@ class BatchResults:
     ----------
     path : Path
         The file of results, as ``lock_results`` gives it.
-    rows : sequence of Row
+    rows : sequence of Row or BadRow
         The whole batch.
-    retry_failed : bool
-        Whether failed results of its rows are dropped, for the rows to be decoded again.
+    options : DecodeCommand
+        With ``retry_failed``, failed results of these rows are dropped, and the rows are decoded again.
+    documentation : Documentation or None
+        That of ``--tools``.
 
     Attributes
     ----------
@@ -50,26 +51,21 @@ class BatchResults:
     Raises
     ------
     PromptError
-        If the file holds something else than results, or results without a manifest, of other settings or of rows
-        that have changed since. No file is touched.
+        If the file holds anything but results, or results without a manifest, of other options, or of rows that have
+        changed since. No file is touched.
     """
 
     def __init__(
         self,
         path: Path,
-        rows: Sequence[Row],
-        settings: DecodeCommand,
+        rows: Sequence[Row | BadRow],
+        options: DecodeCommand,
         documentation: Documentation | None,
-        retry_failed: bool = False,
     ) -> None:
         self.path = path
         self._manifest = path.with_name(f"{path.name}.manifest.json")
-        self._model = settings.model
-        self._settings = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in settings.__dict__.items()
-            if name not in _ELSEWHERE | _FREE
-        }
+        self._model = options.model
+        self._settings = {k: v for k, v in options.to_json().items() if k not in _ELSEWHERE | _FREE}
         self._tools = None if documentation is None else digest(documentation.source)
         self._rows = rows
         if path.exists() and not path.is_file():
@@ -78,7 +74,7 @@ class BatchResults:
         digests = {row["id"]: row["digest"] for row in self._there["rows"]} if self._there else None
         self._standing = read_standing(path, _COLUMNS, digests)
         failed = {row.id for row in rows if self._standing.failed.get(row.id)}
-        self._again = failed if retry_failed else set()
+        self._again = failed if options.retry_failed else set()
         self.done = self._standing.failed.keys() - self._again
         self._failed = len(failed - self._again)
         if self._standing.total and not self._there:
@@ -93,14 +89,14 @@ class BatchResults:
             self._demand_rows(digests or {})
 
     def begin(self, model: Mapping[str, str], templates: Mapping[str | int, str]) -> ResultFile:
-        """The file to append to, once the manifest is written.
+        """Write the manifest, and return the file to append to.
 
         Parameters
         ----------
         model : mapping
-            What ``identify`` says of it.
+            As ``identify`` returns it.
         templates : mapping
-            What ``row_templates`` says of the batch.
+            As ``row_templates`` returns them.
 
         Raises
         ------
@@ -137,7 +133,7 @@ class BatchResults:
         return ResultFile(self.path, _COLUMNS, self._standing)
 
     def notes(self) -> Iterator[str]:
-        """What a user should know of results that stayed as they were."""
+        """Yield what a user should know about results that stayed as they were."""
         if self._failed:
             yield f"{self._failed} of the skipped rows had failed; --retry-failed decodes them again"
         gone = len(self.done - {row.id for row in self._rows})
@@ -198,7 +194,7 @@ def _is_row(row: Any) -> bool:
 
 @contextmanager
 def lock_results(out: str) -> Iterator[Path]:
-    """The file that ``out`` names, links followed; inside the block no other process may write it.
+    """Return the file that ``out`` names, links followed; inside the block no other process may write it.
 
     Raises
     ------
