@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, Final, Literal, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import typer
 
@@ -108,6 +108,6 @@ def _value_type(type_: Any) -> Any:
     """Return a type without bounds and None."""
     if get_origin(type_) is Annotated:
         return _value_type(get_args(type_)[0])
-    if isinstance(type_, UnionType):
+    if get_origin(type_) in (Union, UnionType):
         return _value_type(next(branch for branch in get_args(type_) if branch is not type(None)))
     return type_
