@@ -53,7 +53,7 @@ def test_own_options_come_before_those_of_a_base() -> None:
         ("numbers", "--numbers", "whole numbers of 1 or more, separated by commas", "Numbers. Default: 1,2."),
         ("colours", "--colours", "'red' or 'blue', separated by commas", "Colours."),
         ("width", "--wide", "a number above 0", "How wide. Default: 1.0."),
-        ("share", "--share", "a number from 0 to 1", "A share. Default: 0.5."),
+        ("share", "--share", "a number from 0 to 1", "A share. Takes a number from 0 to 1. Default: 0.5."),
         ("times", "--times", "a whole number of 1 or more", "How often. Default: once."),
     ],
 )

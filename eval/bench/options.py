@@ -67,7 +67,7 @@ class BenchOptions:
     batches: Numbers = option((1,), "Prompts that are decoded together.", flag="--batch", commas=True)
     device: str | None = option(None, DEVICE_HELP, default_text="a GPU if there is one")
     dtype: Literal["fp32", "bf16", "fp16", "auto"] | None = option(
-        None, "Type of the weights.", default_text="fp32 on the CPU, else bf16 for a shape and the checkpoint's own"
+        None, "Type of the weights.", default_text="fp32 on the CPU, else bf16 for a shape or the checkpoint's own"
     )
     repeat: Count = option(5, "Rounds that count; all methods run once in each.")
     threads: Count | None = option(None, "Threads of the processor.", default_text="torch's")

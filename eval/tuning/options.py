@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from eval.commands.benchmark_command import BenchmarkCommand
 from eval.tuning.limits import DEFAULT_LIMITS, read_limits
-from tooldecoding.options.option import Count, option
+from tooldecoding.options.option import Count, check_all, option
 
 if TYPE_CHECKING:
     from eval.tuning.choice import Decision
@@ -17,7 +17,15 @@ OWN_DATA: Final = "batch"
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions(BenchmarkCommand):
-    """What is tuned on, and how an order limit is chosen."""
+    """What is tuned on, and how an order limit is chosen.
+
+    Raises
+    ------
+    ConfigError
+        If a value has the wrong type.
+    EvalError
+        For limits or a decision that cannot be.
+    """
 
     benchmark: str = option(
         ..., "batch: your own prompts.", metavar="api-bank|bfcl-live|bfcl-v1|sgd|batch", positional=True
@@ -39,6 +47,10 @@ class TuneOptions(BenchmarkCommand):
         5.0, "Points of a loss that the samples must be able to show.", expected="a number above 0, at most 100"
     )
     latency_prompts: Count = option(24, "Prompts whose latency is measured.")
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        self.order_limits, self.decision  # noqa: B018  # they raise for what is wrong before anything is loaded
 
     @property
     def folder(self) -> Path:

@@ -1,5 +1,6 @@
 """The reference page of all commands, made from their options: ``python -m tooldecoding.cli.reference``."""
 
+import re
 from collections.abc import Iterator
 
 from tooldecoding.cli.app import COMMANDS
@@ -28,18 +29,21 @@ def _section(command: Command) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for option in (*command.listed, *(option for option in command.settings if option.only == "file")):
         cells = (_name(option), _values(option), _default(option), _meaning(option, command))
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+        yield f"| {' | '.join(cells)} |"
 
 
 def _name(option: Option) -> str:
     if option.only == "file":
         return f"`{option.name}:`"
-    return f"`{option.metavar}`" if option.positional else f"`{option.written}`"
+    return f"`{option.name.upper()}`" if option.positional else f"`{option.written}`"
 
 
 def _values(option: Option) -> str:
-    values = option.values.replace("'", "`")
-    return f"`{option.metavar}`" if values == "a text" and option.metavar else values
+    if option.values == "true or false":
+        return "switch"
+    if option.values == "a text" and option.metavar:
+        return " or ".join(f"`{name}`" for name in option.metavar.split("|"))
+    return re.sub(r"'([\w-]+)'", r"`\1`", option.values)
 
 
 def _default(option: Option) -> str:

@@ -66,7 +66,9 @@ class DecodeOptions:
         expected="auto, required, none or a tool's name",
     )
     # most reference calls of UltraTool, whose documentation does not say which keys are required, leave some out
-    unknown_keys: UnknownKeys = option("optional", "What a key counts as if the documentation does not say.")
+    unknown_keys: UnknownKeys = option(
+        "optional", "What a key counts as if the documentation does not say whether it is required."
+    )
     seed: int = option(0, "Seed of the shuffled orders.")
     max_value_tokens: Count = option(128, "Tokens after which a free value is closed and reported.")
     max_text_tokens: Count = option(256, "Most tokens of free text (tool choice auto and none).")

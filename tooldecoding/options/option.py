@@ -127,8 +127,10 @@ class Option:
 
     @property
     def full_help(self) -> str:
-        """The help text with the default."""
-        return f"{self.help} Default: {self.shown_default}.".lstrip() if self.shown_default else self.help
+        """The help text with bounds and default."""
+        bounds = f" Takes a number{_range(self.schema)}." if "maximum" in self.schema else ""
+        default = f" Default: {self.shown_default}." if self.shown_default else ""
+        return self.help + bounds + default
 
     @cached_property
     def adapter(self) -> TypeAdapter[Any]:
