@@ -42,7 +42,7 @@ def _values(option: Option) -> str:
     if option.values == "true or false":
         return "switch"
     if option.values == "a text" and option.metavar:
-        return " or ".join(f"`{name}`" for name in option.metavar.split("|"))
+        return ", ".join(f"`{name}`" for name in option.metavar.split("|"))
     return re.sub(r"'([\w-]+)'", r"`\1`", option.values)
 
 
