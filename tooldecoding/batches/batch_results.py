@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.errors import PromptError
-from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, shown, write_manifest
+from tooldecoding.files.json_lines import short_repr
+from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 from tooldecoding.files.result_file import ResultFile, drop_results, read_standing
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.documentation import Documentation
@@ -146,8 +147,8 @@ class BatchResults:
         there = read_manifest(self._manifest, PromptError, _REMEDY)
         if there.get("format") != FORMAT:
             raise PromptError(
-                f"{self._manifest}: expected a manifest of the format {FORMAT!r}, found {shown(there.get('format'))}; "
-                f"{_REMEDY}"
+                f"{self._manifest}: expected a manifest of the format {FORMAT!r}, "
+                f"found {short_repr(there.get('format'))}; {_REMEDY}"
             )
         rows = there.get("rows")
         whole = isinstance(rows, list) and all(map(_is_row, rows))
@@ -179,7 +180,7 @@ class BatchResults:
         there = there if isinstance(there, dict) else {}
         other = [part for part in ("dtype", "weights", "config", "tokenizer") if there.get(part) != named[part]]
         if other:
-            begun, now = (f"{shown(of.get('name'))} in {of.get('dtype')}" for of in (there, named))
+            begun, now = (f"{short_repr(of.get('name'))} in {of.get('dtype')}" for of in (there, named))
             raise PromptError(
                 f"{self.path}: this batch was begun with the model {begun}, not {now}: other {', '.join(other)}; "
                 f"{_REMEDY}, or the same model to go on"
