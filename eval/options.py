@@ -8,7 +8,8 @@ from pydantic import Field as Bounds
 from eval.benchmarks.samples import Benchmark
 from tooldecoding.formats.call_format import CALL_FORMATS
 from tooldecoding.options.model_options import ModelOptions
-from tooldecoding.options.option import Count, option
+from tooldecoding.options.option import option
+from tooldecoding.options.values import Count
 from voting.merge import DEFAULT_OPTIONAL_SHARE
 
 MethodName = Literal["greedy", "beam", "tooldec", "tool-decoding"]

@@ -1,5 +1,6 @@
 """Options are written once: every command, YAML file and reference page is derived from dataclass fields."""
 
+import inspect
 from dataclasses import MISSING, dataclass, replace
 from typing import Annotated, Any, Literal, get_args
 
@@ -19,7 +20,8 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.given import Given
-from tooldecoding.options.option import Count, Option, Share, check_all, option, options_of
+from tooldecoding.options.option import Option, check_all, option, options_of
+from tooldecoding.options.values import Count, Share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +93,12 @@ def test_values_are_checked_in_python_as_well() -> None:
         Made(name="x", share=2)
     with pytest.raises(ConfigError, match=r"^order_limit: expected a whole number of 1 or more, got 0$"):
         changed(DecodeOptions(), {"order_limit": 0})
+
+
+def test_help_on_the_options_says_what_they_do() -> None:
+    said = inspect.getdoc(DecodeOptions) or ""
+    assert "order_limit : a whole number of 1 or more\n    Most orders" in said
+    assert all(f"\n{each.name} : " in said for each in options_of(DecodeOptions))
 
 
 def test_a_path_may_hold_bytes_that_are_no_unicode() -> None:

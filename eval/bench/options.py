@@ -11,7 +11,8 @@ from eval.bench.words import MOST_KEYS
 from eval.errors import EvalError
 from tooldecoding.formats.call_format import CALL_FORMATS
 from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP
-from tooldecoding.options.option import Count, CountOrNone, Share, check_all, option
+from tooldecoding.options.option import check_all, option
+from tooldecoding.options.values import Count, CountOrNone, Share
 
 GREEDY: Final = "greedy"
 BEAMS: Final = "beam"

@@ -11,7 +11,8 @@ from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, table
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.given import Given
-from tooldecoding.options.option import Count, option, options_of
+from tooldecoding.options.option import option, options_of
+from tooldecoding.options.values import Count
 
 if TYPE_CHECKING:
     from eval.bench.documentation.speed import Reading

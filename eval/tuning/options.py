@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from eval.commands.benchmark_command import BenchmarkCommand
 from eval.tuning.limits import DEFAULT_LIMITS, read_limits
-from tooldecoding.options.option import Count, check_all, option
+from tooldecoding.options.option import check_all, option
+from tooldecoding.options.values import Count
 
 if TYPE_CHECKING:
     from eval.tuning.choice import Decision

@@ -11,7 +11,8 @@ from tooldecoding.options.config_file import read_config
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
 from tooldecoding.options.given import check_given
 from tooldecoding.options.model_options import ModelOptions
-from tooldecoding.options.option import CountOrNone, option
+from tooldecoding.options.option import option
+from tooldecoding.options.values import CountOrNone
 
 Template = Literal["auto", "raw", "api-bank", "bfcl", "chat"]
 """How a prompt is made; ``tooldecoding.prompts.templates`` says what ``auto`` takes."""

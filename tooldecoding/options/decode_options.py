@@ -11,7 +11,8 @@ from lookup.dictionary import UnknownKeys
 from lookup.values.grammar import Constraint
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
-from tooldecoding.options.option import Count, CountOrNone, Share, check_all, option
+from tooldecoding.options.option import check_all, described, option
+from tooldecoding.options.values import Count, CountOrNone, Share
 from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,
@@ -35,6 +36,7 @@ PROMPT_CACHE_MB: Final = 1024
 _Finite = Annotated[float, Bounds(allow_inf_nan=False)]
 
 
+@described
 @dataclass(frozen=True)
 class DecodeOptions:
     """What a decode does; the fields are also options of ``tooldecoding decode`` and keys of its YAML files.

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tooldecoding.options.decode_options import DecodeOptions, Strategy
-from tooldecoding.options.option import Count, option
+from tooldecoding.options.option import option
+from tooldecoding.options.values import Count
 
 Dtype = Literal["fp32", "bf16", "fp16", "auto"]
 

@@ -8,21 +8,15 @@
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
-from functools import cache, cached_property
-from typing import Annotated, Any, Final, Literal, cast, get_type_hints
-
-from pydantic import Field as Bounds
-from pydantic import TypeAdapter, ValidationError
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from functools import cache
+from inspect import cleandoc
+from typing import Any, Final, Literal, TypeVar, cast, get_type_hints
 
 from tooldecoding.errors import ConfigError
+from tooldecoding.options.values import bounds_in_words, fits, in_words, schema_of
 
-Count = Annotated[int, Bounds(ge=1)]
-"""1 or more."""
-CountOrNone = Annotated[int, Bounds(ge=0)]
-"""0 or more."""
-Share = Annotated[float, Bounds(ge=0, le=1)]
-"""0 to 1."""
+T = TypeVar("T")
 
 Only = Literal["command line", "file"]
 
@@ -128,25 +122,19 @@ class Option:
     @property
     def full_help(self) -> str:
         """The help text with bounds and default."""
-        bounds = f" Takes a number{_range(self.schema)}." if "maximum" in self.schema else ""
+        bounds = f" Takes a number{bounds_in_words(self.schema)}." if "maximum" in self.schema else ""
         default = f" Default: {self.shown_default}." if self.shown_default else ""
         return self.help + bounds + default
 
-    @cached_property
-    def adapter(self) -> TypeAdapter[Any]:
-        """Checks values."""
-        return TypeAdapter(self.type)
-
-    @cached_property
+    @property
     def schema(self) -> Mapping[str, Any]:
         """JSON Schema of the values, without null."""
-        schema = self.adapter.json_schema()
-        return next((branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"), schema)
+        return schema_of(self.type)
 
     @property
     def values(self) -> str:
         """The values in words: ``a whole number of 1 or more``."""
-        return self.expected or _in_words(self.schema) + (", separated by commas" if self.commas else "")
+        return self.expected or in_words(self.schema) + (", separated by commas" if self.commas else "")
 
     def check(self, value: Any, place: str) -> None:
         """ConfigError, which begins with ``place``, if the value has the wrong type or is out of bounds."""
@@ -165,21 +153,17 @@ class Option:
         return items
 
     def _check(self, value: Any, place: str, given: Any) -> None:
-        try:
-            self.adapter.validate_python(value, strict=True)
-        except ValidationError as error:
-            if all(each["type"] == "string_unicode" for each in error.errors()):
-                return  # a path may hold bytes that are not UTF-8
-            raise ConfigError(f"{place}: expected {self.values}, got {given!r}") from None
+        if not fits(value, self.type):
+            raise ConfigError(f"{place}: expected {self.values}, got {given!r}")
 
 
 @cache
 def options_of(kind: type) -> tuple[Option, ...]:
-    """The options of a dataclass: its own before those of its bases."""
-    types = get_type_hints(kind, include_extras=True)
-    by_name = {f.name: f for f in fields(kind)}
-    names = dict.fromkeys(name for base in kind.__mro__ for name in vars(base).get("__annotations__", ()))
-    return tuple(_read(by_name[name], types[name]) for name in names if name in by_name)
+    """Return the options of a dataclass: its own before those of its bases."""
+    types, own = get_type_hints(kind, include_extras=True), vars(kind).get("__annotations__", {})
+    mine = [_read(each, types[each.name]) for each in fields(kind) if each.name in own]
+    bases = [base for base in kind.__bases__ if is_dataclass(base)]
+    return (*mine, *(each for base in bases for each in options_of(base) if each.name not in own))
 
 
 def _read(found: Field[Any], type_: Any) -> Option:
@@ -190,31 +174,15 @@ def _read(found: Field[Any], type_: Any) -> Option:
     return Option(found.name, type_, found.default, **about)
 
 
+def described(kind: type[T]) -> type[T]:
+    """Class decorator that adds the options to the docstring, for ``help``."""
+    lines = [f"{each.name} : {each.values}\n    {each.full_help}" for each in options_of(kind)]
+    kind.__doc__ = "\n".join([cleandoc(kind.__doc__ or ""), "", "Attributes", "----------", *lines])
+    return kind
+
+
 def check_all(options: object) -> None:
     """Check every field of a dataclass of options; ConfigError names the first wrong one."""
     kind: Any = type(options)
     for each in options_of(kind):
         each.check(getattr(options, each.name), each.name)
-
-
-def _in_words(schema: Mapping[str, Any]) -> str:
-    if choices := schema.get("enum", [schema["const"]] if "const" in schema else None):
-        *most, last = map(repr, choices)
-        return f"{', '.join(most)} or {last}" if most else last
-    if schema["type"] == "array":
-        items = schema["items"]
-        if items["type"] == "integer":
-            return f"whole numbers{_range(items)}"
-        return _in_words(items) if "enum" in items else "names"
-    word = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
-    return word[schema["type"]] + _range(schema)
-
-
-def _range(schema: Mapping[str, Any]) -> str:
-    """`` from 0 to 1``, `` of 1 or more``, `` above 0``."""
-    least, most, above = (schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum"))
-    if above is not None:
-        return f" above {above:g}"
-    if most is not None:
-        return f" from {least:g} to {most:g}"
-    return f" of {least:g} or more" if least is not None else ""
