@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,18 +56,18 @@ def tiny_model_path(make_tiny: Callable[[str], str]) -> str:
     return make_tiny("llama")
 
 
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+@pytest.fixture(scope="session")
+def cli() -> Callable[..., Ran]:
     """``cli("lookup", path)`` runs the console script's function in this process."""
     from tooldecoding.cli.app import main
 
     def run(*arguments: object) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["tooldecoding", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        return Ran(int(stop.value.code or 0), captured.out, captured.err)
+        out, err = StringIO(), StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.setattr(sys, "argv", ["tooldecoding", *map(str, arguments)])
+            with pytest.raises(SystemExit) as stop:
+                main()
+        return Ran(int(stop.value.code or 0), out.getvalue(), err.getvalue())
 
     return run
 

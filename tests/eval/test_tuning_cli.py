@@ -3,7 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from shutil import copytree
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -19,15 +20,33 @@ FEW = ("--rule", "bootstrap", "--margin", 100)
 LIMITS = ("--limits", "1,2")
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return write_sgd(tmp_path / "sgd")
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sgd(tmp_path_factory.mktemp("data") / "sgd")
+
+
+@pytest.fixture(scope="module")
+def start(data: Path, tiny_model_path: str) -> tuple[Any, ...]:
+    some = ("tune", "sgd", "--data", data, "--model", tiny_model_path, "--tool-choice", "required")
+    return (*some, *QUICK, *FEW, *LIMITS, "--batch-size", 1)
+
+
+class Tuned(NamedTuple):
+    """A finished tuning of the benchmark."""
+
+    ran: Ran
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def tuned(cli: Cli, start: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) -> Tuned:
+    folder = tmp_path_factory.mktemp("tuned") / "tuned"
+    return Tuned(cli(*start, "--out", folder), folder)
 
 
 @pytest.fixture
-def command(data: Path, tmp_path: Path, tiny_model_path: str) -> tuple[Any, ...]:
-    start = ("tune", "sgd", "--data", data, "--model", tiny_model_path, "--tool-choice", "required")
-    return (*start, *QUICK, *FEW, *LIMITS, "--out", tmp_path / "tuned")
+def command(start: tuple[Any, ...], tmp_path: Path) -> tuple[Any, ...]:
+    return (*start, "--out", tmp_path / "tuned")
 
 
 def found(folder: Path) -> dict[str, Any]:
@@ -35,9 +54,8 @@ def found(folder: Path) -> dict[str, Any]:
     return read
 
 
-def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: Path, tiny_model_path: str) -> None:
-    out = tmp_path / "tuned"
-    ran = cli(*command)
+def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
+    ran, out = tuned
     assert ran.code == 0, ran.err
     assert "Order limit" in ran.out and "Adaptive stopping" in ran.out and "Order sensitivity" in ran.out
     result = found(out)
@@ -65,16 +83,15 @@ def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: P
         assert [r["prediction"] for r in derived] == [r["prediction"] for r in rows]
 
 
-def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
-    out = tmp_path / "tuned"
-    assert cli(*command, "--batch-size", 1).code == 0
+def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
+    out = copytree(tuned.folder, tmp_path / "tuned")
     whole = found(out)
     measured = (out / "latency.jsonl").read_bytes().splitlines()
     for name in ("candidates.jsonl", "latency.jsonl"):
         text = (out / name).read_bytes()
         (out / name).write_bytes(text[: len(text) // 2])
     (out / "deployment.yaml").write_text("seed: 7\n")
-    ran = cli(*command, "--batch-size", 1, "--min-gain", 1)
+    ran = cli(*command, "--min-gain", 1)
     assert ran.code == 0, ran.err
     again = found(out)
     after = (out / "latency.jsonl").read_bytes().splitlines()
@@ -89,7 +106,8 @@ def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tmp_path: 
     assert "begun with max_value_tokens 4, not 5" in ran.err
 
 
-def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
+    copytree(tuned.folder, tmp_path / "tuned")
     ran = cli(*command, "--max-slowdown", 1e6)
     assert ran.code == 0, ran.err
     assert "order limits within 1e+06 times the latency of limit 1: all of them" in ran.out

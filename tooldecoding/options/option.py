@@ -7,7 +7,7 @@
 ``options_of`` reads the fields, ``check`` and ``check_all`` check values, ``tooldecoding.cli.command`` makes a command.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from functools import cache
 from inspect import cleandoc
@@ -157,13 +157,17 @@ class Option:
             raise ConfigError(f"{place}: expected {self.values}, got {given!r}")
 
 
-@cache
 def options_of(kind: type) -> tuple[Option, ...]:
     """Return the options of a dataclass: its own before those of its bases."""
+    return _options_of(cast(Hashable, kind))
+
+
+@cache
+def _options_of(kind: Any) -> tuple[Option, ...]:
     types, own = get_type_hints(kind, include_extras=True), vars(kind).get("__annotations__", {})
     mine = [_read(each, types[each.name]) for each in fields(kind) if each.name in own]
     bases = [base for base in kind.__bases__ if is_dataclass(base)]
-    return (*mine, *(each for base in bases for each in options_of(base) if each.name not in own))
+    return (*mine, *(each for base in bases for each in _options_of(base) if each.name not in own))
 
 
 def _read(found: Field[Any], type_: Any) -> Option:
@@ -183,6 +187,5 @@ def described(kind: type[T]) -> type[T]:
 
 def check_all(options: object) -> None:
     """Check every field of a dataclass of options; ConfigError names the first wrong one."""
-    kind: Any = type(options)
-    for each in options_of(kind):
+    for each in options_of(type(options)):
         each.check(getattr(options, each.name), each.name)
