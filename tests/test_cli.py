@@ -114,7 +114,7 @@ class TestExplain:
 def test_bench_lookup_reads_every_form(cli: Cli) -> None:
     rows = [
         json.loads(line)
-        for line in cli("bench", "lookup", "--megabytes", 0.02, "--repeats", 1, "--json").out.splitlines()
+        for line in cli("bench", "lookup", "--megabytes", 0.01, "--repeats", 1, "--json").out.splitlines()
     ]
     forms = [row for row in rows if ":" not in row["name"] and row["name"] != "prose"]
     assert len(forms) == 9 and {row["outcome"] for row in forms} == {"128 tools"}

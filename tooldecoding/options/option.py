@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from inspect import cleandoc
 from typing import Any, Final, Literal, TypeVar, cast, get_type_hints
@@ -61,17 +61,9 @@ def option(
     commas : bool
         Whether the command line takes the items of a tuple as one text; by default the option is repeated.
     """
-    about = {
-        "help": help,
-        "metavar": metavar,
-        "flag": flag,
-        "default_text": default_text,
-        "expected": expected,
-        "choices": tuple(choices),
-        "only": only,
-        "positional": positional,
-        "commas": commas,
-    }
+    names = tuple(choices)
+    kept = MISSING if default is ... else default
+    about = Option("", None, kept, help, metavar, flag, default_text, expected, names, only, positional, commas)
     return field(metadata={_KEY: about}) if default is ... else field(default=default, metadata={_KEY: about})
 
 
@@ -166,16 +158,16 @@ def options_of(kind: type) -> tuple[Option, ...]:
 def _options_of(kind: Any) -> tuple[Option, ...]:
     types, own = get_type_hints(kind, include_extras=True), vars(kind).get("__annotations__", {})
     mine = [_read(each, types[each.name]) for each in fields(kind) if each.name in own]
-    bases = [base for base in kind.__bases__ if is_dataclass(base)]
+    bases: list[Any] = [base for base in kind.__bases__ if is_dataclass(base)]
     return (*mine, *(each for base in bases for each in _options_of(base) if each.name not in own))
 
 
 def _read(found: Field[Any], type_: Any) -> Option:
-    about = found.metadata[_KEY]
-    if about["choices"]:
-        choice: Any = cast(Any, Literal)[about["choices"]]
+    about: Option = found.metadata[_KEY]
+    if about.choices:
+        choice: Any = cast(Any, Literal)[about.choices]
         type_ = choice if type_ is str else cast(Any, tuple)[choice, ...]
-    return Option(found.name, type_, found.default, **about)
+    return replace(about, name=found.name, type=type_)
 
 
 def described(kind: type[T]) -> type[T]:
