@@ -10,6 +10,7 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.config_file import CONFIG_FOLDER, decoding_configs, read_config
 from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
+from tooldecoding.options.default_file import default_file
 
 
 @pytest.fixture
@@ -50,6 +51,7 @@ def test_default_file_holds_the_defaults() -> None:
     given = read_config(str(CONFIG_FOLDER / "default.yaml"), DecodeCommand)
     assert given == {key: getattr(DecodeCommand(), key) for key in given}
     assert {f.name for f in fields(DecodeOptions)} <= given.keys()
+    assert (CONFIG_FOLDER / "default.yaml").read_text(encoding="utf-8") == default_file()
 
 
 def test_bare_name_is_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

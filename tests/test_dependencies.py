@@ -1,4 +1,4 @@
-"""Every package that is imported is declared, as a must or in an extra; what evaluation alone needs is no must."""
+"""Every imported package is declared, as a dependency or in an extra; packages only for evaluation are in an extra."""
 
 import ast
 import re

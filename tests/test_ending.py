@@ -1,4 +1,4 @@
-"""How commands end when the world goes wrong: one line, the documented exit code, and what is finished is kept."""
+"""How commands end on full disks, closed pipes and signals: one line, the documented exit code, results are kept."""
 
 import json
 import os
@@ -30,7 +30,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def lines_of_documentation(path: Path, count: int) -> Path:
-    """Documentation of so many tools, more than a pipe holds where there are thousands."""
+    """Documentation of ``count`` tools; thousands of them are more than a pipe holds."""
     row = {"description": "", "input_parameters": {"key": {"type": "str", "description": "x" * 60}}}
     path.write_text("".join(json.dumps({"name": f"Tool{n}", **row}) + "\n" for n in range(count)))
     return path

@@ -16,14 +16,20 @@ from test_layers import FILES, LAYERS, ROOT
 from test_readme import README
 from tooldecoding.options.config_file import decoding_configs
 
-NOT_SOURCE = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "runs", "tests")
+NO_SOURCE = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__")
+BESIDE = {"build", "runs", "tests"}
+"""Folders at the top of the checkout that are no packages."""
+
+
+def not_source(folder: str, names: list[str]) -> set[str]:
+    return NO_SOURCE(folder, names) | (BESIDE if Path(folder) == ROOT else set())
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy, so that nothing is left in the checkout; no network is needed."""
+    """Built from a copy, to leave nothing in the checkout, and without a network."""
     folder = tmp_path_factory.mktemp("wheel")
-    source = shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
+    source = shutil.copytree(ROOT, folder / "source", ignore=not_source)
     offline = ("--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check", "-q")
     subprocess.run([sys.executable, "-m", "pip", "wheel", *offline, "-w", folder, source], check=True)
     (built,) = folder.glob("*.whl")
@@ -86,6 +92,11 @@ def test_decode_with_settings_by_name_and_the_reference_model(outside: Path) -> 
 def test_what_takes_an_extra_says_so(outside: Path) -> None:
     with pytest.raises(AssertionError, match=r"scipy and matplotlib are needed here .* 'tooldecoding\[eval\]'"):
         run(outside, "tooldecoding report some/run --out report")
+
+
+def test_the_package_runs_as_a_module(outside: Path) -> None:
+    line = "lookup tooldecoding/demo/tools.jsonl --json"
+    assert run(outside, f"python -m tooldecoding {line}") == run(outside, f"tooldecoding {line}")
 
 
 def test_nothing_comes_from_the_checkout(outside: Path) -> None:

@@ -131,13 +131,13 @@ def test_every_option_is_on_the_command_line_with_its_help(command: Any) -> None
         assert parameter.required == each.required
         assert each.positional or each.written in parameter.opts
         # what a file can switch on, the command line can switch off
-        can_be_on = each in command.settings and each.type is bool and each.only is None
+        can_be_on = each in command.file_options and each.type is bool and each.only is None
         assert bool(parameter.secondary_opts) == can_be_on
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_default_is_a_value(command: Any) -> None:
-    for each in (*command.inputs, *command.settings):
+    for each in (*command.options, *command.file_options):
         if each.default is not MISSING:
             each.check(each.default, each.name)
 
@@ -158,7 +158,7 @@ def test_names_that_are_written_where_torch_is_not_imported() -> None:
     rules = next(each for each in options_of(TuneOptions) if each.name == "rule").type
     assert set(get_args(rules)) == set(get_args(Rule))
     for command in COMMANDS:
-        for each in command.inputs:
+        for each in command.options:
             if each.name == "benchmark":
                 assert set(str(each.metavar).split("|")) - {"batch"} == BENCHMARKS.keys()
 

@@ -101,6 +101,6 @@ def _score_run(benchmark: "Benchmark", samples: "Sequence[Sample]", folder: RunF
 
 
 # no figure depends on the mark that min_confidence sets
-_SETTINGS = tuple(option for option in options_of(EvalOptions) if option.name != "min_confidence")
+_FILE_OPTIONS = tuple(option for option in options_of(EvalOptions) if option.name != "min_confidence")
 
-EVAL = Command("eval", evaluate, options_of(EvalCommand), _SETTINGS)
+EVAL = Command("eval", evaluate, options_of(EvalCommand), _FILE_OPTIONS)

@@ -84,10 +84,10 @@ def _refuse(given: Given, use: str, *names: str) -> None:
             raise EvalError(f"--{name.replace('_', '-')} is for {use}; leave it out")
 
 
-def _settings() -> Iterator[Option]:
+def _file_options() -> Iterator[Option]:
     for option in options_of(EvalOptions):
         if option.name not in _TUNED | _OTHER_METHODS:
             yield replace(option, **_FOR_BATCH.get(option.name, {}))
 
 
-TUNE = Command("tune", tune, options_of(TuneOptions), tuple(_settings()))
+TUNE = Command("tune", tune, options_of(TuneOptions), tuple(_file_options()))

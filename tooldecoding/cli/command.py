@@ -26,16 +26,16 @@ class Command:
     name : str
     run : callable
         Takes what the command line gave; its docstring is the command's help.
-    inputs : tuple of Option
+    options : tuple of Option
         Options that stand only on the command line.
-    settings : tuple of Option
+    file_options : tuple of Option
         Options that a YAML file, which ``--config`` names, may set as well.
     """
 
     name: str
     run: Callable[[Given], None]
-    inputs: tuple[Option, ...]
-    settings: tuple[Option, ...] = ()
+    options: tuple[Option, ...]
+    file_options: tuple[Option, ...] = ()
 
     @property
     def help(self) -> str:
@@ -45,8 +45,8 @@ class Command:
     @property
     def listed(self) -> tuple[Option, ...]:
         """The options of the command line, with ``--config``, in the sequence of ``--help``."""
-        settings = tuple(option for option in self.settings if option.only != "file")
-        return (*self.inputs, *settings, CONFIG) if settings else self.inputs
+        from_file = tuple(option for option in self.file_options if option.only != "file")
+        return (*self.options, *from_file, CONFIG) if from_file else self.options
 
     def for_typer(self) -> Callable[..., None]:
         """Return a function whose signature typer turns into the command."""
@@ -83,7 +83,7 @@ class Command:
 
     def _flag(self, option: Option) -> str:
         """A switch can be turned off if a file can turn it on."""
-        if _value_type(option.type) is bool and option in self.settings and option.only is None:
+        if _value_type(option.type) is bool and option in self.file_options and option.only is None:
             return f"{option.written}/--no-{option.written.removeprefix('--')}"
         return option.written
 

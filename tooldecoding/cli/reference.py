@@ -27,7 +27,7 @@ def _section(command: Command) -> Iterator[str]:
     yield ""
     yield "| option | values | default | meaning |"
     yield "| --- | --- | --- | --- |"
-    for option in (*command.listed, *(option for option in command.settings if option.only == "file")):
+    for option in (*command.listed, *(option for option in command.file_options if option.only == "file")):
         cells = (_name(option), _values(option), _default(option), _meaning(option, command))
         yield f"| {' | '.join(cells)} |"
 
@@ -53,7 +53,7 @@ def _default(option: Option) -> str:
 def _meaning(option: Option, command: Command) -> str:
     if option.only == "file":
         return f"{option.help} Only in a file."
-    is_key = not command.settings or option is CONFIG or (option in command.settings and option.only is None)
+    is_key = not command.file_options or option is CONFIG or (option in command.file_options and option.only is None)
     return option.help if is_key else f"{option.help} Not in a file.".lstrip()
 
 

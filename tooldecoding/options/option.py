@@ -157,7 +157,8 @@ def options_of(kind: type) -> tuple[Option, ...]:
 @cache
 def _options_of(kind: Any) -> tuple[Option, ...]:
     types, own = get_type_hints(kind, include_extras=True), vars(kind).get("__annotations__", {})
-    mine = [_read(each, types[each.name]) for each in fields(kind) if each.name in own]
+    by_name = {each.name: each for each in fields(kind)}
+    mine = [_read(by_name[name], types[name]) for name in own if name in by_name]
     bases: list[Any] = [base for base in kind.__bases__ if is_dataclass(base)]
     return (*mine, *(each for base in bases for each in _options_of(base) if each.name not in own))
 
