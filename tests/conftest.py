@@ -32,6 +32,17 @@ class Ran(NamedTuple):
     err: str
 
 
+def assert_bad(ran: Ran, *said: str) -> None:
+    """One clear line on standard error and exit code 2, as for every bad input."""
+    assert ran.code == 2, ran
+    assert ran.out == ""
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+    for part in said:
+        assert part in ran.err
+
+
 @pytest.fixture(scope="session")
 def make_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Saves a model of random weights with a tokenizer, by shape, once a session; returns its folder."""

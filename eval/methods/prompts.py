@@ -14,7 +14,6 @@ from eval.errors import EvalError
 from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
 from eval.options import EvalOptions
 from lookup.text.text_file import read_text
-from tooldecoding.batches.requests import BFCL_LABELS
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CALL_FORMATS, CallFormat
 from tooldecoding.prompts.dialogue import LineLabels, dialogue_lines
@@ -23,6 +22,7 @@ from tooldecoding.prompts.prompts import (
     API_BANK_INSTRUCTION,
     BFCL_ENDING,
     BFCL_INSTRUCTION,
+    BFCL_LABELS,
     api_bank_prompt,
     bfcl_prompt,
     chat_prompt,

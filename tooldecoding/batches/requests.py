@@ -11,13 +11,11 @@ from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.call_format import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.dialogue import LineLabels, Turn, Utterance, chat_messages, dialogue_lines, documented_tools
+from tooldecoding.prompts.dialogue import Turn, Utterance, chat_messages, dialogue_lines, documented_tools
 from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import api_bank_prompt, bfcl_prompt, chat_prompt
+from tooldecoding.prompts.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt, chat_prompt
 from tooldecoding.prompts.templates import template_of
 from tooldecoding.result import DecodeResult
-
-BFCL_LABELS = LineLabels(request="Calls", response="Results")
 
 
 def make_request(

@@ -154,9 +154,7 @@ class OrderDecoder:
         candidates = yield from self._required(branch, orders, (*values, value), this)
         return candidates
 
-    def _required_value(
-        self, branch: Branch, key: str, orders: Sequence[Order], depth: int
-    ) -> Steps[CandidateValue]:
+    def _required_value(self, branch: Branch, key: str, orders: Sequence[Order], depth: int) -> Steps[CandidateValue]:
         """Inject the required key that all orders have at ``depth``, and decode its value."""
         branch.write((self._format.separator if depth else "") + self._format.key(key))
         coming = partial(self._shared_keys, orders, depth + 1)
@@ -170,9 +168,7 @@ class OrderDecoder:
                 return
             yield self._spec.parameter(keys[0])
 
-    def _optional(
-        self, branch: Branch, order: Order, values: tuple[CandidateValue, ...]
-    ) -> Steps[CandidateCall]:
+    def _optional(self, branch: Branch, order: Order, values: tuple[CandidateValue, ...]) -> Steps[CandidateCall]:
         """Let the model choose among the unused optional keys and the end of the call."""
         form = self._format
         unused = list(self._spec.optional)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import TemplateError
 
 from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.prompts.dialogue import LineLabels
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -33,6 +34,7 @@ BFCL_INSTRUCTION = (
     "Write each value as a Python literal of the parameter's type."
 )
 BFCL_ENDING = "Calls: "
+BFCL_LABELS = LineLabels(request="Calls", response="Results")
 
 
 def api_bank_prompt(
