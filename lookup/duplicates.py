@@ -6,13 +6,12 @@ more details" otherwise (version 1 of the paper, on the trie of names).
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, Literal, get_args
+from typing import Literal
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
 
 OnDuplicate = Literal["error", "rename"]
-ON_DUPLICATE: Final[tuple[OnDuplicate, ...]] = get_args(OnDuplicate)
 
 
 def distinct(tools: Sequence[ToolSpec], on_duplicate: OnDuplicate = "error") -> tuple[ToolSpec, ...]:

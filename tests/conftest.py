@@ -3,6 +3,8 @@
 import os
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +33,17 @@ class Ran(NamedTuple):
     err: str
 
 
+def assert_bad(ran: Ran, *said: str) -> None:
+    """One clear line on standard error and exit code 2, as for every bad input."""
+    assert ran.code == 2, ran
+    assert ran.out == ""
+    assert ran.err.startswith("error: ")
+    assert ran.err.count("\n") == 1
+    assert "Traceback" not in ran.err
+    for part in said:
+        assert part in ran.err
+
+
 @pytest.fixture(scope="session")
 def make_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Saves a model of random weights with a tokenizer, by shape, once a session; returns its folder."""
@@ -55,18 +68,18 @@ def tiny_model_path(make_tiny: Callable[[str], str]) -> str:
     return make_tiny("llama")
 
 
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+@pytest.fixture(scope="session")
+def cli() -> Callable[..., Ran]:
     """``cli("lookup", path)`` runs the console script's function in this process."""
     from tooldecoding.cli.app import main
 
     def run(*arguments: object) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["tooldecoding", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as stop:
-            main()
-        captured = capsys.readouterr()
-        return Ran(int(stop.value.code or 0), captured.out, captured.err)
+        out, err = StringIO(), StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.setattr(sys, "argv", ["tooldecoding", *map(str, arguments)])
+            with pytest.raises(SystemExit) as stop:
+                main()
+        return Ran(int(stop.value.code or 0), out.getvalue(), err.getvalue())
 
     return run
 
@@ -75,11 +88,11 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
     """Batches are decoded by an echo."""
     import tooldecoding.batches.batch
-    import tooldecoding.cli.app
+    import tooldecoding.cli.decode
     from batch_echo import Echo
 
     echo = Echo()
-    monkeypatch.setattr(tooldecoding.cli.app, "_decoder", lambda settings: echo.decoder)
+    monkeypatch.setattr(tooldecoding.cli.decode, "load_decoder", lambda settings: echo.decoder)
     monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", echo)
     return echo
 

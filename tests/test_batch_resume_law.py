@@ -11,11 +11,12 @@ import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import tooldecoding.cli.app
 from batch_echo import Echo, Folder, row, said
 from conftest import Ran
-from tooldecoding.batches.batch import read_batch
+from tooldecoding.batches.rows import read_batch
+from tooldecoding.cli.decode import decode
 from tooldecoding.errors import PromptError
+from tooldecoding.options.given import Given
 
 places, prompts = st.integers(0, 5), st.sampled_from("abc")
 edits = st.one_of(
@@ -79,9 +80,8 @@ def whole_results(data: bytes) -> Iterator[dict[str, Any]]:
 def run(folder: Folder, order_limit: int) -> int:
     """The exit code of ``decode``, without the time that reading a command line takes."""
     try:
-        tooldecoding.cli.app.decode(
-            batch=str(folder.rows), out=str(folder.out), tool_choice="none", batch_size=2, order_limit=order_limit
-        )
+        quick = {"tool_choice": "none", "batch_size": 2, "order_limit": order_limit}
+        decode(Given({"batch": str(folder.rows), "out": str(folder.out), **quick}))
     except typer.Exit as stop:
         return stop.exit_code
     except PromptError:

@@ -1,16 +1,16 @@
-"""Settings: command line over file over default, and errors that name file, line, key and the nearest key."""
+"""Options: command line over file over default, and errors that name file, line, key and the nearest key."""
 
-import inspect
-import os
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tooldecoding.cli.app import decode
-from tooldecoding.cli.config import CONFIG_FOLDER, DecodeCommand, decoding_configs, load_settings, read_config
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.options.config_file import CONFIG_FOLDER, decoding_configs, read_config
+from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
+from tooldecoding.options.default_file import default_file
 
 
 @pytest.fixture
@@ -20,47 +20,43 @@ def config(tmp_path: Path) -> Path:
 
 def test_command_line_over_file_over_default(config: Path) -> None:
     config.write_text("order_limit: 5\nseed: 7\n")
-    settings = load_settings({"prompt": "x", "order_limit": 3, "seed": None}, str(config))
-    assert (settings.order_limit, settings.seed, settings.batch_size) == (3, 7, 8)
+    command = read_decode_command({"prompt": "x", "order_limit": 3, "seed": None}, str(config))
+    assert (command.order_limit, command.seed, command.batch_size) == (3, 7, 8)
 
 
 def test_input_on_the_command_line_replaces_the_files(config: Path) -> None:
     config.write_text("dialogue: d.jsonl\n")
-    assert load_settings({"prompt": "x"}, str(config)).dialogue is None
-    assert load_settings({}, str(config)).dialogue == "d.jsonl"
+    assert read_decode_command({"prompt": "x"}, str(config)).dialogue is None
+    assert read_decode_command({}, str(config)).dialogue == "d.jsonl"
 
 
-def test_every_option_is_a_setting_and_back() -> None:
-    settings = {f.name for f in fields(DecodeCommand)} - {"calibration"}
-    assert set(inspect.signature(decode).parameters) - {"config", "retry_failed"} == settings
-
-
-def test_bfcl_defaults_to_pythonic(config: Path) -> None:
-    assert load_settings({"prompt": "x", "template": "bfcl"}).format == "pythonic"
-    assert load_settings({"prompt": "x", "template": "bfcl", "format": "api-bank"}).format == "api-bank"
+def test_bfcl_defaults_to_pythonic() -> None:
+    assert read_decode_command({"prompt": "x", "template": "bfcl"}).format == "pythonic"
+    assert read_decode_command({"prompt": "x", "template": "bfcl", "format": "api-bank"}).format == "api-bank"
 
 
 def test_the_template_is_auto(config: Path) -> None:
     config.write_text("template: api-bank\n")
-    assert load_settings({"prompt": "x"}).template == "auto"
-    assert load_settings({"prompt": "x"}, str(config)).template == "api-bank"
-    assert load_settings({"prompt": "x", "template": "auto"}, str(config)).template == "auto"
+    assert read_decode_command({"prompt": "x"}).template == "auto"
+    assert read_decode_command({"prompt": "x"}, str(config)).template == "api-bank"
+    assert read_decode_command({"prompt": "x", "template": "auto"}, str(config)).template == "auto"
 
 
 @pytest.mark.parametrize("path", sorted(decoding_configs(CONFIG_FOLDER)), ids=lambda p: p.stem)
 def test_shipped_files_are_right(path: Path) -> None:
-    read_config(str(path))
+    read_config(str(path), DecodeCommand)
 
 
 def test_default_file_holds_the_defaults() -> None:
-    given = read_config(str(CONFIG_FOLDER / "default.yaml"))
+    given = read_config(str(CONFIG_FOLDER / "default.yaml"), DecodeCommand)
     assert given == {key: getattr(DecodeCommand(), key) for key in given}
     assert {f.name for f in fields(DecodeOptions)} <= given.keys()
+    assert (CONFIG_FOLDER / "default.yaml").read_text(encoding="utf-8") == default_file()
 
 
 def test_bare_name_is_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    assert load_settings({"prompt": "x"}, "paper").value_constraint == "free"
+    assert read_decode_command({"prompt": "x"}, "paper").value_constraint == "free"
 
 
 @pytest.mark.parametrize(
@@ -68,10 +64,18 @@ def test_bare_name_is_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_p
     [
         ("seed: 1\norder_limits: 3\n", ":2: unknown setting 'order_limits'; did you mean 'order_limit'?"),
         ("tool-choice: auto\n", ":1: unknown setting 'tool-choice'; did you mean 'tool_choice'?"),
-        ("order_limit: twelve\n", ":1: order_limit: expected a valid integer, got 'twelve'"),
-        ("order_limit: true\n", ":1: order_limit: expected a valid integer, got True"),
-        ("order_limit: 0\n", ":1: order_limit: order_limit must be a whole number of 1 or more, got 0"),
+        ("order_limit: twelve\n", ":1: order_limit: expected a whole number of 1 or more, got 'twelve'"),
+        ("order_limit: true\n", ":1: order_limit: expected a whole number of 1 or more, got True"),
+        ("order_limit: 0\n", ":1: order_limit: expected a whole number of 1 or more, got 0"),
+        ("draft_tokens: -1\n", ":1: draft_tokens: expected a whole number of 0 or more, got -1"),
+        ("seed: 1.5\n", ":1: seed: expected a whole number, got 1.5"),
+        ("json: 1\n", ":1: json: expected true or false, got 1"),
+        ("tools: 3\n", ":1: tools: expected a text, got 3"),
+        ("format: xml\n", ":1: format: expected 'api-bank' or 'pythonic', got 'xml'"),
         ("orders: up\n", "expected 'shuffled', 'documented', 'reversed', 'shuffled-once' or 'aggregated', got 'up'"),
+        ("optional_share: .nan\n", ":1: optional_share: expected a number from 0 to 1, got nan"),
+        ("trust_remote_code: true\n", ":1: trust_remote_code stands on the command line alone: --trust-remote-code"),
+        ("retry_failed: true\n", ":1: retry_failed stands on the command line alone: --retry-failed"),
         ("seed: 1\nseed: 2\n", ":2: setting 'seed' stands twice"),
         ("- seed\n", "expected settings as 'key: value' lines, found a list"),
         ("seed: [1\n", ":2:1: malformed YAML"),
@@ -81,27 +85,43 @@ def test_bare_name_is_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_bad_files(config: Path, text: str, said: str) -> None:
     config.write_text(text)
     with pytest.raises(ConfigError) as error:
-        load_settings({"prompt": "x"}, str(config))
+        read_decode_command({"prompt": "x"}, str(config))
     assert str(error.value).startswith(str(config))
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"order_limit": 0}, "--order-limit: expected a whole number of 1 or more, got 0"),
+        ({"prompt": None}, "expected exactly one of --prompt, --dialogue and --batch, got none of them"),
+        ({"out": "x"}, "--out takes the results of a --batch"),
+        ({"retry_failed": True}, "--retry-failed takes failed rows from the results in --out"),
+        ({"tools": "-", "prompt": "-"}, "standard input can be read once"),
+    ],
+)
+def test_bad_command_lines(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        read_decode_command({"prompt": "x", **given})
+    assert str(error.value).startswith(said)
+
+
 def test_empty_file_changes_nothing(config: Path) -> None:
     config.write_text("# nothing\n")
-    assert load_settings({"prompt": "x"}, str(config)) == DecodeCommand(prompt="x")
+    assert read_decode_command({"prompt": "x"}, str(config)) == DecodeCommand(prompt="x")
 
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
-        load_settings({"prompt": "x"}, str(tmp_path / "none.yaml"))
+        read_decode_command({"prompt": "x"}, str(tmp_path / "none.yaml"))
     known = ", ".join(sorted(path.stem for path in decoding_configs(CONFIG_FOLDER)))
     with pytest.raises(ConfigError, match=f"known: {known}$"):
-        load_settings({"prompt": "x"}, "none")
+        read_decode_command({"prompt": "x"}, "none")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_unreadable_file(config: Path) -> None:
     config.write_text("seed: 1\n")
-    config.chmod(0)
-    with pytest.raises(ConfigError, match="cannot be read"):
-        load_settings({"prompt": "x"}, str(config))
+    with pytest.raises(ConfigError, match="cannot be read: Not a directory"):
+        read_decode_command({"prompt": "x"}, str(config / "file"))
+    with pytest.raises(ConfigError, match="expected a file, found a directory"):
+        read_decode_command({"prompt": "x"}, str(config.parent))

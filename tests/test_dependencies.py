@@ -1,4 +1,4 @@
-"""Every package that is imported is declared, as a must or in an extra; what evaluation alone needs is no must."""
+"""Every imported package is declared, as a dependency or in an extra; packages only for evaluation are in an extra."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Ran
-from test_layers import FILES, LAYERS, ROOT, imported
+from test_layers import FILES, LAYERS, ROOT, imported, nodes
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import MissingExtraError
 
@@ -32,12 +32,12 @@ EXTRAS = {extra: names(found) for extra, found in PROJECT["optional-dependencies
 
 
 def foreign(file: Path) -> set[str]:
-    return set(imported(file)) - OURS - set(sys.stdlib_module_names)
+    return imported(file) - OURS - set(sys.stdlib_module_names)
 
 
 def loaded_by_name(file: Path) -> Iterator[str]:
     """Packages of ``importlib.import_module("…")``."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         match node:
             case ast.Call(ast.Attribute(attr="import_module"), [ast.Constant(str(name)), *_]):
                 yield name.split(".")[0]

@@ -1,4 +1,4 @@
-"""How commands end when the world goes wrong: one line, the documented exit code, and what is finished is kept."""
+"""How commands end on full disks, closed pipes and signals: one line, the documented exit code, results are kept."""
 
 import json
 import os
@@ -17,6 +17,7 @@ from eval.bench.store import Store
 from eval.errors import EvalError
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches import batch
+from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 
 Cli = Callable[..., Ran]
@@ -29,7 +30,7 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
 
 def lines_of_documentation(path: Path, count: int) -> Path:
-    """Documentation of so many tools, more than a pipe holds where there are thousands."""
+    """Documentation of ``count`` tools; thousands of them are more than a pipe holds."""
     row = {"description": "", "input_parameters": {"key": {"type": "str", "description": "x" * 60}}}
     path.write_text("".join(json.dumps({"name": f"Tool{n}", **row}) + "\n" for n in range(count)))
     return path
@@ -86,7 +87,7 @@ class TestSignals:
         options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
         decode = batch.decode_group
 
-        def decode_two(group: Sequence[batch.Row], *rest: Any) -> list[dict[str, Any]]:
+        def decode_two(group: Sequence[Row | BadRow], *rest: Any) -> list[dict[str, Any]]:
             if group[0].id == 2:
                 os.kill(os.getpid(), number)
             return decode(group, *rest)
@@ -101,7 +102,7 @@ class TestSignals:
         assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [0, 1]
 
     def test_while_nothing_is_decoded_yet(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tooldecoding.cli.app.extract", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
+        monkeypatch.setattr("tooldecoding.cli.lookup.extract", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
         ran = cli("lookup", TOOLS)
         assert ran.code == TERMINATED and "Traceback" not in ran.err
 

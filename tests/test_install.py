@@ -14,7 +14,7 @@ import pytest
 from test_dependencies import EXTRAS
 from test_docs import command_lines
 from test_layers import FILES, LAYERS, ROOT
-from tooldecoding.cli.config import decoding_configs
+from tooldecoding.options.config_file import decoding_configs
 
 NOT_SOURCE = shutil.ignore_patterns(".*", "*.egg-info", "__pycache__")
 NOT_SOURCE_AT_THE_TOP = {"build", "runs", "tests"}

@@ -1,7 +1,7 @@
 """Imports run one way: lookup -> voting -> tooldecoding -> eval, and only the command line sees all four."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,30 +13,49 @@ HEAVY = {"torch", "transformers"}
 FILES = [file for layer in LAYERS for file in sorted((ROOT / layer).rglob("*.py"))]
 
 
-def imported(file: Path) -> Iterator[str]:
-    """Top-level names of all packages that a file imports, also inside functions."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
+@cache
+def imported(file: Path) -> set[str]:
+    """Top-level names of all packages that a file imports, inside functions as well."""
+    names = set()
+    for node in nodes(file):
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
+            names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}:{node.lineno}: relative import"
-            yield (node.module or "").split(".")[0]
+            names.add((node.module or "").split(".")[0])
+    return names
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 def test_no_arrow_runs_back(file: Path) -> None:
     layer = LAYERS.index(file.relative_to(ROOT).parts[0])
     above = set() if file == ROOF else set(LAYERS[layer + 1 :])
-    assert not above & set(imported(file))
+    assert not above & imported(file)
 
 
 @pytest.mark.parametrize("layer", ["lookup", "voting"])
 def test_lower_layers_need_no_torch(layer: str) -> None:
     for file in (ROOT / layer).rglob("*.py"):
-        assert not HEAVY & set(imported(file)), file
+        assert not HEAVY & imported(file), file
+
+
+def modules(file: Path) -> set[str]:
+    """The modules that a file imports."""
+    return {node.module or "" for node in nodes(file) if isinstance(node, ast.ImportFrom)}
+
+
+@pytest.mark.parametrize("room", ["batches", "calls", "engines", "files", "formats", "models", "options", "prompts"])
+def test_only_the_command_line_needs_the_command_line(room: str) -> None:
+    for file in (ROOT / "tooldecoding" / room).rglob("*.py"):
+        assert not any(module.startswith("tooldecoding.cli") for module in modules(file)), file
 
 
 def test_a_backward_arrow_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "x.py"
     file.write_text("def f():\n    from tooldecoding.cli.app import a\n    import torch.nn, eval.metrics.metrics\n")
-    assert set(imported(file)) == {"tooldecoding", "torch", "eval"}
+    assert imported(file) == {"tooldecoding", "torch", "eval"}

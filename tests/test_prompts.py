@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tiny_models import byte_level_tokenizer
-from tooldecoding.batches.jobs import Job, make_request
-from tooldecoding.cli.config import DecodeCommand
+from tooldecoding.batches.requests import make_request
 from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.dialogue import Turn, Utterance
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import API_BANK_INSTRUCTION, api_bank_prompt, bfcl_prompt
@@ -48,8 +48,8 @@ def tokenizer() -> Any:
     return byte_level_tokenizer()
 
 
-def request_text(job: Job, tokenizer: Any, **settings: Any) -> str:
-    return str(make_request(job, DecodeCommand(**settings), tokenizer).prompt)
+def request_text(tokenizer: Any, content: Any, documentation: Documentation, **options: Any) -> str:
+    return str(make_request(content, documentation, DecodeCommand(**options), tokenizer).prompt)
 
 
 def test_api_bank_prompt_is_the_one_that_the_model_was_trained_on() -> None:
@@ -60,15 +60,15 @@ def test_api_bank_prompt_is_the_one_that_the_model_was_trained_on() -> None:
 
 def test_api_bank_prints_a_text_verbatim(tokenizer: Any) -> None:
     text = "Tools:\n" + json.dumps(API_BANK_TOOL, indent=1)
-    prompt = request_text(Job(1, TURNS, Documentation.read(text, "d")), tokenizer)
+    prompt = request_text(tokenizer, TURNS, Documentation.read(text, "d"))
     assert prompt.startswith(f"API descriptions:\n{text}\n")
     assert prompt.endswith("User: Grüße, paint it.\nAPI-Request: ")
 
 
 def test_api_bank_prints_parsed_tools_one_a_line(tokenizer: Any) -> None:
-    same = request_text(Job(1, TURNS, Documentation.read([API_BANK_TOOL], "d")), tokenizer)
+    same = request_text(tokenizer, TURNS, Documentation.read([API_BANK_TOOL], "d"))
     assert same.splitlines()[1] == json.dumps(API_BANK_TOOL)
-    other = request_text(Job(1, TURNS, Documentation.read([SCHEMA_TOOL], "d")), tokenizer)
+    other = request_text(tokenizer, TURNS, Documentation.read([SCHEMA_TOOL], "d"))
     assert json.loads(other.splitlines()[1]) == {
         "name": "paint",
         "description": "Paints.",
@@ -82,30 +82,30 @@ def test_api_bank_prints_parsed_tools_one_a_line(tokenizer: Any) -> None:
 
 def test_prompt_with_a_template_is_one_user_turn(tokenizer: Any) -> None:
     documentation = Documentation.read([API_BANK_TOOL], "d")
-    as_dialogue = request_text(Job(1, TURNS, documentation), tokenizer)
-    assert request_text(Job(1, "Grüße, paint it.", documentation), tokenizer, template="api-bank") == as_dialogue
+    as_dialogue = request_text(tokenizer, TURNS, documentation)
+    assert request_text(tokenizer, "Grüße, paint it.", documentation, template="api-bank") == as_dialogue
 
 
 @pytest.mark.parametrize("form", ["data", "list text", "lines"])
 def test_bfcl_prints_functions_indented(tokenizer: Any, form: str) -> None:
     tools = [SCHEMA_TOOL, API_BANK_TOOL]
     source = {"data": tools, "list text": json.dumps(tools), "lines": "\n".join(map(json.dumps, tools))}[form]
-    prompt = request_text(Job(1, TURNS, Documentation.read(source, "d")), tokenizer, template="bfcl")
+    prompt = request_text(tokenizer, TURNS, Documentation.read(source, "d"), template="bfcl")
     assert prompt == bfcl_prompt(json.dumps(tools, indent=4), ["User: Grüße, paint it."])
     assert "[func_name1(param1=value1" in prompt
 
 
 def test_bfcl_makes_schemas_where_documentation_is_prose(tokenizer: Any) -> None:
     text = f"You have this tool: {json.dumps(API_BANK_TOOL)}. Use it."
-    prompt = request_text(Job(1, TURNS, Documentation.read(text, "d")), tokenizer, template="bfcl")
+    prompt = request_text(tokenizer, TURNS, Documentation.read(text, "d"), template="bfcl")
     assert '"required": [' in prompt
     assert '"name": "GetDay"' in prompt
 
 
 def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
     tokenizer.chat_template = CHAT_TEMPLATE
-    job = Job(1, TURNS, Documentation.read([SCHEMA_TOOL], "d"))
-    request = make_request(job, DecodeCommand(template="chat"), tokenizer)
+    documentation = Documentation.read([SCHEMA_TOOL], "d")
+    request = make_request(TURNS, documentation, DecodeCommand(template="chat"), tokenizer)
     assert not request.special_tokens
     text = str(request.prompt)
     assert text.endswith("</tool><user>Grüße, paint it.<assistant>")
@@ -121,10 +121,10 @@ def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
         "required": ["colour"],
     }
     with pytest.raises(PromptError, match="refuses the dialogue: no"):
-        request_text(Job(1, "refuse", job.documentation), tokenizer, template="chat")
+        request_text(tokenizer, "refuse", documentation, template="chat")
     tokenizer.chat_template = None
     with pytest.raises(ModelError, match="no chat template"):
-        make_request(job, DecodeCommand(template="chat"), tokenizer)
+        make_request(TURNS, documentation, DecodeCommand(template="chat"), tokenizer)
 
 
 def test_openai_tools_reach_the_chat_template_as_they_are() -> None:
@@ -135,10 +135,10 @@ def test_openai_tools_reach_the_chat_template_as_they_are() -> None:
 class TestAuto:
     DOCUMENTATION = Documentation.read([API_BANK_TOOL], "d")
 
-    def same(self, tokenizer: Any, content: Any, template: str, **settings: Any) -> None:
-        job = Job(1, content, self.DOCUMENTATION)
-        expected = make_request(job, DecodeCommand(template=template, **settings), tokenizer)  # type: ignore[arg-type]
-        found = make_request(job, DecodeCommand(**settings), tokenizer)
+    def same(self, tokenizer: Any, content: Any, template: Any, **options: Any) -> None:
+        by_name, by_itself = DecodeCommand(template=template, **options), DecodeCommand(**options)
+        expected = make_request(content, self.DOCUMENTATION, by_name, tokenizer)
+        found = make_request(content, self.DOCUMENTATION, by_itself, tokenizer)
         assert (found.prompt, found.special_tokens) == (expected.prompt, expected.special_tokens)
         assert '"GetDay"' in str(found.prompt)
 
@@ -151,7 +151,7 @@ class TestAuto:
         tokenizer.chat_template = CHAT_TEMPLATE
         self.same(tokenizer, "What day is it?", "chat")
         self.same(tokenizer, TURNS, "api-bank")
-        assert make_request(Job(1, json.dumps(API_BANK_TOOL)), DecodeCommand(), tokenizer).special_tokens
+        assert make_request(json.dumps(API_BANK_TOOL), None, DecodeCommand(), tokenizer).special_tokens
 
     @pytest.mark.parametrize(
         "chat_template",
@@ -186,11 +186,11 @@ class TestAuto:
 
 def test_raw_takes_no_dialogue(tokenizer: Any) -> None:
     with pytest.raises(PromptError, match="template raw takes a prompt"):
-        make_request(Job(1, TURNS), DecodeCommand(template="raw"), tokenizer)
+        make_request(TURNS, None, DecodeCommand(template="raw"), tokenizer)
 
 
 def test_raw_prompt_stays_as_it_is(tokenizer: Any) -> None:
     prompt = f"  {json.dumps(API_BANK_TOOL)} \n\nGo: "
-    request = make_request(Job(1, prompt), DecodeCommand(), tokenizer)
+    request = make_request(prompt, None, DecodeCommand(), tokenizer)
     assert request.prompt == prompt
     assert list(request.tools) == ["GetDay"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from eval.bench.method import Run
-from eval.bench.plan import GREEDY
+from eval.bench.options import GREEDY
 
 Round = dict[str, Run]
 """Method -> its run; all methods of one round ran one after the other, in shuffled sequence."""

@@ -1,4 +1,4 @@
-"""A bench from its plan to its record: models one after the other, batches, rounds."""
+"""A bench from its options to its record: models one after the other, batches, rounds."""
 
 import gc
 import time
@@ -15,8 +15,8 @@ from eval.bench.line_up import line_up, new_cell
 from eval.bench.machine import describe_machine
 from eval.bench.memory import PeakMemory, free_memory
 from eval.bench.method import Method
+from eval.bench.options import BenchOptions
 from eval.bench.peers import FAILURES, PEERS, failure
-from eval.bench.plan import Plan
 from eval.bench.store import Store
 from eval.bench.subject import Subject, load_subject
 from eval.bench.workload import Ask, Workload, make_workload
@@ -29,17 +29,17 @@ ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]
 
 @dataclass
 class Session:
-    """Measures what a plan asks for.
+    """Measures what the options ask for.
 
     Parameters
     ----------
-    plan : Plan
+    options : BenchOptions
     store : Store
         Gets the record after every round.
     bar : callable
     """
 
-    plan: Plan
+    options: BenchOptions
     store: Store
     bar: ProgressBar
     _deadline: float = field(default=float("inf"), init=False)
@@ -54,13 +54,13 @@ class Session:
         ModelError
             If the model, device or dtype is wrong.
         """
-        plan = self.plan
-        if plan.threads is not None:
-            torch.set_num_threads(plan.threads)
-        device = find_device(plan.device)
-        if plan.minutes is not None:
-            self._deadline = time.monotonic() + 60 * plan.minutes
-        record = Record(plan.to_json(), describe_machine(device), datetime.now(UTC).isoformat(timespec="seconds"))
+        options = self.options
+        if options.threads is not None:
+            torch.set_num_threads(options.threads)
+        device = find_device(options.device)
+        if options.minutes is not None:
+            self._deadline = time.monotonic() + 60 * options.minutes
+        record = Record(options.to_json(), describe_machine(device), datetime.now(UTC).isoformat(timespec="seconds"))
         with self.store.locked(), _few_objects():
             try:
                 self._measure(device, record)
@@ -76,10 +76,10 @@ class Session:
         return record
 
     def _measure(self, device: torch.device, record: Record) -> None:
-        left = len(self.plan.models) * len(self.plan.batches)
-        for label in self.plan.models:
-            subject = load_subject(self.plan, label, device)
-            workloads = [self._workload(subject, batch) for batch in self.plan.batches]
+        left = len(self.options.models) * len(self.options.batches)
+        for label in self.options.models:
+            subject = load_subject(self.options, label, device)
+            workloads = [self._workload(subject, batch) for batch in self.options.batches]
             for workload in workloads:
                 now = time.monotonic()
                 if now > self._deadline:
@@ -91,27 +91,27 @@ class Session:
             _free(device)
 
     def _workload(self, subject: Subject, batch: int) -> Workload:
-        plan = self.plan
-        ask = Ask(plan.prompt_tokens, plan.required, plan.value_tokens, plan.copied, batch, plan.format, plan.seed)
+        o = self.options
+        ask = Ask(o.prompt_tokens, o.required, o.value_tokens, o.copied, batch, o.format, o.seed)
         return make_workload(ask, subject.tokenizer, subject.decoder.table, subject.words)
 
     def _measure_cell(self, subject: Subject, workload: Workload, record: Record, until: float) -> None:
         """All rounds of a cell; the first ones are discarded, and none but one begins behind ``until``."""
         name = _name(subject, workload)
-        cell = new_cell(self.plan, subject, workload)
+        cell = new_cell(self.options, subject, workload)
         record.cells.append(cell)
-        methods = line_up(self.plan, subject, workload, cell)
+        methods = line_up(self.options, subject, workload, cell)
         discarded = 2 if subject.model.device.type == "cuda" else 1
-        rounds = discarded + self.plan.repeat
+        rounds = discarded + self.options.repeat
         with self.bar(name, rounds * len(methods)) as advance:
             for number in range(rounds):
                 if number > discarded and time.monotonic() > until:
                     record.skipped.append(
-                        f"{name}: no time was left for {rounds - number} of {self.plan.repeat} rounds"
+                        f"{name}: no time was left for {rounds - number} of {self.options.repeat} rounds"
                     )
                     return
                 sequence = list(methods)
-                Random(f"{self.plan.seed}/{name}/{number}").shuffle(sequence)
+                Random(f"{self.options.seed}/{name}/{number}").shuffle(sequence)
                 if number < discarded:
                     methods = [m for m in sequence if _try(m, cell, advance, last=number == discarded - 1)]
                     continue

@@ -5,15 +5,15 @@ from dataclasses import replace
 from eval.bench.bench_record import Cell, Entry
 from eval.bench.generate_method import Constraint, GenerateMethod, call_pattern
 from eval.bench.method import Method
+from eval.bench.options import GREEDY, BenchOptions, beams_of
 from eval.bench.peers import FAILURES, PEERS, admitted_path, failure, installed, ready_peer
-from eval.bench.plan import GREEDY, Plan, beams_of
 from eval.bench.subject import Subject
 from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.bench.workload import Workload
 from tooldecoding.options import DecodeOptions
 
 
-def new_cell(plan: Plan, subject: Subject, workload: Workload) -> Cell:
+def new_cell(options: BenchOptions, subject: Subject, workload: Workload) -> Cell:
     """A cell that says what is decoded, and by which settings."""
     model, tasks = subject.model, workload.tasks
     return Cell(
@@ -30,19 +30,19 @@ def new_cell(plan: Plan, subject: Subject, workload: Workload) -> Cell:
             "call": tasks[0].call,
             "copied_values": workload.copied_values,
             "values": len(tasks[0].values),
-            "draft_tokens": _options(plan, 1).draft_tokens,
+            "draft_tokens": _decode_options(options, 1).draft_tokens,
         }
     )
 
 
-def line_up(plan: Plan, subject: Subject, workload: Workload, cell: Cell) -> list[Method]:
+def line_up(options: BenchOptions, subject: Subject, workload: Workload, cell: Cell) -> list[Method]:
     """All methods that can be measured; ``cell`` gets an entry for each, and the reason for each of the others."""
     model, tokenizer, each = subject.model, subject.tokenizer, subject.cache_bytes_each
     methods: list[Method] = [
-        ToolDecodingMethod(subject.decoder, subject.engines, workload, _options(plan, limit), each)
-        for limit in plan.order_limits
+        ToolDecodingMethod(subject.decoder, subject.engines, workload, _decode_options(options, limit), each)
+        for limit in options.order_limits
     ]
-    for name in plan.against:
+    for name in options.against:
         beams = 1 if name == GREEDY else beams_of(name)
         if beams is not None:
             methods.append(GenerateMethod(name, model, tokenizer, workload, each, beams))
@@ -58,9 +58,9 @@ def line_up(plan: Plan, subject: Subject, workload: Workload, cell: Cell) -> lis
     return methods
 
 
-def _options(plan: Plan, order_limit: int) -> DecodeOptions:
-    options = DecodeOptions(format=plan.format, order_limit=order_limit, max_calls=1, seed=plan.seed)
-    return options if plan.draft_tokens is None else replace(options, draft_tokens=plan.draft_tokens)
+def _decode_options(options: BenchOptions, order_limit: int) -> DecodeOptions:
+    decode = DecodeOptions(format=options.format, order_limit=order_limit, max_calls=1, seed=options.seed)
+    return decode if options.draft_tokens is None else replace(decode, draft_tokens=options.draft_tokens)
 
 
 def _constraint(name: str, subject: Subject, workload: Workload) -> Constraint | str:

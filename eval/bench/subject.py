@@ -9,7 +9,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from eval.bench.plan import Plan
+from eval.bench.options import BenchOptions
 from eval.bench.shapes import SHAPES, random_model
 from eval.bench.teacher import WatchedEngines
 from eval.bench.tokenizer import bench_lexicon, trained_tokenizer
@@ -56,7 +56,7 @@ class Subject:
         return int(2 * config.num_hidden_layers * heads * width * self.model.dtype.itemsize)
 
 
-def load_subject(plan: Plan, label: str, device: torch.device) -> Subject:
+def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
     """Load a model, or make one of a shape.
 
     Raises
@@ -68,22 +68,22 @@ def load_subject(plan: Plan, label: str, device: torch.device) -> Subject:
     """
     logging.set_verbosity_error()
     name = label
-    if label in plan.shapes:
-        dtype = plan.dtype or ("fp32" if device.type == "cpu" else "bf16")
+    if label in options.shapes:
+        dtype = options.dtype or ("fp32" if device.type == "cpu" else "bf16")
         kind = DTYPES.get(dtype)
         if not isinstance(kind, torch.dtype):
             known = ", ".join(name for name, value in DTYPES.items() if isinstance(value, torch.dtype))
             raise ModelError(f"unknown dtype {dtype!r} for a shape; known: {known}")
-        if plan.tokenizer is None:
+        if options.tokenizer is None:
             vocabulary = SHAPES[label].vocabulary
             tokenizer, words = trained_tokenizer(vocabulary), bench_lexicon(vocabulary)
         else:
-            tokenizer, words = load_tokenizer(plan.tokenizer, plan.trust_remote_code), COMMON
+            tokenizer, words = load_tokenizer(options.tokenizer, options.trust_remote_code), COMMON
             vocabulary = len(token_texts(tokenizer))
-            name = f"{label} with {Path(plan.tokenizer).resolve().name}"
-        model = random_model(label, device, kind, plan.seed, vocabulary)
+            name = f"{label} with {Path(options.tokenizer).resolve().name}"
+        model = random_model(label, device, kind, options.seed, vocabulary)
     else:
-        model, tokenizer = load_quietly(label, str(device), plan.dtype, plan.trust_remote_code)
+        model, tokenizer = load_quietly(label, str(device), options.dtype, options.trust_remote_code)
         words = COMMON
     decoder = ToolDecoder(model, tokenizer, prompt_cache_mb=0)
     engines = WatchedEngines(model)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from eval.commands.settings import EvalOptions
 from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
+from eval.options import EvalOptions
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches.jobs import out_of_memory_named
+from tooldecoding.batches.requests import out_of_memory_named
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.tooldec.decoder import ToolDecResult, run_tooldec

@@ -10,11 +10,10 @@ from random import Random
 from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Sample
-from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
 from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
+from eval.options import EvalOptions
 from lookup.text.text_file import read_text
-from tooldecoding.batches.jobs import BFCL_LABELS
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -24,6 +23,7 @@ from tooldecoding.prompts.prompts import (
     API_BANK_INSTRUCTION,
     BFCL_ENDING,
     BFCL_INSTRUCTION,
+    BFCL_LABELS,
     api_bank_prompt,
     bfcl_prompt,
     chat_prompt,

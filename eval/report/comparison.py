@@ -13,7 +13,7 @@ from eval.report.accuracy import accuracy_tables, significance_table
 from eval.report.entry import Entry
 from eval.report.error_shares import error_tables
 from eval.report.table import Table
-from tooldecoding.cli.display import shown
+from tooldecoding.cli.console import shown
 
 _FEW = 5
 

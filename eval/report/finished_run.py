@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from eval.commands.settings import METHOD_NAMES
 from eval.errors import EvalError
 from eval.metrics.metrics import Score, read_score
+from eval.options import METHOD_NAMES
 from lookup.text.text_file import read_text
 from tooldecoding.files.json_lines import read_row
 

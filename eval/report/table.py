@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len
 
 from eval.metrics.metrics import Accuracy, Estimate
-from tooldecoding.cli.display import shown
+from tooldecoding.cli.console import shown
 
 NONE = "-"
 """A cell where there is nothing to say."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
-from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, shown, write_manifest
+from eval.options import EvalOptions
+from tooldecoding.files.json_lines import short_repr
+from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 
 MANIFEST, PREDICTIONS, SCORES, LOCK = "run.json", "predictions.jsonl", "scores.jsonl", "lock"
 
@@ -73,8 +74,8 @@ class RunFolder:
         for name in ("benchmark", "categories", "samples"):
             if there.get(name) != manifest[name]:
                 raise EvalError(
-                    f"{self.path}: this run is of {name} {shown(there.get(name))}, not {shown(manifest[name])}; "
-                    "choose another --out"
+                    f"{self.path}: this run is of {name} {short_repr(there.get(name))}, "
+                    f"not {short_repr(manifest[name])}; choose another --out"
                 )
 
 

@@ -1,7 +1,6 @@
 """``deployment.yaml``: the settings that ``tune`` chose, for ``--config`` of ``decode`` and ``eval``."""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,10 +8,13 @@ import yaml
 
 from eval.errors import EvalError
 from eval.tuning.results import Tuning
-from tooldecoding.cli.config import COMMAND_LINE_ONLY, ModelOptions
-from tooldecoding.cli.display import shown
+from tooldecoding.cli.console import shown
+from tooldecoding.options.model_options import ModelOptions
+from tooldecoding.options.option import options_of
 
 DEPLOYMENT: Final = "deployment.yaml"
+
+_NAMES: Final = {option.name for option in options_of(ModelOptions) if option.only != "command line"}
 
 
 def deployment_text(tuning: Tuning, settings: ModelOptions, comments: Sequence[str]) -> str:
@@ -34,8 +36,7 @@ def deployment_text(tuning: Tuning, settings: ModelOptions, comments: Sequence[s
         **tuning.deployed.__dict__,
         "calibration": None if calibration is None else list(calibration.__dict__.values()),
     }
-    names = [field.name for field in fields(ModelOptions) if field.name not in COMMAND_LINE_ONLY]
-    values = {name: getattr(settings, name) for name in names} | tuned
+    values = {name: value for name, value in vars(settings).items() if name in _NAMES} | tuned
     lines = [f"# {_one_line(line)}" for line in (*comments, *tuning.reasons)]
     lines.append("")
     lines += [_setting(name, value) for name, value in values.items()]

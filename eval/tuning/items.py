@@ -11,10 +11,10 @@ from eval.errors import EvalError
 from eval.methods.prompts import Prompter
 from eval.runs.run import draw
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches.batch import BadRow, Row
-from tooldecoding.batches.jobs import make_request
-from tooldecoding.cli.config import DecodeCommand
+from tooldecoding.batches.requests import make_request
+from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.decoder import Request
+from tooldecoding.options.decode_command import DecodeCommand
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def benchmark_items(benchmark: Benchmark, samples: Sequence[Sample], prompter: P
     return items
 
 
-def draw_rows(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
+def draw_rows(rows: Sequence[Row | BadRow], limit: int | None, seed: int) -> list[Row | BadRow]:
     """``limit`` rows of a batch, drawn with ``seed``.
 
     Raises
@@ -70,18 +70,18 @@ def draw_rows(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
     return draw(rows, limit, seed)  # type: ignore[arg-type, return-value]  # it draws from any sequence
 
 
-def own_items(rows: Sequence[Row], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> list[Item]:
+def own_items(rows: Sequence[Row | BadRow], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> list[Item]:
     """The rows of ``decode --batch``; a row that cannot be decoded keeps its error and has no part in any figure."""
     return [_own_item(row, settings, tokenizer) for row in rows]
 
 
-def _own_item(row: Row, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> Item:
+def _own_item(row: Row | BadRow, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> Item:
     request, error = None, ""
     if isinstance(row, BadRow):
         error = row.error
     else:
         try:
-            request = make_request(row, settings, tokenizer)
+            request = make_request(row.content, row.documentation, settings, tokenizer)
         except ToolDecodingError as cause:
             error = str(cause)
     return Item(str(row.id), str(row.id), request, error, None, {"id": str(row.id)})

@@ -18,7 +18,7 @@ from eval.tuning.collect import ProgressBar
 from eval.tuning.items import Item
 from eval.tuning.variant import Variant
 from lookup.text.text_file import read_text
-from tooldecoding.batches.jobs import decode_requests
+from tooldecoding.batches.requests import decode_requests
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.files.result_file import ResultFile

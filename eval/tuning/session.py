@@ -1,8 +1,8 @@
-"""A tuning from its settings to its files."""
+"""A tuning from its options to its files."""
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -11,125 +11,110 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
 from eval.methods.prompts import Prompter
+from eval.options import EvalOptions
 from eval.report.table import percent
 from eval.runs.run import draw
 from eval.runs.run_folder import RunFolder, describe_run
 from eval.runs.score import write_rows
 from eval.tuning.as_json import to_json
-from eval.tuning.choice import Decision
 from eval.tuning.collect import Collector, ProgressBar
 from eval.tuning.deployment import DEPLOYMENT, deployment_text, write_text
 from eval.tuning.items import Item, benchmark_items, draw_rows, own_items
 from eval.tuning.latency import Stopwatch, machine_name
+from eval.tuning.options import OWN_DATA, TuneOptions
 from eval.tuning.pictures import confidence_picture, tune_picture
 from eval.tuning.results import Tuning
 from eval.tuning.tables import show, tables
 from eval.tuning.tuner import Tuner
 from eval.tuning.variant import Variant
 from eval.tuning.verdicts import Verdicts
-from tooldecoding.batches.batch import Row
-from tooldecoding.cli.config import DecodeCommand, ModelOptions
+from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import digest
 from tooldecoding.models.loading import load_quietly
+from tooldecoding.options.decode_command import DecodeCommand
+from tooldecoding.options.model_options import ModelOptions
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-OWN_DATA = "batch"
-"""What the command line calls prompts without answers."""
-
 _PACKAGES = ("tooldecoding", "torch", "transformers")
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a tuning was asked for.
-
-    Attributes
-    ----------
-    limits : tuple of int
-        Ascending.
-    decision : Decision
-    latency_prompts : int
-    out : Path
-    bar : callable
-    """
-
-    limits: tuple[int, ...]
-    decision: Decision
-    latency_prompts: int
-    out: Path
-    bar: ProgressBar
-
-
 def tune_benchmark(
-    benchmark: Benchmark, categories: Sequence[str], every: Sequence[Sample], settings: EvalOptions, plan: Plan
+    benchmark: Benchmark,
+    categories: Sequence[str],
+    every: Sequence[Sample],
+    options: EvalOptions,
+    command: TuneOptions,
+    bar: ProgressBar,
 ) -> Tuning:
     """Tune on a benchmark's samples; see ``_tune``."""
-    samples = draw(every, settings.limit, settings.seed)
-    plan.decision.demand_enough(len(samples), answers=True)
-    settings = replace(settings, **_before_tuning(settings, plan))
-    decoder, tokenizer = _load(settings)
-    prompter = Prompter(settings, every, tokenizer)
+    samples = draw(every, options.limit, options.seed)
+    command.decision.demand_enough(len(samples), answers=True)
+    options = replace(options, **_before_tuning(options, command))
+    decoder, tokenizer = _load(options)
+    prompter = Prompter(options, every, tokenizer)
     prompter.request(samples[0])  # a wrong template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]
-    manifest = describe_run(benchmark, settings, categories, samples, len(every), str(decoder.model.device), prompts)
+    manifest = describe_run(benchmark, options, categories, samples, len(every), str(decoder.model.device), prompts)
     items = benchmark_items(benchmark, samples, prompter)
-    about = _about(benchmark.name, settings, decoder) | {"categories": list(categories), "drawn_from": len(every)}
-    return _tune(items, Verdicts(benchmark, items), settings, decoder, plan, about, manifest)
+    about = _about(benchmark.name, options, decoder) | {"categories": list(categories), "drawn_from": len(every)}
+    return _tune(items, Verdicts(benchmark, items), options, decoder, command, bar, about, manifest)
 
 
-def tune_own_data(rows: Sequence[Row], limit: int | None, settings: DecodeCommand, plan: Plan) -> Tuning:
+def tune_own_data(
+    rows: Sequence[Row | BadRow], limit: int | None, options: DecodeCommand, command: TuneOptions, bar: ProgressBar
+) -> Tuning:
     """Tune on prompts without answers; see ``_tune``."""
-    drawn = draw_rows(rows, limit, settings.seed)
-    plan.decision.demand_enough(len(drawn), answers=False)
-    settings = replace(settings, **_before_tuning(settings, plan))
-    decoder, tokenizer = _load(settings)
-    items = own_items(drawn, settings, tokenizer)
-    about = _about(OWN_DATA, settings, decoder) | {"drawn_from": len(rows)}
+    drawn = draw_rows(rows, limit, options.seed)
+    command.decision.demand_enough(len(drawn), answers=False)
+    options = replace(options, **_before_tuning(options, command))
+    decoder, tokenizer = _load(options)
+    items = own_items(drawn, options, tokenizer)
+    about = _about(OWN_DATA, options, decoder) | {"drawn_from": len(rows)}
     manifest = about | {
         "categories": [OWN_DATA],
         "samples": len(items),
         "prompts": digest([f"{item.id} {item.request.prompt if item.request else item.error}" for item in items]),
-        "settings": {**settings.__dict__, "limit": limit},
+        "settings": {**options.to_json(), "limit": limit},
     }
-    return _tune(items, None, settings, decoder, plan, about, manifest)
+    return _tune(items, None, options, decoder, command, bar, about, manifest)
 
 
-def _before_tuning(settings: ModelOptions, plan: Plan) -> dict[str, Any]:
-    """What is tuned, as it stands before; the largest limit gives the candidates of all others."""
-    if settings.orders != "shuffled":
-        raise EvalError(f"tune compares limits of shuffled orders, but orders is {settings.orders}; leave it out")
-    return {"order_limit": plan.limits[-1], "stopping": "none", "calibration": None}
+def _before_tuning(options: ModelOptions, command: TuneOptions) -> dict[str, Any]:
+    """Return the options that are tuned as they are before; the largest limit gives the candidates of all others."""
+    if options.orders != "shuffled":
+        raise EvalError(f"tune compares limits of shuffled orders, but orders is {options.orders}; leave it out")
+    return {"order_limit": command.order_limits[-1], "stopping": "none", "calibration": None}
 
 
-def _load(settings: ModelOptions) -> tuple[ToolDecoder, "PreTrainedTokenizerBase"]:
-    model, tokenizer = load_quietly(settings.model, settings.device, settings.dtype, settings.trust_remote_code)
-    return ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0), tokenizer
+def _load(options: ModelOptions) -> tuple[ToolDecoder, "PreTrainedTokenizerBase"]:
+    model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
+    return ToolDecoder(model, tokenizer, options.strategy, options, prompt_cache_mb=0), tokenizer
 
 
-def _about(data: str, settings: ModelOptions, decoder: ToolDecoder) -> dict[str, Any]:
+def _about(data: str, options: ModelOptions, decoder: ToolDecoder) -> dict[str, Any]:
     return {
         "benchmark": data,
-        "model": settings.model,
+        "model": options.model,
         "machine": machine_name(decoder.model),
         "strategy": decoder.strategy,
         "versions": {name: version(name) for name in _PACKAGES},
         "date": datetime.now(UTC).date().isoformat(),
-        "settings": dict(settings.__dict__),
+        "settings": options.to_json(),
     }
 
 
 def _tune(
     items: Sequence[Item],
     verdicts: Verdicts | None,
-    settings: ModelOptions,
+    options: ModelOptions,
     decoder: ToolDecoder,
-    plan: Plan,
+    command: TuneOptions,
+    bar: ProgressBar,
     about: Mapping[str, Any],
     manifest: Mapping[str, Any],
 ) -> Tuning:
@@ -140,38 +125,28 @@ def _tune(
     EvalError
         If there are too few samples for a decision, or the folder holds something else.
     """
-    folder = RunFolder(plan.out)
+    out, limits = command.folder, command.order_limits
+    folder = RunFolder(out)
     folder.begin(manifest)
     with folder.locked():
-        (plan.out / DEPLOYMENT).unlink(missing_ok=True)  # one of an earlier choice would be taken for this one's
-        tuner, tuning = _run(items, verdicts, settings, decoder, plan, about)
-        _write_files(tuner, tuning, settings, plan.out)
+        (out / DEPLOYMENT).unlink(missing_ok=True)  # of an earlier choice; it would be taken for this one's
+        tuner = Tuner(
+            items,
+            limits,
+            Variant(limits[-1], options.optional_share, "none", options.stopping_level),
+            verdicts,
+            command.decision,
+            Collector(decoder, out, options.batch_size, bar),
+            Stopwatch(decoder, out, options.seed, bar),
+            command.latency_prompts,
+            options.seed,
+        )
+        tuning = tuner.run(about)
+        _write_files(tuner, tuning, options, out)
     return tuning
 
 
-def _run(
-    items: Sequence[Item],
-    verdicts: Verdicts | None,
-    settings: ModelOptions,
-    decoder: ToolDecoder,
-    plan: Plan,
-    about: Mapping[str, Any],
-) -> tuple[Tuner, Tuning]:
-    tuner = Tuner(
-        items,
-        plan.limits,
-        Variant(plan.limits[-1], settings.optional_share, "none", settings.stopping_level),
-        verdicts,
-        plan.decision,
-        Collector(decoder, plan.out, settings.batch_size, plan.bar),
-        Stopwatch(decoder, plan.out, settings.seed, plan.bar),
-        plan.latency_prompts,
-        settings.seed,
-    )
-    return tuner, tuner.run(about)
-
-
-def _write_files(tuner: Tuner, tuning: Tuning, settings: ModelOptions, out: Path) -> None:
+def _write_files(tuner: Tuner, tuning: Tuning, options: ModelOptions, out: Path) -> None:
     _write_predictions(tuner, tuning, out)
     write_text(out / "tune.json", json.dumps(to_json(tuning), indent=2, ensure_ascii=False) + "\n")
     title = f"{tuning.about['benchmark']}, {tuning.about['model']}"
@@ -179,7 +154,7 @@ def _write_files(tuner: Tuner, tuning: Tuning, settings: ModelOptions, out: Path
     if tuning.study is not None:
         confidence_picture(title, tuning.study, out / "confidence.png")
     if tuning.deployed is not None:
-        write_text(out / DEPLOYMENT, deployment_text(tuning, settings, _comments(tuning)))
+        write_text(out / DEPLOYMENT, deployment_text(tuning, options, _comments(tuning)))
 
 
 def _write_predictions(tuner: Tuner, tuning: Tuning, out: Path) -> None:

@@ -11,7 +11,7 @@ from eval.report.table import NONE, Table, percent, probability, share
 from eval.tuning.latency import Latency
 from eval.tuning.order_sensitivity import Flips
 from eval.tuning.results import LimitRow, Tuning
-from tooldecoding.cli.display import shown
+from tooldecoding.cli.console import shown
 
 BUSY = 0.8
 """Below this share of processor time in the latency on a CPU, other processes took part of it."""

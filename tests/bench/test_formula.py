@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from boundaries.vocabularies import FOLDER, SHARED, vocabularies
-from eval.bench.plan import make_plan
+from eval.bench.options import BenchOptions
 from eval.bench.subject import Subject, load_subject
 from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.bench.words import COMMON
@@ -22,11 +22,8 @@ VALUE_TOKENS, KEYS = 3, 4
 @lru_cache(maxsize=1)
 def subject(name: str) -> Subject:
     """A tiny model around one of the vocabularies; tests run vocabulary by vocabulary."""
-    given = {"model": None, "shape": "tiny", "tokenizer": str(SHARED / FOLDER / name), "prompt_tokens": 300}
-    given |= {"required": KEYS, "value_tokens": VALUE_TOKENS, "copied": 0.5, "format": "api-bank", "seed": 0}
-    given |= {"order_limit": "1", "against": "", "batch": "1", "device": "cpu", "dtype": None, "repeat": 1}
-    given |= {"threads": None, "draft_tokens": 0, "minutes": None, "trust_remote_code": None}
-    return load_subject(make_plan(given, ("tiny",), ()), "tiny", find_device("cpu"))
+    options = BenchOptions(shapes=("tiny",), tokenizer=str(SHARED / FOLDER / name))
+    return load_subject(options, "tiny", find_device("cpu"))
 
 
 @pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -13,9 +14,35 @@ from eval_data import REFERENCES, prediction_rows, write_sgd
 Cli = Callable[..., Ran]
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return write_sgd(tmp_path / "sgd")
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sgd(tmp_path_factory.mktemp("data") / "sgd")
+
+
+class Runs:
+    """Runs of several methods on the benchmark, each decoded once."""
+
+    def __init__(self, cli: Cli, data: Path, model: str, folder: Path) -> None:
+        self._cli, self._folder = cli, folder
+        self._command = ["eval", "sgd", "--data", data, "--model", model, "--tool-choice", "required"]
+        self._command += ["--max-text-tokens", "32", "--max-value-tokens", "8"]
+        self._made: dict[tuple[str, ...], Path] = {}
+
+    def go(self, out: Path, *method: str) -> Ran:
+        return self._cli(*self._command, "--out", out, "--method", *method)
+
+    def __call__(self, *method: str) -> Path:
+        if method not in self._made:
+            out = self._folder / str(len(self._made)) / method[0]
+            ran = self.go(out, *method)
+            assert ran.code == 0, ran.err
+            self._made[method] = out
+        return self._made[method]
+
+
+@pytest.fixture(scope="module")
+def runs(cli: Cli, data: Path, tiny_model_path: str, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    return Runs(cli, data, tiny_model_path, tmp_path_factory.mktemp("runs"))
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -34,13 +61,8 @@ METHODS = [
 
 
 @pytest.mark.parametrize("method", METHODS, ids=" ".join)
-def test_every_method_runs_and_is_scored(
-    cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str, method: list[str]
-) -> None:
-    run = tmp_path / "run"
-    command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--out", run, "--tool-choice", "required"]
-    ran = cli(*command, "--max-text-tokens", "32", "--max-value-tokens", "8", "--method", *method)
-    assert ran.code == 0, ran.err
+def test_every_method_runs_and_is_scored(runs: Runs, method: list[str]) -> None:
+    run = runs(*method)
     predictions, scores = rows(run / "predictions.jsonl"), rows(run / "scores.jsonl")
     assert [r["id"] for r in predictions] == [r["id"] for r in scores] == list(REFERENCES)
     assert all(r["seconds"] > 0 and r["counters"]["forward_passes"] > 0 for r in predictions)
@@ -52,16 +74,14 @@ def test_every_method_runs_and_is_scored(
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
 
 
-def test_the_same_command_goes_on(cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
-    run = tmp_path / "run"
-    command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--out", run, "--method", "greedy"]
-    assert cli(*command, "--batch-size", "1").code == 0
+def test_the_same_command_goes_on(runs: Runs, tmp_path: Path) -> None:
+    run = copytree(runs("greedy"), tmp_path / "run")
     whole = (run / "predictions.jsonl").read_bytes()
     (run / "predictions.jsonl").write_bytes(whole[: len(whole) // 2])
-    assert cli(*command, "--batch-size", "1").code == 0
+    assert runs.go(run, "greedy", "--batch-size", "1").code == 0
     again = rows(run / "predictions.jsonl")
     assert [r["prediction"] for r in again] == [json.loads(line)["prediction"] for line in whole.splitlines()]
-    ran = cli(*command, "--shots", "1")
+    ran = runs.go(run, "greedy", "--shots", "1")
     assert ran.code == 2
     assert "begun with shots 0, not 1" in ran.err
 
@@ -97,11 +117,8 @@ def test_several_files_are_compared(cli: Cli, data: Path, tmp_path: Path) -> Non
     assert "100.0" in ran.out
 
 
-def test_a_report_of_runs(cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
-    for method in ("greedy", "tool-decoding"):
-        command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--method", method]
-        assert cli(*command, "--out", tmp_path / method, "--max-text-tokens", "8", "--max-value-tokens", "4").code == 0
-    ran = cli("report", tmp_path / "greedy", tmp_path / "tool-decoding", "--out", tmp_path / "report")
+def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
+    ran = cli("report", runs("greedy"), runs("tool-decoding"), "--out", tmp_path / "report")
     assert ran.code == 0, ran.err
     assert "tool-decoding, 12 orders" in (tmp_path / "report" / "report.md").read_text()
     assert list((tmp_path / "report").glob("*.png"))
@@ -122,7 +139,7 @@ def test_a_report_of_runs(cli: Cli, data: Path, tmp_path: Path, tiny_model_path:
         (["eval", "sgd", "--data", "DATA", "--out", "DATA", "--method", "greedy"], "something else than a run"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--method", "magic"], "expected 'greedy', 'beam'"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--chat"], "no chat template; leave out --chat"),
-        (["eval", "sgd", "--data", "DATA", "--out", "y", "--tool-choice", "none"], "expected auto or required"),
+        (["eval", "sgd", "--data", "DATA", "--out", "y", "--tool-choice", "none"], "'auto' or 'required', got"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--prompt-template", "none.txt"], "none.txt: no such file"),
         (["export", "sgd", "--data", "DATA", "--predictions", "P", "--out", "y"], "sgd has no official format"),
         (["report", "none", "--out", "y"], "none"),

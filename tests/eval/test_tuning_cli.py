@@ -3,14 +3,16 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from shutil import copytree
+from typing import Any, NamedTuple
 
 import pytest
 
 from conftest import CASES, Ran
-from eval.commands.settings import EvalOptions
+from eval.options import EvalOptions
 from eval_data import write_sgd
-from tooldecoding.cli.config import DecodeCommand, read_config
+from tooldecoding.options.config_file import read_config
+from tooldecoding.options.decode_command import DecodeCommand
 
 Cli = Callable[..., Ran]
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
@@ -18,15 +20,33 @@ FEW = ("--rule", "bootstrap", "--margin", 100)
 LIMITS = ("--limits", "1,2")
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    return write_sgd(tmp_path / "sgd")
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_sgd(tmp_path_factory.mktemp("data") / "sgd")
+
+
+@pytest.fixture(scope="module")
+def start(data: Path, tiny_model_path: str) -> tuple[Any, ...]:
+    some = ("tune", "sgd", "--data", data, "--model", tiny_model_path, "--tool-choice", "required")
+    return (*some, *QUICK, *FEW, *LIMITS, "--batch-size", 1)
+
+
+class Tuned(NamedTuple):
+    """A finished tuning of the benchmark."""
+
+    ran: Ran
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def tuned(cli: Cli, start: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) -> Tuned:
+    folder = tmp_path_factory.mktemp("tuned") / "tuned"
+    return Tuned(cli(*start, "--out", folder), folder)
 
 
 @pytest.fixture
-def command(data: Path, tmp_path: Path, tiny_model_path: str) -> tuple[Any, ...]:
-    start = ("tune", "sgd", "--data", data, "--model", tiny_model_path, "--tool-choice", "required")
-    return (*start, *QUICK, *FEW, *LIMITS, "--out", tmp_path / "tuned")
+def command(start: tuple[Any, ...], tmp_path: Path) -> tuple[Any, ...]:
+    return (*start, "--out", tmp_path / "tuned")
 
 
 def found(folder: Path) -> dict[str, Any]:
@@ -34,9 +54,8 @@ def found(folder: Path) -> dict[str, Any]:
     return read
 
 
-def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: Path, tiny_model_path: str) -> None:
-    out = tmp_path / "tuned"
-    ran = cli(*command)
+def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
+    ran, out = tuned
     assert ran.code == 0, ran.err
     assert "Order limit" in ran.out and "Adaptive stopping" in ran.out and "Order sensitivity" in ran.out
     result = found(out)
@@ -45,7 +64,7 @@ def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: P
     assert [row["changed"] for row in result["stopping"] if row["stopping"] == "exact"] == [0]
     assert (out / "tune.png").stat().st_size > 10_000
 
-    deployed = read_config(str(out / "deployment.yaml"))
+    deployed = read_config(str(out / "deployment.yaml"), DecodeCommand)
     assert deployed == read_config(str(out / "deployment.yaml"), EvalOptions)
     assert (deployed["order_limit"], deployed["model"]) == (result["chosen"]["order_limit"], tiny_model_path)
     DecodeCommand(**deployed)
@@ -64,16 +83,15 @@ def test_a_benchmark(cli: Cli, command: tuple[Any, ...], data: Path, tmp_path: P
         assert [r["prediction"] for r in derived] == [r["prediction"] for r in rows]
 
 
-def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
-    out = tmp_path / "tuned"
-    assert cli(*command, "--batch-size", 1).code == 0
+def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
+    out = copytree(tuned.folder, tmp_path / "tuned")
     whole = found(out)
     measured = (out / "latency.jsonl").read_bytes().splitlines()
     for name in ("candidates.jsonl", "latency.jsonl"):
         text = (out / name).read_bytes()
         (out / name).write_bytes(text[: len(text) // 2])
     (out / "deployment.yaml").write_text("seed: 7\n")
-    ran = cli(*command, "--batch-size", 1, "--min-gain", 1)
+    ran = cli(*command, "--min-gain", 1)
     assert ran.code == 0, ran.err
     again = found(out)
     after = (out / "latency.jsonl").read_bytes().splitlines()
@@ -82,13 +100,14 @@ def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tmp_path: 
     for row, other in zip(whole["limits"], again["limits"], strict=True):
         assert {**row, "latency": None} == {**other, "latency": None}
     assert again["decision"]["min_gain"] == 1
-    assert read_config(str(out / "deployment.yaml"))["seed"] == 0
+    assert read_config(str(out / "deployment.yaml"), DecodeCommand)["seed"] == 0
     ran = cli(*command, "--max-value-tokens", 5)
     assert ran.code == 2
     assert "begun with max_value_tokens 4, not 5" in ran.err
 
 
-def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
+    copytree(tuned.folder, tmp_path / "tuned")
     ran = cli(*command, "--max-slowdown", 1e6)
     assert ran.code == 0, ran.err
     assert "order limits within 1e+06 times the latency of limit 1: all of them" in ran.out
@@ -127,7 +146,7 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
     ]
     assert result["limits"][0]["right"] == sum(a == b for a, b in zip(*texts, strict=True))
     assert "not accuracy" in (out / "deployment.yaml").read_text()
-    assert read_config(str(out / "deployment.yaml"))["tool_choice"] == "required"
+    assert read_config(str(out / "deployment.yaml"), DecodeCommand)["tool_choice"] == "required"
     ran = cli(*base, "--limits", "1,3")
     assert "7, but 59 are needed to show agreement up to a loss of 5 points" in ran.err
 
@@ -139,18 +158,18 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
         (["sgd", "--limits", ""], "found an empty one"),
         (["sgd", "--limits", "0,4"], "from 1 to"),
         (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
-        (["sgd", "--rule", "t-test"], "expected mcnemar or bootstrap, got 't-test'"),
+        (["sgd", "--rule", "t-test"], "expected 'mcnemar' or 'bootstrap', got 't-test'"),
         (["sgd", "--level", "2"], "--level: expected a number between 0 and 0.5"),
         (["sgd", "--max-slowdown", "2", "--min-gain", "1"], "expected one budget"),
         (["sgd", "--tools", "x"], "--tools is for batch"),
-        (["sgd", "--tool-choice", "none"], "expected auto or required"),
+        (["sgd", "--tool-choice", "none"], "expected 'auto' or 'required', got 'none'"),
         (["sgd", "--category", "none"], "known: seen"),
         (["sgd", "--config", "documented.yaml", *map(str, FEW)], "but orders is documented; leave it out"),
         (["sgd", "--config", "none"], "no file 'none'"),
         (["sdg"], "did you mean sgd?"),
         (["batch", "--shots", "1"], "--shots is for benchmarks"),
         (["batch", "--category", "x"], "--category is for benchmarks"),
-        (["batch", "--limit", "0"], "limit must be 1 or more"),
+        (["batch", "--limit", "0"], "--limit: expected a whole number of 1 or more, got 0"),
         (["batch", "--tool-choice", "none"], "none forbids them"),
         (["batch"], "expected a file, found a directory"),
     ],

@@ -15,11 +15,11 @@ from rich.console import Console
 from conftest import CASES, Ran
 from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
-from tooldecoding.cli.config import load_settings
-from tooldecoding.cli.display import show_result
+from tooldecoding.cli.results import show_result
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.options.decode_command import read_decode_command
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticEngine
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
@@ -269,9 +269,9 @@ def test_settings_on_the_command_line(cli: Callable[..., Ran], tiny_model_path: 
     assert all(p["needs_confirmation"] is True for p in call["parameters"])
     for option, value, said in (
         ("--stopping", "soon", "expected 'none', 'exact' or 'posterior', got 'soon'"),
-        ("--stopping-level", 0.6, "stopping_level must be a number from 0 to 0.5, got 0.6"),
-        ("--optional-share", -0.1, "optional_share must be a number from 0 to 1, got -0.1"),
-        ("--min-confidence", "nan", "min_confidence must be a number from 0 to 1, got nan"),
+        ("--stopping-level", 0.6, "expected a number from 0 to 0.5, got 0.6"),
+        ("--optional-share", -0.1, "expected a number from 0 to 1, got -0.1"),
+        ("--min-confidence", "nan", "expected a number from 0 to 1, got nan"),
     ):
         ran = cli(*given, option, value)
         assert (ran.code, ran.out) == (2, "") and ran.err == f"error: {option}: {said}\n"
@@ -282,4 +282,4 @@ def test_a_calibration_is_three_numbers(tmp_path: Path, value: str) -> None:
     config = tmp_path / "run.yaml"
     config.write_text(f"seed: 1\ncalibration: {value}\n")
     with pytest.raises(ConfigError, match=r":2: calibration: .*list of three numbers.*, got "):
-        load_settings({"prompt": "x"}, str(config))
+        read_decode_command({"prompt": "x"}, str(config))

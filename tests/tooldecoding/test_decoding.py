@@ -260,9 +260,9 @@ def test_wrong_input() -> None:
         DECODER.decode("", tools=lookup(FOUR))
     with pytest.raises(PromptError, match="no tool to call"):
         DECODER.decode("x", tools=lookup())
-    with pytest.raises(ConfigError, match="order_limit must be a whole number of 1 or more, got 0"):
+    with pytest.raises(ConfigError, match="order_limit: expected a whole number of 1 or more, got 0"):
         DECODER.decode("x", tools=lookup(FOUR), order_limit=0)
-    with pytest.raises(ConfigError, match="unknown format 'json'; known: api-bank, pythonic"):
+    with pytest.raises(ConfigError, match="format: expected 'api-bank' or 'pythonic', got 'json'"):
         DECODER.decode("x", tools=lookup(FOUR), format="json")
     with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\)\('"):
         decode(lookup(tool("f"), tool("f(x)")), script("f", {}))

@@ -1,33 +1,21 @@
-"""The results of a batch in ``--out``: beside them a manifest, which says what they are results of, and a lock.
-
-The manifest is ``OUT.manifest.json``: ``format``, the ``settings`` that change results, ``tools`` (a digest of the
-documentation in ``--tools``), ``model``, and ``rows`` with the id, line, digest and template of each. It is written
-before the first result, and names every row that has one.
-"""
+"""The results of a batch in ``--out``, with a manifest beside them, and a lock."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from tooldecoding.batches.batch import Row
-from tooldecoding.cli.config import DecodeCommand
+from tooldecoding.batches.batch_manifest import REMEDY, BatchManifest, Inputs, ManifestRow, read_batch_manifest
+from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.errors import PromptError
-from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, shown, write_manifest
+from tooldecoding.files.manifest import locked
 from tooldecoding.files.result_file import ResultFile, drop_results, read_standing
+from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.documentation import Documentation
 
-FORMAT: Final = "tooldecoding batch 2"
-
 _COLUMNS: Final = frozenset({"calls", "error"})
-_REMEDY: Final = "choose another --out"
-
-_ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "model", "dtype", "template"})
-"""Settings that name files, whose content the manifest has; the type that the loaded model is known to have; the
-template, which each row has."""
-
-_FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
 
 class BatchResults:
@@ -37,10 +25,12 @@ class BatchResults:
     ----------
     path : Path
         The file of results, as ``lock_results`` gives it.
-    rows : sequence of Row
+    rows : sequence of Row or BadRow
         The whole batch.
-    retry_failed : bool
-        Whether failed results of its rows are dropped, for the rows to be decoded again.
+    options : DecodeCommand
+        With ``retry_failed``, failed results of these rows are dropped, and the rows are decoded again.
+    documentation : Documentation or None
+        That of ``--tools``.
 
     Attributes
     ----------
@@ -50,57 +40,50 @@ class BatchResults:
     Raises
     ------
     PromptError
-        If the file holds something else than results, or results without a manifest, of other settings or of rows
-        that have changed since. No file is touched.
+        If the file holds anything but results, or results without a manifest, of other options, or of rows that have
+        changed since. No file is touched.
     """
 
     def __init__(
         self,
         path: Path,
-        rows: Sequence[Row],
-        settings: DecodeCommand,
+        rows: Sequence[Row | BadRow],
+        options: DecodeCommand,
         documentation: Documentation | None,
-        retry_failed: bool = False,
     ) -> None:
-        self.path = path
-        self._manifest = path.with_name(f"{path.name}.manifest.json")
-        self._model = settings.model
-        self._settings = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in settings.__dict__.items()
-            if name not in _ELSEWHERE | _FREE
-        }
-        self._tools = None if documentation is None else digest(documentation.source)
-        self._rows = rows
         if path.exists() and not path.is_file():
-            raise PromptError(f"{path}: expected a file; {_REMEDY}")
-        self._there = self._read_manifest()
-        digests = {row["id"]: row["digest"] for row in self._there["rows"]} if self._there else None
-        self._standing = read_standing(path, _COLUMNS, digests)
+            raise PromptError(f"{path}: expected a file; {REMEDY}")
+        self.path = path
+        self._rows = rows
+        self._model = options.model
+        self._inputs = Inputs.of(options, documentation)
+        self._manifest_path = path.with_name(f"{path.name}.manifest.json")
+        there = read_batch_manifest(self._manifest_path)
+        self._standing = read_standing(path, _COLUMNS, there.digests if there else None)
         failed = {row.id for row in rows if self._standing.failed.get(row.id)}
-        self._again = failed if retry_failed else set()
+        self._again = failed if options.retry_failed else set()
+        self._left_failed = failed - self._again
         self.done = self._standing.failed.keys() - self._again
-        self._failed = len(failed - self._again)
-        if self._standing.total and not self._there:
+        self._done_rows = [row for row in rows if row.id in self.done]
+        if self._standing.total and not there:
             raise PromptError(
-                f"{path}: there is no manifest {self._manifest.name} beside it (an older version wrote none), so that "
-                f"nothing says what these are results of; {_REMEDY}"
+                f"{path}: there is no manifest {self._manifest_path.name} beside it (an older version wrote none), "
+                f"so that nothing says what these are results of; {REMEDY}"
             )
-        if self._there and self.done:
-            demand_settings(path, self._there["settings"], self._settings, PromptError, "this batch")
-            if self._there["tools"] != self._tools:
-                raise PromptError(f"{path}: this batch was begun with other documentation in --tools; {_REMEDY}")
-            self._demand_rows(digests or {})
+        self._begun = there if self.done else None
+        if self._begun:
+            self._begun.demand_inputs(path, self._inputs)
+            self._begun.demand_rows(path, self._done_rows, self._standing.failed)
 
     def begin(self, model: Mapping[str, str], templates: Mapping[str | int, str]) -> ResultFile:
-        """The file to append to, once the manifest is written.
+        """Write the manifest, and return the file to append to.
 
         Parameters
         ----------
         model : mapping
-            What ``identify`` says of it.
+            As ``identify`` returns it.
         templates : mapping
-            What ``row_templates`` says of the batch.
+            As ``row_templates`` returns them.
 
         Raises
         ------
@@ -108,97 +91,33 @@ class BatchResults:
             If results of another model or template stand there, or a file cannot be written.
         """
         named = {"name": self._model, **model}
-        if self._there and self.done:
-            self._demand_model(self._there["model"], named)
-            self._demand_templates({row["id"]: row["template"] for row in self._there["rows"]}, templates)
+        if self._begun:
+            self._begun.demand_model(self.path, named)
+            self._begun.demand_templates(self.path, self._done_rows, templates)
         if self._again:  # before the manifest knows these rows as they are now
             self._standing = drop_results(self.path, self._again, self._standing)
-        now = {row.id for row in self._rows}
-        rows = [
-            {"id": row.id, "line": row.line, "digest": row.digest, "template": templates.get(row.id)}
-            for row in self._rows
-        ]
-        kept = [
-            {**row, "line": None}
-            for row in (self._there["rows"] if self._there else [])
-            if row["id"] in self.done and row["id"] not in now
-        ]
-        manifest = {
-            "format": FORMAT,
-            "settings": self._settings,
-            "tools": self._tools,
-            "model": named,
-            "rows": rows + kept,
-        }
-        try:
-            write_manifest(self._manifest, manifest)
-        except OSError as error:
-            raise PromptError(f"{self._manifest}: cannot be written: {error.strerror}") from None
+        rows = [ManifestRow(row.id, row.line, row.digest, templates.get(row.id)) for row in self._rows]
+        BatchManifest(self._inputs, named, rows + self._rows_that_left()).write(self._manifest_path)
         return ResultFile(self.path, _COLUMNS, self._standing)
 
+    def _rows_that_left(self) -> list[ManifestRow]:
+        """Return the rows that have a result and are not in the batch any more."""
+        now = {row.id for row in self._rows}
+        begun = self._begun.rows if self._begun else ()
+        return [replace(row, line=None) for row in begun if row.id in self.done and row.id not in now]
+
     def notes(self) -> Iterator[str]:
-        """What a user should know of results that stayed as they were."""
-        if self._failed:
-            yield f"{self._failed} of the skipped rows had failed; --retry-failed decodes them again"
+        """Yield what a user should know about results that stayed as they were."""
+        if self._left_failed:
+            yield f"{len(self._left_failed)} of the skipped rows had failed; --retry-failed decodes them again"
         gone = len(self.done - {row.id for row in self._rows})
         if gone:
             yield f"{gone} results in {self.path} are of rows that are not in the batch any more"
 
-    def _read_manifest(self) -> dict[str, Any] | None:
-        if not self._manifest.exists():
-            return None
-        there = read_manifest(self._manifest, PromptError, _REMEDY)
-        if there.get("format") != FORMAT:
-            raise PromptError(
-                f"{self._manifest}: expected a manifest of the format {FORMAT!r}, found {shown(there.get('format'))}; "
-                f"{_REMEDY}"
-            )
-        rows = there.get("rows")
-        whole = isinstance(rows, list) and all(map(_is_row, rows))
-        if not whole or not {"settings", "tools", "model"} <= there.keys():
-            raise PromptError(f"{self._manifest}: this manifest is not whole; {_REMEDY}")
-        return there
-
-    def _demand_rows(self, digests: Mapping[str | int, str]) -> None:
-        changed = [row for row in self._rows if row.id in self.done and row.digest != digests[row.id]]
-        if changed:
-            first, more = changed[0], f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-            failed = all(self._standing.failed[row.id] for row in changed)
-            retry = "--retry-failed decodes again what had failed; or " if failed else ""
-            raise PromptError(
-                f"{self.path}: row {first.id!r} in line {first.line} of the batch{more} has changed since its result "
-                f"was written; {retry}choose another --out, or give changed rows another id"
-            )
-
-    def _demand_templates(self, there: Mapping[str | int, str | None], templates: Mapping[str | int, str]) -> None:
-        changed = [row for row in self._rows if row.id in self.done and there[row.id] != templates.get(row.id)]
-        if changed:
-            first, more = changed[0], f" (and {len(changed) - 1} more)" if len(changed) > 1 else ""
-            raise PromptError(
-                f"{self.path}: row {first.id!r} in line {first.line} of the batch{more} was begun with the template "
-                f"{there[first.id]}, not {templates.get(first.id)}; {_REMEDY}, or the same --template to go on"
-            )
-
-    def _demand_model(self, there: Any, named: Mapping[str, str]) -> None:
-        there = there if isinstance(there, dict) else {}
-        other = [part for part in ("dtype", "weights", "config", "tokenizer") if there.get(part) != named[part]]
-        if other:
-            begun, now = (f"{shown(of.get('name'))} in {of.get('dtype')}" for of in (there, named))
-            raise PromptError(
-                f"{self.path}: this batch was begun with the model {begun}, not {now}: other {', '.join(other)}; "
-                f"{_REMEDY}, or the same model to go on"
-            )
-
-
-def _is_row(row: Any) -> bool:
-    if not isinstance(row, dict) or "template" not in row:
-        return False
-    return isinstance(row.get("id"), str | int) and isinstance(row.get("digest"), str)
-
 
 @contextmanager
 def lock_results(out: str) -> Iterator[Path]:
-    """The file that ``out`` names, links followed; inside the block no other process may write it.
+    """Return the file that ``out`` names, links followed; inside the block no other process may write it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How a command ends: an exit code, and one line on standard error for what is not the program's fault."""
+"""How a command ends: its exit code, and one line on standard error for what is not the program's fault."""
 
 import errno
 import os
@@ -20,11 +20,11 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def end_well(command: Callable[[], object]) -> int:
-    """Run a command; its exit code.
+    """Run a command and return its exit code.
 
-    0, or the code that the command exits with; 1 where the reader of standard output has gone (``| head``); 2 with a
-    line for a ``ToolDecodingError``, a full disk and the like; 130 after SIGINT; 143 after SIGTERM, which ends a
-    command as SIGINT does.
+    0, or the code that the command exits with; 1 if the reader of standard output is gone (``| head``); 2 with a line
+    on standard error for a ``ToolDecodingError``, a full disk and the like; 130 after SIGINT; 143 after SIGTERM, which
+    ends a command as SIGINT does.
     """
     code, failed = 0, None
     try:
@@ -51,9 +51,9 @@ def end_well(command: Callable[[], object]) -> int:
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Inside the block SIGTERM is a KeyboardInterrupt, and the exit code of an interrupt becomes its own."""
+    """Turn SIGTERM into a KeyboardInterrupt inside the block, with an exit code of its own."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread hears signals
+        yield  # only the main thread gets signals
         return
     terminated = False
 
@@ -85,7 +85,7 @@ def _no_reader(error: OSError | None) -> bool:
 
 
 def _flush(stream: TextIO | None) -> OSError | None:
-    """Write out what is left; where that fails, why, and the interpreter's own attempt at its end finds nothing."""
+    """Flush a stream; returns the error if that fails, and lets the interpreter flush to nowhere at its end."""
     if stream is None:
         return None
     try:
@@ -100,5 +100,5 @@ def _flush(stream: TextIO | None) -> OSError | None:
 
 
 def _say(line: str) -> None:
-    with suppress(OSError):  # standard error may be full or closed as well
+    with suppress(OSError):  # standard error may be full or closed, too
         print(line, file=sys.stderr)

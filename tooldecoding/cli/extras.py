@@ -1,4 +1,4 @@
-"""Packages that only parts of the product need: an extra brings them."""
+"""Packages that only some commands need; an extra installs them."""
 
 from importlib.util import find_spec
 from typing import Literal
@@ -10,12 +10,12 @@ Extra = Literal["eval", "bench"]
 
 
 def how_to_install(extra: Extra) -> str:
-    """The command that installs an extra."""
+    """Return the command that installs an extra."""
     return f"pip install 'tooldecoding[{extra}]'"
 
 
 def demand_extra(extra: Extra, *packages: str) -> None:
-    """MissingExtraError, which names the extra, unless all packages can be imported."""
+    """Raise a MissingExtraError, which names the extra, unless all packages can be imported."""
     missing = [package for package in packages if find_spec(package) is None]
     if missing:
         verb = "is" if len(missing) == 1 else "are"

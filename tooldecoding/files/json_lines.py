@@ -1,4 +1,4 @@
-"""JSON lines: reading rows with the place of what is wrong, writing a row as one line."""
+"""JSON lines: reading rows, with the place of each error, and writing rows."""
 
 import json
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from lookup.errors import ToolDecodingError
 
 
 def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]) -> dict[str, Any]:
-    """One JSON object from one line.
+    """Return the JSON object in a line.
 
     Raises
     ------
     ToolDecodingError
-        Of the type ``error``, with ``origin:line:column`` and what was expected there.
+        Of the type ``error``, with ``origin:line:column`` and what was expected.
     """
     try:
         row = json.loads(line, parse_constant=_refuse_constant)
@@ -35,7 +35,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers."""
+    """Yield the lines that are not blank, with their numbers."""
     # split at newlines only: JSON strings may hold other line separators
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -43,7 +43,7 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def json_line(value: Any) -> str:
-    """``value`` as JSON without a newline, characters as they are where UTF-8 can write them."""
+    """Return ``value`` as JSON on one line; characters are escaped only if UTF-8 cannot write them."""
     line = json.dumps(value, ensure_ascii=False, default=_plain)
     try:
         line.encode()
@@ -52,8 +52,14 @@ def json_line(value: Any) -> str:
     return line
 
 
+def short_repr(value: Any) -> str:
+    """Return a value for a message, in at most 60 characters."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def _plain(value: object) -> Any:
-    """Sets, which Python documentation may hold, as sorted lists."""
+    """Write sets, which Python documentation may hold, as sorted lists."""
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
     raise TypeError(f"{type(value).__name__} is not JSON")

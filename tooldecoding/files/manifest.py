@@ -1,4 +1,4 @@
-"""Manifests and locks, which keep runs apart: what results were asked for, and who is writing them."""
+"""Manifests, which say what results are results of, and locks, which keep a second process from writing."""
 
 import json
 import os
@@ -12,24 +12,24 @@ from typing import Any, Final
 from filelock import FileLock, Timeout
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.files.json_lines import json_line
+from tooldecoding.files.json_lines import json_line, short_repr
 
 FREE: Final = frozenset({"batch_size", "device", "strategy", "trust_remote_code"})
-"""Settings of a model that may differ when a run goes on: they change no prediction."""
+"""Options of a model that may differ when a run is resumed: they change no prediction."""
 
 
 def digest(value: Any) -> str:
-    """A short text (64 hexadecimal digits) that no other JSON value has; the sequence of keys counts."""
+    """Return the SHA-256 digest (64 hexadecimal digits) of a JSON value; the sequence of keys counts."""
     return sha256(json_line(value).encode()).hexdigest()
 
 
 def read_manifest(path: Path, error: type[ToolDecodingError], remedy: str) -> dict[str, Any]:
-    """The JSON object in a file.
+    """Return the JSON object in a file.
 
     Raises
     ------
     ToolDecodingError
-        Of the type ``error``, if the file cannot be read or holds anything else; it ends with ``remedy``.
+        Of the type ``error``, ending with ``remedy``, if the file cannot be read or holds anything else.
     """
     try:
         manifest = json.loads(path.read_bytes())
@@ -43,12 +43,12 @@ def read_manifest(path: Path, error: type[ToolDecodingError], remedy: str) -> di
 
 
 def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest; whoever reads the file finds the old one or the new one whole. OSError where it cannot be."""
+    """Write a manifest, whole or not at all; OSError if it cannot be written."""
     write_whole(path, (json.dumps(manifest, indent=2) + "\n").encode())
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Put ``data`` in the place of a file, all or nothing. OSError where it cannot be written."""
+    """Replace the content of a file, whole or not at all; OSError if it cannot be written."""
     part = path.with_name(f"{path.name}.tooldecoding-part")
     with part.open("wb") as file:
         file.write(data)
@@ -62,10 +62,10 @@ def write_whole(path: Path, data: bytes) -> None:
 def demand_settings(
     place: str | Path, there: Any, wanted: Mapping[str, Any], error: type[ToolDecodingError], begun: str = "this run"
 ) -> None:
-    """An error of the type ``error`` that names each of the ``wanted`` settings that a manifest has otherwise."""
+    """Raise an error of the type ``error`` that names each setting whose value in the manifest is another one."""
     settings = there if isinstance(there, dict) else {}
     other = [
-        f"{name} {shown(settings.get(name))}, not {shown(value)}"
+        f"{name} {short_repr(settings.get(name))}, not {short_repr(value)}"
         for name, value in wanted.items()
         if settings.get(name) != value
     ]
@@ -76,21 +76,15 @@ def demand_settings(
         )
 
 
-def shown(value: Any) -> str:
-    """A value for a message, at most 60 characters."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 @contextmanager
 def locked(path: Path, error: type[ToolDecodingError], busy: str) -> Iterator[None]:
-    """Inside the block no other process may lock the file ``path``. A process that dies lets go.
+    """Lock the file ``path`` against other processes. The lock of a process that dies is released.
 
     Raises
     ------
     ToolDecodingError
-        Of the type ``error``: the message ``busy`` if another process has it, and one of its own if the file cannot
-        be written.
+        Of the type ``error``: with the message ``busy`` if another process has the lock, or if the file cannot be
+        written.
     """
     lock = FileLock(path, timeout=0)
     try:

@@ -1,4 +1,4 @@
-"""The file that results are appended to, safe against interrupts."""
+"""The file that results are appended to; an interrupt leaves no torn result in it."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from tooldecoding.files.manifest import write_whole
 
 _BEGINNING = '{"id"'
 _SECOND = ("text", "error")
-"""The columns of which one stands behind the id in results of a batch."""
+"""Results of a batch have one of these columns after the id."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Standing:
     Attributes
     ----------
     failed : mapping
-        Id of each result, and whether it reports an error; of two results of one id the later counts.
+        Id of each result -> whether it reports an error; of two results of one id the later counts.
     size : int
-        Bytes of whole results; what stands behind them is torn.
+        Bytes of whole results; the rest is torn.
     unended : bool
         Whether the last whole result lacks its newline.
     total : int
@@ -48,7 +48,7 @@ class ResultFile:
     columns : set of str
         Every result begins with its ``id`` and has at least one of these.
     standing : Standing, optional
-        What stands in the file, where it has been read already.
+        What stands in the file, if it has been read already.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ResultFile:
     Raises
     ------
     PromptError
-        If the file cannot be read or written, or holds anything but results; it is left as it is then.
+        If the file cannot be read or written, or holds anything but results; it is not changed then.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ResultFile:
         standing = standing or read_standing(target, columns)
         self.done = set(standing.failed)
         try:
-            # no buffer: what a full disk refused is not tried again when the file is closed
+            # no buffer: closing the file must not try again what a full disk refused
             self._file = target.open("ab", buffering=0)
             self._file.truncate(standing.size)
         except OSError as error:
@@ -77,7 +77,7 @@ class ResultFile:
             self._append(b"\n")
 
     def write(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Append results and wait until they are on the disk; PromptError if they cannot be written."""
+        """Append results and flush them to the disk; PromptError if they cannot be written."""
         self._append("".join(json_line(r) + "\n" for r in results).encode())
 
     def _append(self, data: bytes) -> None:
@@ -95,19 +95,19 @@ class ResultFile:
 
 
 def read_standing(path: str | Path, columns: Set[str], known: Iterable[str | int] | None = None) -> Standing:
-    """What stands in a file, which need not exist yet; the file is not touched.
+    """Return what stands in a file, which need not exist yet; does not change it.
 
     Parameters
     ----------
     columns : set of str
         As for ``ResultFile``.
     known : iterable of (str or int), optional
-        For results of a batch: the ids of its rows, the only ones that results may have.
+        For results of a batch: the ids that results may have.
 
     Raises
     ------
     PromptError
-        If the file cannot be read, or a line of it is no such result, nor the torn beginning of one as the last line.
+        If the file cannot be read, or a line is not such a result; the last line may be the torn beginning of one.
     """
     target = Path(path)
     try:
@@ -116,7 +116,7 @@ def read_standing(path: str | Path, columns: Set[str], known: Iterable[str | int
         raise PromptError(f"{path}: cannot be read: {error.strerror}") from None
     known = None if known is None else set(known)
     before, newline, last = data.rpartition(b"\n")
-    # a beginning of an object is no JSON: what is torn and what is somebody's line without a newline differ
+    # the beginning of an object is no JSON: this tells a torn line from a whole one without a newline
     torn = b"" if _is_json(last) else last
     if torn and not _may_begin_result(torn, known):
         raise _foreign(path, before.count(b"\n") + 1 + len(newline))
@@ -126,7 +126,7 @@ def read_standing(path: str | Path, columns: Set[str], known: Iterable[str | int
 
 
 def drop_results(path: Path, ids: Set[str | int], standing: Standing) -> Standing:
-    """Rewrite a file without the results of these ids, all or nothing; what stands there then.
+    """Rewrite a file without the results of these ids, whole or not at all; returns what stands there then.
 
     Raises
     ------

@@ -9,8 +9,8 @@ from typing import Any
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import LiteralError, ToolDecodingError
-from lookup.values.literal_values import read_value, render_value
 from lookup.values.literal_reader import read_literal
+from lookup.values.literal_values import read_value, render_value
 from lookup.values.notations import Notation
 from tooldecoding.formats.reading import Reader
 

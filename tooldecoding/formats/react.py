@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Final
 
-from lookup.values.literal_text import render_json
+from lookup.values.literal_writer import render_json
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError, demand_short
 

@@ -1,7 +1,7 @@
 """Dialogues: read from JSON lines, written as the lines of a prompt or as chat messages.
 
-Rows come as API-Bank has them (``User``, ``AI``, ``API``) or as chat models do (``user``, ``assistant``,
-``system``, ``tool``, in any case). An ``API`` row is a request and, where it has a ``result``, a response.
+Roles are API-Bank's (``User``, ``AI``, ``API``) or those of chat models (``user``, ``assistant``, ``system``,
+``tool``), in any case. An ``API`` row is a request, and a response as well if it has a ``result``.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import numbered_lines, read_row
+from tooldecoding.files.json_lines import numbered_lines, read_row, short_repr
 from tooldecoding.formats.call_format import CallFormat
 
 Speaker = Literal["system", "user", "assistant"]
@@ -41,7 +41,7 @@ class ToolRequest:
 
 @dataclass(frozen=True)
 class ToolResponse:
-    """What a call gave back: a JSON value."""
+    """The JSON value that a call returned."""
 
     name: str
     value: Any
@@ -52,7 +52,7 @@ Turn = Utterance | ToolRequest | ToolResponse
 
 @dataclass(frozen=True)
 class LineLabels:
-    """The words before the colon when a dialogue is written as lines."""
+    """The word before the colon of each line, by kind of turn."""
 
     system: str = "System"
     user: str = "User"
@@ -62,12 +62,12 @@ class LineLabels:
 
 
 def read_dialogue(text: str, origin: str) -> tuple[Turn, ...]:
-    """The turns of a dialogue in JSON lines.
+    """Return the turns of a dialogue in JSON lines.
 
     Raises
     ------
     PromptError
-        With ``origin:line``, for malformed JSON, a row without role or text, an unknown role, no row at all.
+        With ``origin:line``, for malformed JSON, a row without role or text, an unknown role, or no row at all.
     """
     rows = [(f"{origin}:{n}", read_row(line, n, origin, PromptError)) for n, line in numbered_lines(text)]
     if not rows:
@@ -76,14 +76,14 @@ def read_dialogue(text: str, origin: str) -> tuple[Turn, ...]:
 
 
 def read_rows(rows: Any, origin: str) -> tuple[Turn, ...]:
-    """The turns of a dialogue given as a list of rows; PromptError as ``read_dialogue``, counting rows."""
+    """Return the turns of a dialogue given as a list of rows; PromptError as ``read_dialogue``, with row numbers."""
     if not isinstance(rows, list) or not rows:
-        raise PromptError(f"{origin}: expected a dialogue as a list of rows, at least one, found {_shown(rows)}")
+        raise PromptError(f"{origin}: expected a dialogue as a list of rows, at least one, found {short_repr(rows)}")
     turns: list[Turn] = []
     for number, row in enumerate(rows, start=1):
         place = f"{origin}: dialogue row {number}"
         if not isinstance(row, dict):
-            raise PromptError(f"{place}: expected a JSON object, found {_shown(row)}")
+            raise PromptError(f"{place}: expected a JSON object, found {short_repr(row)}")
         turns += _read_row(row, place)
     return tuple(turns)
 
@@ -101,7 +101,7 @@ def _read_row(row: Mapping[str, Any], place: str) -> list[Turn]:
         raise PromptError(f"{place}: unknown role {role!r}; known: User, AI, API, system, assistant, tool")
     calls = row.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise PromptError(f"{place}: expected 'tool_calls' to be a list, found {_shown(calls)}")
+        raise PromptError(f"{place}: expected 'tool_calls' to be a list, found {short_repr(calls)}")
     requests = [_read_tool_call(call, place) for call in calls]
     text = row.get("text", row.get("content"))
     if not isinstance(text, str):
@@ -126,7 +126,7 @@ def _read_api(row: Mapping[str, Any], place: str) -> list[Turn]:
 
 
 def _result_value(result: Any) -> Any:
-    """The output of an API-Bank result, its exception where there is none; any other result as it stands."""
+    """Return the output of an API-Bank result, or its exception if the output is null; any other result as it is."""
     if isinstance(result, dict) and "output" in result:
         return result.get("exception") if result["output"] is None else result["output"]
     return result
@@ -153,14 +153,16 @@ def _read_tool_call(call: Any, place: str) -> ToolRequest:
         except ValueError:
             raise PromptError(f"{place}: the arguments of a tool call are malformed JSON") from None
     if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not isinstance(arguments, dict):
-        raise PromptError(f"{place}: a tool call needs a function with 'name' and 'arguments', found {_shown(call)}")
+        raise PromptError(
+            f"{place}: a tool call needs a function with 'name' and 'arguments', found {short_repr(call)}"
+        )
     return ToolRequest(function["name"], arguments)
 
 
 def dialogue_lines(turns: Sequence[Turn], call_format: CallFormat, labels: LineLabels | None = None) -> list[str]:
-    """The dialogue as lines: ``User: …``, ``AI: …``, ``API-Request: [Name(key='v')]``, ``API-Response: …``.
+    """Return the dialogue as lines: ``User: …``, ``AI: …``, ``API-Request: [Name(key='v')]``, ``API-Response: …``.
 
-    Newlines inside a text become single spaces, so that one line is one turn.
+    Newlines inside a text become single spaces, so that each turn is one line.
     """
     labels = labels or LineLabels()
     lines = []
@@ -177,7 +179,7 @@ def dialogue_lines(turns: Sequence[Turn], call_format: CallFormat, labels: LineL
 
 
 def chat_messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """The dialogue as messages for a chat template."""
+    """Return the dialogue as messages for a chat template."""
     messages: list[dict[str, Any]] = []
     for turn in turns:
         match turn:
@@ -194,10 +196,10 @@ def chat_messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
 
 
 def documented_tools(turns: Sequence[Turn]) -> list[Mapping[str, Any]]:
-    """Documentation that API-Bank's ToolSearcher returned in the dialogue, in the sequence of first mention.
+    """Return documentation that API-Bank's ToolSearcher returned in the dialogue, in order of first mention.
 
-    A tool that is returned again counts once; where its documentation differs, the last one holds.
-    ``desc_for_search`` is the search's own key and is left out.
+    A tool that is returned again counts once, with its last documentation. ``desc_for_search`` is a key of the search,
+    not of the tool, and is left out.
     """
     found: dict[Any, Mapping[str, Any]] = {}
     for turn in turns:
@@ -213,9 +215,4 @@ def _one_line(text: str) -> str:
 
 
 def _found(row: Mapping[str, Any], key: str) -> str:
-    return _shown(row[key]) if key in row else f"only {', '.join(map(repr, row)) or 'an empty object'}"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return short_repr(row[key]) if key in row else f"only {', '.join(map(repr, row)) or 'an empty object'}"

@@ -1,4 +1,4 @@
-"""Tool documentation as the command line gets it, and as the prompts of each template print it."""
+"""Tool documentation as it was given, and as each template prints it."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ JSON_TYPES = {
     "tuple": "array",
     "dict": "object",
 }
-"""Normalised type -> JSON Schema's name for it."""
+"""Normalised type -> JSON Schema type."""
 
 
 @dataclass(frozen=True)
 class Documentation:
-    """Documentation of tools: its source and the lookup dictionary read from it.
+    """Documentation of tools: the source, and the lookup dictionary read from it.
 
     Attributes
     ----------
@@ -40,17 +40,17 @@ class Documentation:
     def read(
         cls, source: str | Mapping[str, Any] | Sequence[Any], origin: str, on_duplicate: OnDuplicate = "error"
     ) -> "Documentation":
-        """Documentation from a text or parsed tools; DocumentationError as ``lookup.extract``."""
+        """Read documentation from a text or parsed tools; DocumentationError as ``lookup.extract``."""
         return cls(source, extract(source, origin=origin, on_duplicate=on_duplicate))
 
     @property
     def _renamed(self) -> bool:
-        """Whether the source calls a tool by another name than a call must."""
+        """Whether a call must name a tool differently from the source."""
         return any(tool.documented_name for tool in self.lookup.tools)
 
     @cached_property
     def objects(self) -> list[Any]:
-        """The documented objects as they were given; made from the lookup dictionary where prose gave them."""
+        """The documented objects as given; if the source is prose, made from the lookup dictionary."""
         source = self.source
         parsed = _parsed(source) if isinstance(source, str) else source
         if parsed is None or self._renamed:
@@ -58,7 +58,7 @@ class Documentation:
         return [parsed] if isinstance(parsed, Mapping) else list(parsed)
 
     def as_api_bank(self) -> str:
-        """A text verbatim; parsed tools as one JSON object a line in API-Bank's form."""
+        """Return a text verbatim, parsed tools as one JSON object a line in API-Bank's form."""
         if isinstance(self.source, str) and not self._renamed:
             return self.source
         if all(isinstance(entry, Mapping) and "input_parameters" in entry for entry in self.objects):
@@ -68,11 +68,11 @@ class Documentation:
         return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
 
     def as_bfcl(self) -> str:
-        """All tools as one indented JSON list."""
+        """Return all tools as one indented JSON list."""
         return json.dumps(self.objects, indent=4, ensure_ascii=False)
 
     def as_chat_tools(self) -> list[dict[str, Any]]:
-        """OpenAI's form, which chat templates take as ``tools``."""
+        """Return the tools in OpenAI's form, which chat templates take as ``tools``."""
         given = self.objects
         if all(isinstance(entry, dict) and entry.get("type") == "function" for entry in given):
             return given
@@ -80,7 +80,7 @@ class Documentation:
 
 
 def json_schema(tool: ToolSpec) -> dict[str, Any]:
-    """``{"name", "description", "parameters"}`` with a JSON Schema made from the lookup dictionary."""
+    """Return ``{"name", "description", "parameters"}`` with a JSON Schema made from the lookup dictionary."""
     return {
         "name": tool.name,
         "description": tool.description,
@@ -132,14 +132,14 @@ def _api_bank_object(tool: ToolSpec) -> dict[str, Any]:
 
 
 def _api_bank_description(spec: ParameterSpec) -> str:
-    """API-Bank has no field for optional and enum: the description says it, in its own manner."""
+    """API-Bank has no fields for optional keys and enums: its descriptions say both."""
     marker = "" if spec.required is not False or "[optional]" in spec.description.lower() else "[Optional] "
     members = f" One of: {', '.join(map(str, spec.enum))}" if spec.enum else ""
     return f"{marker}{spec.description}{members}"
 
 
 def _parsed(text: str) -> Any:
-    """The JSON value, or list of JSON lines, that a text is; None for any other text."""
+    """Return the JSON value, or the list of JSON lines, in a text; None for any other text."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a prompt may be (a text, token ids, or messages), and the tokens that the model is fed."""
+"""From what a prompt may be (a text, token ids, or messages) to token ids."""
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
@@ -12,7 +12,7 @@ from tooldecoding.prompts.prompts import chat_prompt
 from tooldecoding.tokens.token_table import TokenTable
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, Any]]
-"""A text as the model shall see it, its token ids, or messages for the tokenizer's chat template."""
+"""A text for the model, its token ids, or messages for the tokenizer's chat template."""
 
 _EXPECTED = 'a text, token ids (a list of whole numbers) or messages (a list of {"role", "content"})'
 
@@ -24,7 +24,7 @@ class Written(NamedTuple):
     ----------
     content : str or list of int
     special_tokens : bool
-        Whether the tokenizer may add its own; not behind a chat template, which has written them.
+        Whether the tokenizer may add special tokens; False after a chat template, which has written them.
     """
 
     content: str | list[int]
@@ -32,17 +32,17 @@ class Written(NamedTuple):
 
 
 def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokenizerBase) -> tuple[list[Written], bool]:
-    """One prompt or several, and whether it is one.
+    """Return the prompts, and whether a single one was given.
 
     A list of whole numbers is one prompt of token ids, a list of messages is one dialogue, any other list is several
-    prompts; an empty list is none.
+    prompts, and an empty list is no prompt.
 
     Raises
     ------
     PromptError
         For anything else, and for messages that the chat template refuses.
     ModelError
-        For messages where the tokenizer has no chat template.
+        For messages if the tokenizer has no chat template.
     """
     if isinstance(prompt, str) or (_is_list(prompt) and prompt and isinstance(prompt[0], int | Integral | Mapping)):
         return [_written(prompt, tokenizer, "the prompt")], True
@@ -83,12 +83,12 @@ def _is_list(prompt: object) -> bool:
 
 
 def checked_ids(ids: Sequence[int], vocabulary: int) -> list[int]:
-    """Token ids that the model has.
+    """Return the token ids, checked.
 
     Raises
     ------
     PromptError
-        For a negative id, one beyond the vocabulary, or what is no whole number.
+        For an id that is not a whole number, negative, or beyond the vocabulary.
     """
     tokens = _whole_numbers(ids)
     for place, token in enumerate(tokens):
@@ -101,14 +101,14 @@ def checked_ids(ids: Sequence[int], vocabulary: int) -> list[int]:
 
 
 def text_ids(text: str, table: TokenTable, special_tokens: bool) -> list[int]:
-    """Tokens of a text; the tokenizer's special tokens are added only where the text does not begin with them.
+    """Return the tokens of a text; adds the tokenizer's special tokens unless the text begins with them.
 
-    A chat template writes the beginning of the sequence itself; a second one is a prompt no model was trained on.
+    A chat template writes the beginning-of-sequence token itself; no model was trained on prompts with two of them.
 
     Raises
     ------
     PromptError
-        If the text is empty, or no Unicode text.
+        If the text is empty, or holds a lone surrogate.
     """
     demand_unicode([text])
     if not text:

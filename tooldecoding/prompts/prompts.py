@@ -1,4 +1,4 @@
-"""Prompts of our own wording, in the shapes of the benchmarks."""
+"""The texts of prompts: in the layouts of API-Bank and BFCL, with our own wording, and from chat templates."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import TemplateError
 
 from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.prompts.dialogue import LineLabels
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -33,22 +34,23 @@ BFCL_INSTRUCTION = (
     "Write each value as a Python literal of the parameter's type."
 )
 BFCL_ENDING = "Calls: "
+BFCL_LABELS = LineLabels(request="Calls", response="Results")
 
 
 def api_bank_prompt(
     documentation: str, turns: Sequence[str], instruction: str = API_BANK_INSTRUCTION, ending: str = API_BANK_ENDING
 ) -> str:
-    """API-Bank's shape: descriptions, instruction, dialogue, and the line that the call completes.
+    """Return a prompt in API-Bank's layout: descriptions, instruction, dialogue, and the line that the call completes.
 
     Parameters
     ----------
     documentation : str
         Tool descriptions as API-Bank prints them, one JSON object a line.
     turns : sequence of str
-        Lines of the dialogue as ``tooldecoding.prompts.dialogue`` renders them, for example
-        ``User: …``, ``AI: …``, ``API-Request: [Name(key='value')]``, ``API-Response: {…}``.
+        Lines of the dialogue as ``dialogue_lines`` writes them, for example ``User: …``, ``AI: …``,
+        ``API-Request: [Name(key='value')]``, ``API-Response: {…}``.
     instruction, ending : str
-        What to write, and how its line begins.
+        What to write, and the beginning of its line.
     """
     dialogue = "\n".join(turns)
     return f"API descriptions:\n{documentation.strip()}\n\n{instruction}\n\n{dialogue}\n{ending}"
@@ -57,7 +59,7 @@ def api_bank_prompt(
 def bfcl_prompt(
     functions: str, turns: Sequence[str], instruction: str = BFCL_INSTRUCTION, ending: str = BFCL_ENDING
 ) -> str:
-    """BFCL's shape: instruction, functions as indented JSON, the conversation, and the line that is completed.
+    """Return a prompt in BFCL's layout: instruction, functions as indented JSON, conversation, the line to complete.
 
     Parameters
     ----------
@@ -66,14 +68,14 @@ def bfcl_prompt(
     turns : sequence of str
         Lines of the conversation, for example ``User: …``; earlier calls are ``Calls: [f(a=1)]``.
     instruction, ending : str
-        What to write, and how its line begins.
+        What to write, and the beginning of its line.
     """
     conversation = "\n".join(turns)
     return f"{instruction}\n\nFunctions:\n{functions}\n\n{conversation}\n{ending}"
 
 
 def shows_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Whether the tokenizer has a chat template that prints the ``tools`` it is given; many leave them out."""
+    """Return whether the tokenizer has a chat template that prints ``tools``; many leave them out."""
     if not tokenizer.chat_template:
         return False
     try:
@@ -86,9 +88,9 @@ def shows_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
 def chat_prompt(
     tokenizer: "PreTrainedTokenizerBase", messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
 ) -> str:
-    """The tokenizer's chat template with its ``tools``, up to where the assistant speaks.
+    """Return the text of the tokenizer's chat template, with ``tools``, up to the assistant's turn.
 
-    The template writes the special tokens itself, so the prompt must be tokenised without adding any.
+    The template writes special tokens, so the text must be tokenized without adding any.
 
     Raises
     ------

@@ -1,14 +1,14 @@
-"""Which template makes a prompt, and whether it asks for calls as they will be written.
+"""Which template makes a prompt, and whether it fits the call format and the model.
 
-``auto`` lets the model see the documentation. A dialogue takes ``api-bank``. A prompt with documentation beside it
-takes ``chat`` where the tokenizer's chat template prints tools; else the shape of the call format, ``bfcl`` for
-``pythonic`` and ``api-bank`` for ``api-bank``. A prompt without takes ``raw``: its documentation stands in it.
+``auto`` shows the documentation to the model. A dialogue takes ``api-bank``. A prompt with documentation beside it
+takes ``chat`` if the tokenizer's chat template prints tools; otherwise ``bfcl`` for the call format ``pythonic`` and
+``api-bank`` for ``api-bank``. A prompt without documentation beside it takes ``raw``: it holds its documentation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tooldecoding.cli.config import DecodeCommand, Template
+from tooldecoding.options.decode_command import DecodeCommand, Template
 from tooldecoding.prompts.dialogue import Turn
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import shows_tools
@@ -17,45 +17,45 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 FORMATS: Final[Mapping[Template, str]] = {"api-bank": "api-bank", "bfcl": "pythonic"}
-"""Template -> the call format that its instruction asks for. The others ask for none of ours."""
+"""Template -> the call format that its instruction asks for; the other templates ask for none."""
 
 
 def template_of(
     content: str | Sequence[Turn],
     documentation: Documentation | None,
-    settings: DecodeCommand,
+    options: DecodeCommand,
     tokenizer: "PreTrainedTokenizerBase",
 ) -> Template:
-    """The template of one prompt or dialogue; never ``auto``.
+    """Return the template of one prompt or dialogue; never ``auto``.
 
     Parameters
     ----------
     documentation : Documentation or None
-        What stands beside the prompt: ``--tools``, or a row's own.
+        Documentation beside the prompt: of ``--tools``, or of the row.
     """
-    if settings.template != "auto":
-        return settings.template
+    if options.template != "auto":
+        return options.template
     if not isinstance(content, str):
         return "api-bank"
     if documentation is None:
         return "raw"
     if shows_tools(tokenizer):
         return "chat"
-    return "bfcl" if settings.format == FORMATS["bfcl"] else "api-bank"
+    return "bfcl" if options.format == FORMATS["bfcl"] else "api-bank"
 
 
 def misfits(
-    templates: Iterable[Template], settings: DecodeCommand, tokenizer: "PreTrainedTokenizerBase"
+    templates: Iterable[Template], options: DecodeCommand, tokenizer: "PreTrainedTokenizerBase"
 ) -> Iterator[str]:
-    """For each template of some prompts, what a user should know if it does not fit the call format or the model."""
+    """Yield a warning for each template that does not fit the call format or the model."""
     for template in sorted(set(templates)):
         asked = FORMATS.get(template)
-        if asked not in (None, settings.format):
-            other = [name for name, form in FORMATS.items() if form == settings.format]
+        if asked not in (None, options.format):
+            other = [name for name, call_format in FORMATS.items() if call_format == options.format]
             remedy = " or ".join([f"--format {asked}", *(f"--template {name}" for name in other)])
             yield (
                 f"the template {template} asks the model for calls in the format {asked}, but they are written in "
-                f"{settings.format}; {remedy} fits"
+                f"{options.format}; {remedy} fits"
             )
         if template == "chat" and not shows_tools(tokenizer):
             yield (

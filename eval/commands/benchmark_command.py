@@ -1,0 +1,41 @@
+"""What the commands on a benchmark share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tooldecoding.cli.console import output_console
+from tooldecoding.options.option import option
+
+if TYPE_CHECKING:
+    from eval.benchmarks.samples import Benchmark, Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class BenchmarkCommand:
+    """A benchmark, and where it lies."""
+
+    benchmark: str = option(..., "The benchmark.", metavar="api-bank|bfcl-live|bfcl-v1|sgd", positional=True)
+    data: str = option(..., "Folder of the benchmark, hub:OWNER/NAME, or bfcl-eval.", metavar="DIR")
+    category: tuple[str, ...] = option(
+        (), "Only this category; may be repeated.", metavar="NAME", expected="a category"
+    )
+
+    def find(self) -> "tuple[Benchmark, tuple[str, ...]]":
+        """Return the benchmark and its chosen categories; EvalError for an unknown one."""
+        from eval.benchmarks.registry import choose_categories, find_benchmark
+
+        benchmark = find_benchmark(self.benchmark)
+        return benchmark, choose_categories(benchmark, self.category)
+
+    def load(self) -> "tuple[Benchmark, list[Sample]]":
+        """Return the benchmark and its samples; EvalError as ``Benchmark.load``."""
+        benchmark, categories = self.find()
+        return benchmark, benchmark.load(self.data, categories)
+
+
+def show_scores(benchmark: "Benchmark", scored: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Print a table that compares the scores of files or runs."""
+    from eval.report.comparison import show_comparison
+
+    show_comparison(output_console(), benchmark.name, scored)

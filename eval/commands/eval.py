@@ -1,0 +1,106 @@
+"""``tooldecoding eval``."""
+
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from eval.commands.benchmark_command import BenchmarkCommand, show_scores
+from eval.errors import EvalError
+from eval.options import EvalOptions, benchmark_defaults
+from eval.runs.run_folder import RunFolder, describe_run
+from tooldecoding.cli.command import Command
+from tooldecoding.cli.console import progress_bar
+from tooldecoding.cli.extras import demand_extra
+from tooldecoding.files.result_file import ResultFile
+from tooldecoding.options.given import Given
+from tooldecoding.options.option import option, options_of
+
+if TYPE_CHECKING:
+    from eval.benchmarks.samples import Benchmark, Sample
+    from eval.methods.methods import Method
+    from eval.methods.prompts import Prompter
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvalCommand(BenchmarkCommand):
+    """Which benchmark is decoded into which folder."""
+
+    out: str = option(..., "Folder of the run; the same command goes on in it.", metavar="RUN/")
+
+
+def evaluate(given: Given) -> None:
+    """Decode a benchmark with one method, and score it. An interrupted run goes on with the same command."""
+    demand_extra("eval", "scipy")
+    command = given.read(EvalCommand)
+    benchmark, categories = command.find()
+    options = given.merge(EvalOptions, benchmark_defaults(benchmark))
+    every = benchmark.load(command.data, categories)
+    _decode(benchmark, categories, every, options, RunFolder(Path(command.out)))
+
+
+def _decode(
+    benchmark: "Benchmark",
+    categories: Sequence[str],
+    every: "Sequence[Sample]",
+    options: EvalOptions,
+    folder: RunFolder,
+) -> None:
+    from eval.methods.methods import make_method
+    from eval.methods.prompts import Prompter
+    from eval.runs.run import draw
+    from tooldecoding.models.loading import load_quietly
+
+    samples = draw(every, options.limit, options.seed)
+    if not samples:
+        raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
+    model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
+    prompter = Prompter(options, every, tokenizer)
+    prompter.request(samples[0])  # a missing chat template shows before anything is written
+    prompts = [prompter.text(sample) for sample in samples]
+    folder.begin(describe_run(benchmark, options, categories, samples, len(every), str(model.device), prompts))
+    with folder.locked():
+        _fill(folder, samples, benchmark, make_method(options, model, tokenizer), prompter)
+        _score_run(benchmark, samples, folder)
+
+
+def _fill(
+    folder: RunFolder, samples: "Sequence[Sample]", benchmark: "Benchmark", method: "Method", prompter: "Prompter"
+) -> None:
+    """Decode the samples that have no prediction yet, with a progress bar."""
+    from eval.runs.run import run
+
+    with closing(ResultFile(folder.predictions, frozenset({"prediction"}))) as results:
+        try:
+            with progress_bar("decoding", len(samples)) as advance:
+                run(samples, benchmark, method, prompter, results, prompter.settings.batch_size, advance)
+        except KeyboardInterrupt:
+            print(f"interrupted: the same command goes on behind what stands in {folder.path}", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+
+def _score_run(benchmark: "Benchmark", samples: "Sequence[Sample]", folder: RunFolder) -> None:
+    from eval.runs.predictions import read_predictions
+    from eval.runs.score import Scorer, write_rows
+
+    predictions = read_predictions(folder.predictions, benchmark, samples, repeats=False)
+    rows = Scorer(benchmark, benchmark.judge).score(predictions, partial=False)
+    write_rows(rows, folder.scores)
+    failed = [r for r in rows if r["error_type"] == "not_decoded"]
+    if failed:
+        print(
+            f"{len(failed)} of {len(rows)} samples could not be decoded and count as wrong; "
+            f"the first: {failed[0]['id']}: {failed[0]['message']}",
+            file=sys.stderr,
+        )
+    show_scores(benchmark, {folder.path.name: rows})
+
+
+# no figure depends on the mark that min_confidence sets
+_FILE_OPTIONS = tuple(option for option in options_of(EvalOptions) if option.name != "min_confidence")
+
+EVAL = Command("eval", evaluate, options_of(EvalCommand), _FILE_OPTIONS)

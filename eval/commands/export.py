@@ -1,0 +1,70 @@
+"""``tooldecoding export``."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eval.commands.benchmark_command import BenchmarkCommand
+from eval.errors import EvalError
+from tooldecoding.cli.command import Command
+from tooldecoding.options.given import Given
+from tooldecoding.options.option import option, options_of
+
+if TYPE_CHECKING:
+    from eval.benchmarks.samples import Benchmark, Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportCommand(BenchmarkCommand):
+    """Which predictions are exported, and where."""
+
+    predictions: str = option(..., "Predictions, such as RUN/predictions.jsonl.", metavar="FILE.jsonl")
+    out: str = option(..., "Folder for the official files.", metavar="DIR")
+    model_name: str | None = option(
+        None,
+        "For BFCL: a model whose answers bfcl reads as Python calls, such as Qwen/Qwen3-8B.",
+        metavar="NAME",
+    )
+
+
+def export(given: Given) -> None:
+    """Write predictions as the official scorers read them: for ``bfcl evaluate``, or API-Bank's evaluator_by_json."""
+    from eval.runs.predictions import read_predictions
+
+    command = given.read(ExportCommand)
+    benchmark, samples = command.load()
+    read = read_predictions(command.predictions, benchmark, samples, repeats=False)
+    if read.missing:
+        print(
+            f"{command.predictions}: {len(read.missing)} of {len(samples)} samples have no prediction: "
+            "empty in API-Bank's files, left out of BFCL's (bfcl evaluate --partial-eval)",
+            file=sys.stderr,
+        )
+    rows = [r.row for r in read.rows]
+    for path in _export(benchmark, rows, samples, Path(command.out), command.model_name):
+        print(path)
+
+
+def _export(
+    benchmark: "Benchmark",
+    rows: Sequence[Mapping[str, Any]],
+    samples: "Sequence[Sample]",
+    out: Path,
+    model_name: str | None,
+) -> list[Path]:
+    if benchmark.name == "api-bank":
+        from eval.benchmarks.api_bank.export import export as export_api_bank
+
+        return export_api_bank(rows, samples, out)
+    if benchmark.name not in ("bfcl-live", "bfcl-v1"):
+        raise EvalError(f"{benchmark.name} has no official format")
+    if model_name is None:
+        raise EvalError("bfcl scores models that it knows by name; name one with --model-name, such as Qwen/Qwen3-8B")
+    from eval.benchmarks.bfcl.export import export as export_bfcl
+
+    return export_bfcl(rows, samples, out, model_name)
+
+
+EXPORT = Command("export", export, options_of(ExportCommand))

@@ -1,0 +1,81 @@
+"""How ``tooldecoding eval`` makes predictions."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import Field as Bounds
+
+from eval.benchmarks.samples import Benchmark
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options.model_options import ModelOptions
+from tooldecoding.options.option import option
+from tooldecoding.options.values import Count
+from voting.merge import DEFAULT_OPTIONAL_SHARE
+
+MethodName = Literal["greedy", "beam", "tooldec", "tool-decoding"]
+METHOD_NAMES: tuple[MethodName, ...] = get_args(MethodName)
+
+MOST_SHOTS: Final = 8
+"""The paper's largest number of in-context examples (table 3)."""
+
+
+@dataclass(frozen=True)
+class EvalOptions(ModelOptions):
+    """How predictions are made; each method uses the options that concern it.
+
+    ``format`` and ``template`` have the benchmark's own as defaults, see ``benchmark_defaults``.
+    """
+
+    method: MethodName = option("tool-decoding", "How calls are decoded.")
+    tooldec_form: Literal["call", "react"] = option(
+        "call", "What the method tooldec writes: name(arguments), or ReAct's action with its input as JSON."
+    )
+    template: Literal["api-bank", "bfcl"] | None = option(
+        None, "How the prompt prints documentation and dialogue.", default_text="the benchmark's"
+    )
+    prompt_template: str | None = option(
+        None,
+        "Text of the prompt, with any of the placeholders {tools}, {examples} and {dialogue}.",
+        metavar="FILE",
+    )
+    chat: bool = option(False, "Use the model's chat template.")
+    beams: Annotated[int, Bounds(ge=2)] = option(6, "Beams of the method beam.")
+    shots: Annotated[int, Bounds(ge=0, le=MOST_SHOTS)] = option(0, "In-context examples, from other dialogues.")
+    limit: Count | None = option(None, "Take so many samples, drawn with --seed.", default_text="all")
+    format: str = option("api-bank", "How calls are written.", choices=CALL_FORMATS, default_text="the benchmark's")
+    tool_choice: Literal["auto", "required"] = option("auto", "Whether the model decides that there is a call.")
+    seed: int = option(0, "Seed of orders, samples, examples and resamples.")
+
+    @property
+    def label(self) -> str:
+        """The method with what distinguishes it: ``tool-decoding, 12 orders``."""
+        match self.method:
+            case "beam":
+                return f"beam {self.beams}"
+            case "tooldec":
+                return "tooldec" if self.tooldec_form == "call" else "tooldec, ReAct"
+            case "tool-decoding":
+                return ", ".join(["tool-decoding", self._orders, *self._voting])
+            case _:
+                return self.method
+
+    @property
+    def _orders(self) -> str:
+        if self.orders in ("documented", "reversed", "shuffled-once"):
+            return f"{self.orders} order"
+        if self.orders == "aggregated":
+            return "three orders aggregated"
+        return f"{self.order_limit} orders" if self.order_limit > 1 else "1 order"
+
+    @property
+    def _voting(self) -> list[str]:
+        """What differs from the default in the vote."""
+        stopping = "" if self.stopping == "none" else f"{self.stopping} stopping"
+        share = "" if self.optional_share == DEFAULT_OPTIONAL_SHARE else f"optional share {self.optional_share:g}"
+        return [text for text in (stopping, share) if text]
+
+
+def benchmark_defaults(benchmark: Benchmark) -> dict[str, Any]:
+    """Return the benchmark's own call format and template."""
+    template = "bfcl" if benchmark.call_format == "pythonic" else "api-bank"
+    return {"format": benchmark.call_format, "template": template}

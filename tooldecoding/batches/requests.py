@@ -1,0 +1,106 @@
+"""From a prompt or a dialogue to the request that the decoder takes, and from requests to results."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import torch
+from transformers import PreTrainedTokenizerBase
+
+from lookup import LookupDictionary
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options.decode_command import DecodeCommand
+from tooldecoding.prompts.dialogue import Turn, Utterance, chat_messages, dialogue_lines, documented_tools
+from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.prompts.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt, chat_prompt
+from tooldecoding.prompts.templates import template_of
+from tooldecoding.result import DecodeResult
+
+
+def make_request(
+    content: str | Sequence[Turn],
+    documentation: Documentation | None,
+    options: DecodeCommand,
+    tokenizer: PreTrainedTokenizerBase,
+) -> Request:
+    """Make the request for a prompt or a dialogue.
+
+    Parameters
+    ----------
+    documentation : Documentation or None
+        What stands beside the prompt or dialogue; without it, what stands in it.
+
+    Raises
+    ------
+    ToolDecodingError
+        If there is no documentation, or the template does not fit.
+    """
+    if not content:
+        raise PromptError("the prompt is empty")
+    try:
+        return _request(content, documentation, options, tokenizer)
+    except RecursionError:
+        raise PromptError("an argument or result in the dialogue is nested too deeply") from None
+
+
+def _request(
+    content: str | Sequence[Turn],
+    documentation: Documentation | None,
+    options: DecodeCommand,
+    tokenizer: PreTrainedTokenizerBase,
+) -> Request:
+    template = template_of(content, documentation, options, tokenizer)
+    if template == "raw":
+        if not isinstance(content, str):
+            raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
+        return Request(content, _raw_tools(content, documentation, options), options)
+    turns = (Utterance("user", content),) if isinstance(content, str) else content
+    documentation = documentation or _documentation_in(turns, options)
+    if template == "chat":
+        text = chat_prompt(tokenizer, chat_messages(turns), documentation.as_chat_tools())
+        return Request(text, documentation.lookup, options, special_tokens=False)
+    if template == "bfcl":
+        text = bfcl_prompt(documentation.as_bfcl(), dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS))
+    else:
+        text = api_bank_prompt(documentation.as_api_bank(), dialogue_lines(turns, CALL_FORMATS["api-bank"]))
+    return Request(text, documentation.lookup, options, stop="\n")
+
+
+def _raw_tools(prompt: str, documentation: Documentation | None, options: DecodeCommand) -> LookupDictionary:
+    if documentation:
+        return documentation.lookup
+    if options.tool_choice == "none":
+        return LookupDictionary(())
+    return Documentation.read(prompt, "<prompt>", options.on_duplicate).lookup
+
+
+def _documentation_in(turns: Sequence[Turn], options: DecodeCommand) -> Documentation:
+    tools = documented_tools(turns)
+    if not tools:
+        raise PromptError("no tools are given (--tools DOCS), and no ToolSearcher result in the dialogue documents one")
+    return Documentation.read(tools, "<dialogue>", options.on_duplicate)
+
+
+def decode_requests(requests: Sequence[Request], decoder: ToolDecoder) -> list[DecodeResult]:
+    """Decode requests together.
+
+    Raises
+    ------
+    ToolDecodingError
+        As ``ToolDecoder.run``; a ModelError if the device runs out of memory.
+    """
+    with out_of_memory_named(len(requests)):
+        return decoder.run(requests)
+
+
+@contextmanager
+def out_of_memory_named(prompts: int) -> Iterator[None]:
+    """Turn an out-of-memory error of the device into a ModelError that says what to do."""
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError as error:
+        raise ModelError(
+            f"out of memory on the device with {prompts} prompts at once; "
+            "use a smaller --batch-size or --order-limit, or another --dtype or --device"
+        ) from error

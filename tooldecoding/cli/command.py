@@ -1,0 +1,113 @@
+"""Commands of the command line, derived from dataclasses of options."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+import typer
+
+from tooldecoding.options.given import Given
+from tooldecoding.options.option import Option
+
+CONFIG: Final = Option(
+    "config", str | None, None, "Settings; a bare name is looked up in configs/.", metavar="FILE.yaml"
+)
+"""The option of commands that take a YAML file."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command.
+
+    Attributes
+    ----------
+    name : str
+    run : callable
+        Takes what the command line gave; its docstring is the command's help.
+    options : tuple of Option
+        Options that stand only on the command line.
+    file_options : tuple of Option
+        Options that a YAML file, which ``--config`` names, may set as well.
+    """
+
+    name: str
+    run: Callable[[Given], None]
+    options: tuple[Option, ...]
+    file_options: tuple[Option, ...] = ()
+
+    @property
+    def help(self) -> str:
+        """What the command does."""
+        return inspect.getdoc(self.run) or ""
+
+    @property
+    def listed(self) -> tuple[Option, ...]:
+        """The options of the command line, with ``--config``, in the sequence of ``--help``."""
+        from_file = tuple(option for option in self.file_options if option.only != "file")
+        return (*self.options, *from_file, CONFIG) if from_file else self.options
+
+    def for_typer(self) -> Callable[..., None]:
+        """Return a function whose signature typer turns into the command."""
+
+        def run(context: typer.Context, **values: Any) -> None:
+            config = values.pop(CONFIG.name, None)
+            given = {name: value for name, value in values.items() if value not in (None, [])}
+            self.run(Given(given, config, context.invoked_subcommand))
+
+        context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+        parameters = [context, *(self._parameter(option) for option in self.listed)]
+        run.__name__, run.__doc__ = self.name, self.help
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        return run
+
+    def _parameter(self, option: Option) -> inspect.Parameter:
+        """``None`` is the default on the command line: it says that the option was not given."""
+        about: Any
+        if option.positional:
+            about = typer.Argument(metavar=option.metavar, help=option.full_help)
+        else:
+            about = typer.Option(
+                self._flag(option), metavar=_metavar(option), help=option.full_help, show_default=False
+            )
+        given_as = _command_line_type(option)
+        required = option.required
+        return inspect.Parameter(
+            option.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if required else None,
+            annotation=Annotated[given_as if required else given_as | None, about],
+        )
+
+    def _flag(self, option: Option) -> str:
+        """A switch can be turned off if a file can turn it on."""
+        if _value_type(option.type) is bool and option in self.file_options and option.only is None:
+            return f"{option.written}/--no-{option.written.removeprefix('--')}"
+        return option.written
+
+
+def _metavar(option: Option) -> str | None:
+    if option.metavar:
+        return option.metavar
+    schema = option.schema.get("items", option.schema)
+    choices = "|".join(schema.get("enum", ()))
+    return f"{choices or 'N,N'},…" if option.commas else choices or None
+
+
+def _command_line_type(option: Option) -> Any:
+    """Return the type that typer reads; choices are texts, which ``Option.check`` checks."""
+    type_ = _value_type(option.type)
+    if get_origin(type_) is tuple:
+        return str if option.commas else list[str]
+    return str if get_origin(type_) is Literal else type_
+
+
+def _value_type(type_: Any) -> Any:
+    """Return a type without bounds and None."""
+    if get_origin(type_) is Annotated:
+        return _value_type(get_args(type_)[0])
+    if get_origin(type_) in (Union, UnionType):
+        return _value_type(next(branch for branch in get_args(type_) if branch is not type(None)))
+    return type_

@@ -1,0 +1,46 @@
+"""Consoles, tables and progress bars of the command line."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+PLAIN_WIDTH = 120
+"""Columns of output that goes to no terminal."""
+
+
+def output_console(stderr: bool = False) -> Console:
+    """Return a console that wraps at the terminal's width, at 120 columns without a terminal."""
+    console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=PLAIN_WIDTH)
+    return console
+
+
+@contextmanager
+def progress_bar(word: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar on standard error; call the function with the number of steps that are done."""
+    columns = TextColumn(word), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    console = output_console(stderr=True)
+    with Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False) as progress:
+        task = progress.add_task(word, total=total)
+        yield lambda count: progress.advance(task, count)
+
+
+def shown(text: str) -> str:
+    """Escape control characters: what documentation and models write must not steer a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """Return a table of texts."""
+    made = Table(show_edge=True, header_style="bold")
+    for column in columns:
+        made.add_column(column, overflow="fold")
+    for row in rows:
+        made.add_row(*(Text(shown(cell)) for cell in row))
+    return made

@@ -1,0 +1,146 @@
+"""``tooldecoding decode``."""
+
+import sys
+from collections.abc import Mapping, Sequence, Set
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from lookup import DocumentationError
+from tooldecoding.cli.command import Command
+from tooldecoding.cli.console import output_console, progress_bar
+from tooldecoding.cli.inputs import read_input
+from tooldecoding.cli.lookup_tables import print_uncarried, print_unread
+from tooldecoding.cli.results import show_result
+from tooldecoding.errors import PromptError
+from tooldecoding.files.json_lines import json_line
+from tooldecoding.options.decode_command import DecodeCommand, Template, read_decode_command
+from tooldecoding.options.given import Given
+from tooldecoding.options.option import options_of
+from tooldecoding.prompts.dialogue import Turn, read_dialogue
+from tooldecoding.prompts.documentation import Documentation
+
+if TYPE_CHECKING:
+    from tooldecoding.batches.batch import Write
+    from tooldecoding.batches.rows import BadRow, Row
+    from tooldecoding.decoder import ToolDecoder
+
+# torch and transformers take seconds to import: the functions that need them import them
+
+
+def decode(given: Given) -> None:
+    """Decode tool calls: documentation in, voted call out. Options go before the file, the file before defaults."""
+    command = read_decode_command(given.values, given.config)
+    documentation = None
+    if command.tools is not None:
+        text, origin = read_input(command.tools, DocumentationError)
+        documentation = Documentation.read(text, origin, command.on_duplicate)
+        print_unread(documentation.lookup)
+        print_uncarried(command.call_format, documentation.lookup)
+    if command.batch is not None:
+        _decode_batch(command.batch, documentation, command)
+    else:
+        _decode_one(documentation, command)
+
+
+def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> None:
+    content: str | tuple[Turn, ...]
+    if command.dialogue is not None:
+        identifier = "dialogue" if command.dialogue == "-" else Path(command.dialogue).stem
+        content = read_dialogue(*read_input(command.dialogue, PromptError))
+    else:
+        identifier = "prompt"
+        content = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt or ""
+    from tooldecoding.batches.requests import decode_requests, make_request
+    from tooldecoding.prompts.templates import template_of
+
+    decoder = load_decoder(command)
+    request = make_request(content, documentation, command, decoder.tokenizer)
+    _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder)
+    if documentation is None:
+        print_uncarried(command.call_format, request.tools)
+    result = decode_requests([request], decoder)[0]
+    if command.json:
+        print(json_line(result.to_json(identifier)))
+    else:
+        show_result(output_console(), str(request.prompt), result, command.show_orders)
+
+
+def _decode_batch(source: str, documentation: Documentation | None, command: DecodeCommand) -> None:
+    from tooldecoding.batches.batch_results import BatchResults, lock_results
+    from tooldecoding.batches.rows import read_batch
+    from tooldecoding.models.identity import identify
+
+    rows = read_batch(*read_input(source, PromptError), documentation, command.on_duplicate)
+    if command.out is None:
+        decoder = load_decoder(command)
+        _templates(rows, command, decoder)
+        _run_batch(rows, decoder, command, set(), _print_results)
+        return
+    with lock_results(command.out) as path:
+        standing = BatchResults(path, rows, command, documentation)
+        decoder = load_decoder(command)
+        templates = _templates(rows, command, decoder)
+        with closing(standing.begin(identify(decoder.model, decoder.tokenizer), templates)) as results:
+            _run_batch(rows, decoder, command, standing.done, results.write)
+    for note in standing.notes():
+        print(f"note: {note}", file=sys.stderr)
+
+
+def _templates(
+    rows: "Sequence[Row | BadRow]", command: DecodeCommand, decoder: "ToolDecoder"
+) -> Mapping[str | int, Template]:
+    """Return the template of each row, with a warning for each template that does not fit."""
+    from tooldecoding.batches.batch import row_templates
+
+    templates = row_templates(rows, command, decoder.tokenizer)
+    _warn_of_misfits(set(templates.values()), command, decoder)
+    return templates
+
+
+def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, decoder: "ToolDecoder") -> None:
+    from tooldecoding.prompts.templates import misfits
+
+    for misfit in misfits(templates, command, decoder.tokenizer):
+        print(f"warning: {misfit}", file=sys.stderr)
+
+
+def _run_batch(
+    rows: "Sequence[Row | BadRow]",
+    decoder: "ToolDecoder",
+    command: DecodeCommand,
+    done: Set[str | int],
+    write: "Write",
+) -> None:
+    """Decode with a progress bar, and print how many rows were decoded, skipped and failed."""
+    from tooldecoding.batches.batch import run_batch
+
+    try:
+        with progress_bar("decoding", len(rows)) as advance:
+            summary = run_batch(rows, decoder, command, done, write, advance)
+    except KeyboardInterrupt:
+        resume = "use --out to resume"
+        if command.out is not None:
+            resume = f"the same command goes on behind what stands in {command.out}"
+        print(f"interrupted: {resume}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    print(summary, file=sys.stderr)
+
+
+def _print_results(results: Sequence[Mapping[str, Any]]) -> None:
+    for result in results:
+        print(json_line(result), flush=True)
+
+
+def load_decoder(command: DecodeCommand) -> "ToolDecoder":
+    """Load the model that the command names."""
+    from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.models.loading import load_quietly
+
+    model, tokenizer = load_quietly(command.model, command.device, command.dtype, command.trust_remote_code)
+    return ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
+
+
+DECODE = Command("decode", decode, (), options_of(DecodeCommand))

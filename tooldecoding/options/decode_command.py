@@ -1,0 +1,86 @@
+"""The options of ``tooldecoding decode``."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from lookup.duplicates import OnDuplicate
+from tooldecoding.errors import ConfigError
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options.config_file import read_config
+from tooldecoding.options.decode_options import PROMPT_CACHE_MB
+from tooldecoding.options.given import check_given
+from tooldecoding.options.model_options import ModelOptions
+from tooldecoding.options.option import option
+from tooldecoding.options.values import CountOrNone
+
+Template = Literal["auto", "raw", "api-bank", "bfcl", "chat"]
+"""How a prompt is made; ``tooldecoding.prompts.templates`` says what ``auto`` takes."""
+
+INPUTS: Final = ("prompt", "dialogue", "batch")
+"""Options of which exactly one must be given."""
+
+
+@dataclass(frozen=True)
+class DecodeCommand(ModelOptions):
+    """Everything that ``tooldecoding decode`` can be told."""
+
+    tools: str | None = option(None, "File with tool documentation.", metavar="DOCS")
+    prompt: str | None = option(None, "The prompt; - reads stdin.", metavar="TEXT")
+    dialogue: str | None = option(None, "Dialogue; - reads stdin.", metavar="FILE.jsonl")
+    batch: str | None = option(None, "Rows of prompts or dialogues.", metavar="FILE.jsonl")
+    out: str | None = option(None, "Append batch results here; resumes.", metavar="OUT.jsonl")
+    retry_failed: bool = option(False, "Decode failed rows of --out again.", only="command line")
+    template: Template = option("auto", "How the prompt is made; auto shows the documentation to the model.")
+    format: str = option(
+        "api-bank",
+        "How calls are written.",
+        choices=CALL_FORMATS,
+        default_text="api-bank; pythonic with the template bfcl",
+    )
+    on_duplicate: OnDuplicate = option("error", "What happens to two tools of one name.")
+    prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
+    json: bool = option(False, "Print one JSON object a prompt.")
+    show_orders: bool = option(False, "Print every candidate call.")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the options that a YAML file can set."""
+        return {name: value for name, value in super().to_json().items() if name != "retry_failed"}
+
+
+def read_decode_command(given: Mapping[str, Any], config: str | None = None) -> DecodeCommand:
+    """Merge the options of one decode: command line over file over defaults.
+
+    The template ``bfcl`` asks for typed literals, so its default format is ``pythonic``.
+
+    Parameters
+    ----------
+    given : mapping
+        What the command line gave.
+    config : str, optional
+        YAML file, or the name of one in ``configs/``.
+
+    Raises
+    ------
+    ConfigError
+        As ``tooldecoding.options.given.merge``, and for anything but one of prompt, dialogue and batch.
+    """
+    command_line = check_given(given, DecodeCommand)
+    from_file = read_config(config, DecodeCommand) if config is not None else {}
+    if any(key in command_line for key in INPUTS):
+        from_file = {key: value for key, value in from_file.items() if key not in INPUTS}
+    values = from_file | command_line
+    if values.get("template") == "bfcl":
+        values = {"format": "pythonic"} | values
+    inputs = [f"--{key}" for key in INPUTS if values.get(key) is not None]
+    if len(inputs) != 1:
+        found = " and ".join(inputs) or "none of them"
+        raise ConfigError(f"expected exactly one of --prompt, --dialogue and --batch, got {found}")
+    if values.get("out") is not None and values.get("batch") is None:
+        raise ConfigError("--out takes the results of a --batch; a single result goes to standard output")
+    command = DecodeCommand(**values)
+    if command.retry_failed and command.out is None:
+        raise ConfigError("--retry-failed takes failed rows from the results in --out; name the file")
+    if [command.tools, command.prompt, command.dialogue, command.batch].count("-") > 1:
+        raise ConfigError("standard input can be read once: - stands for two inputs")
+    return command

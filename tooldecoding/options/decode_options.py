@@ -1,0 +1,117 @@
+"""What a decode does."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field as Bounds
+
+from lookup.dictionary import UnknownKeys
+from lookup.values.grammar import Constraint
+from tooldecoding.errors import ConfigError
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options.option import check_all, described, option
+from tooldecoding.options.values import Count, CountOrNone, Share
+from voting import (
+    DEFAULT_OPTIONAL_SHARE,
+    DEFAULT_ORDER_LIMIT,
+    DEFAULT_STOPPING_LEVEL,
+    Calibration,
+    OrderScheme,
+    Stopping,
+    VotedParameter,
+    confidence,
+)
+
+TOOL_CHOICES: Final = ("auto", "required", "none")
+"""The values of ``tool_choice`` that are not the name of a tool."""
+
+Strategy = Literal["auto", "packed", "batched"]
+"""How branches share a forward pass; ``auto`` takes packed if the model supports it."""
+
+PROMPT_CACHE_MB: Final = 1024
+"""Default memory, in MiB, for the KV caches of former prompts."""
+
+_Finite = Annotated[float, Bounds(allow_inf_nan=False)]
+
+
+@described
+@dataclass(frozen=True)
+class DecodeOptions:
+    """What a decode does; the fields are also options of ``tooldecoding decode`` and keys of its YAML files.
+
+    Raises
+    ------
+    ConfigError
+        If a value has the wrong type or is out of bounds.
+
+    See Also
+    --------
+    voting.draw_orders : ``orders`` and ``order_limit``.
+    voting.orders_needed : ``stopping`` and ``stopping_level``.
+    voting.confidence, voting.Calibration : ``min_confidence`` and ``calibration``.
+    """
+
+    format: str = option("api-bank", "How calls are written.", choices=CALL_FORMATS)
+    order_limit: Count = option(
+        DEFAULT_ORDER_LIMIT, "Most orders of the required keys (oc in the paper); 1 is without order consistency."
+    )
+    orders: OrderScheme = option("shuffled", "Which orders; aggregated is documented, reversed and shuffled-once.")
+    value_constraint: Constraint = option(
+        "typed", "typed refuses values of a wrong type or outside the enum; free only drops them in the vote."
+    )
+    tool_choice: str = option(
+        "required",
+        "Whether to call: auto lets the model decide; a name calls that tool.",
+        metavar="auto|required|none|NAME",
+        expected="auto, required, none or a tool's name",
+    )
+    # most reference calls of UltraTool, whose documentation does not say which keys are required, leave some out
+    unknown_keys: UnknownKeys = option(
+        "optional", "What a key counts as if the documentation does not say whether it is required."
+    )
+    seed: int = option(0, "Seed of the shuffled orders.")
+    max_value_tokens: Count = option(128, "Tokens after which a free value is closed and reported.")
+    max_text_tokens: Count = option(256, "Most tokens of free text (tool choice auto and none).")
+    max_calls: Count = option(16, "Most parallel calls, in formats that allow several.")
+    draft_tokens: CountOrNone = option(
+        32, "Most draft tokens per forward pass; 0 for none. Changes the number of passes, not the calls."
+    )
+    optional_share: Share = option(
+        DEFAULT_OPTIONAL_SHARE, "An optional key is kept if more than this share of the orders has it."
+    )
+    stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
+    stopping_level: Annotated[float, Bounds(ge=0, le=0.5)] = option(
+        DEFAULT_STOPPING_LEVEL, "posterior stops when the probability of another winner is below this."
+    )
+    min_confidence: Share | None = option(None, "Mark parameters whose confidence is below this.", metavar="P")
+    calibration: tuple[_Finite, _Finite, _Finite] | None = option(
+        None,
+        "Calibration of the confidence; tune writes it.",
+        expected="a list of three numbers: intercept, weight of the vote share, weight of the mean log-probability",
+        only="file",
+    )
+
+    def __post_init__(self) -> None:
+        check_all(self)
+
+    @property
+    def call_format(self) -> CallFormat:
+        """The call format that ``format`` names."""
+        return CALL_FORMATS[self.format]
+
+    def confidence(self, parameter: VotedParameter) -> float:
+        """Return the confidence of the vote on a parameter, calibrated if there is a calibration."""
+        return confidence(parameter, None if self.calibration is None else Calibration(*self.calibration))
+
+
+def changed(options: DecodeOptions, given: Mapping[str, Any]) -> DecodeOptions:
+    """Return the options with the given fields; ConfigError for a wrong value or an unknown name, with the nearest."""
+    known = [field.name for field in fields(DecodeOptions)]
+    for name in given:
+        if name not in known:
+            nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
+            raise ConfigError(f"unknown option {name!r}; did you mean {nearest!r}? Known: {', '.join(known)}")
+    return replace(options, **given)
