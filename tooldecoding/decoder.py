@@ -12,9 +12,9 @@ from lookup.dictionary import LookupDictionary
 from tooldecoding.calls.call_decoder import CallDecoder, DecodedCall, PhaseClock
 from tooldecoding.calls.free_text import TextMode
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
+from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.steps import Steps, gather
-from tooldecoding.engines.strategy import EngineFactory
 from tooldecoding.errors import PromptError
 from tooldecoding.models.loading import load_model
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed

@@ -13,10 +13,10 @@ from transformers import LogitsProcessor, PreTrainedModel
 
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
+from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.engine import Engine, Feed, Usage
 from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tooldecoding.engines.logits import NextTokenLogits
-from tooldecoding.engines.strategy import EngineFactory
 from tooldecoding.tokens.token_table import TokenTable
 
 BONUS = 1000.0
@@ -60,15 +60,17 @@ class WatchedEngines(EngineFactory):
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__(model, "auto", 0)
-        self._head = _WatchedHead(model, self)
+        self._model = _WatchedModel(model, self)
 
 
-class _WatchedHead(LanguageModel):
+class _WatchedModel(LanguageModel):
     def __init__(self, model: PreTrainedModel, factory: WatchedEngines) -> None:
         super().__init__(model)
         self._factory = factory
 
-    def forward(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[NextTokenLogits], Any]:
+    def forward(
+        self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
+    ) -> tuple[list[list[NextTokenLogits]], Any]:
         clock = self._factory.clock
         clock.begin_pass(arguments["input_ids"].numel())
         result = super().forward(arguments, wanted)
