@@ -15,7 +15,7 @@ from tooldecoding.cli.extras import demand_extra
 from tooldecoding.files.json_lines import json_line
 
 if TYPE_CHECKING:
-    from eval.bench.bench_record import Record
+    from eval.bench.measurements import Record
     from eval.bench.store import Store
 
 
@@ -65,15 +65,15 @@ def bench_command(
         _demand_defaults(context)
         return
     demand_extra("eval", "scipy", "matplotlib")
-    from eval.bench.bench_session import Session
     from eval.bench.peers import PEERS
     from eval.bench.plan import make_plan
+    from eval.bench.runner import BenchRunner
     from eval.bench.shapes import SHAPES
     from eval.bench.store import Store
 
     plan = make_plan(given, tuple(SHAPES), tuple(PEERS))
     store = Store(Path(out))
-    record = Session(plan, store, _progress_bar).run()
+    record = BenchRunner(plan, store, _progress_bar).run()
     _show(record, store, as_json)
     if record.state == "interrupted":
         raise typer.Exit(130)
@@ -86,13 +86,13 @@ def _demand_defaults(context: typer.Context) -> None:
 
 
 def _show(record: "Record", store: "Store", as_json: bool) -> None:
-    from eval.bench.bench_pictures import bench_picture
-    from eval.bench.bench_tables import tables
+    from eval.bench.cell_tables import tables
+    from eval.bench.ratio_chart import draw_ratios
     from eval.tuning.tables import show
 
     found = tables(record)
     files = [str(store.path)] if record.cells else []
-    if bench_picture(record, store.picture):
+    if draw_ratios(record, store.picture):
         files.append(str(store.picture))
     if as_json:
         print(json_line(record.to_json()))
