@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import CASES, Ran
-from eval.bench.bench_record import Record
+from eval.bench.measurements import Record
 from eval.bench.store import Store
 from eval.errors import EvalError
 from lookup.errors import ToolDecodingError

@@ -14,10 +14,10 @@ from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.free_text import TextMode
 from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
+from tooldecoding.engines.choose_engine import EngineFactory, Layout
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.engines.steps import Steps, drive, gather
-from tooldecoding.engines.strategy import EngineFactory, Layout
 from tooldecoding.errors import PromptError
 from tooldecoding.models.loading import load_model
 from tooldecoding.option_fields import DecodeOptionFields

@@ -1,23 +1,23 @@
-"""Errors of the decoder that a user's input can cause."""
+"""Errors of the decoder that user input can cause."""
 
 from lookup.errors import ToolDecodingError
 
 
 class TokenizerError(ToolDecodingError):
-    """A tokenizer that cannot write the text of a call, or whose tokens have no fixed text."""
+    """The tokenizer cannot write the text of a call, or its tokens have no fixed text."""
 
 
 class ModelError(ToolDecodingError):
-    """A model that cannot be loaded, or that does not support what was asked of it."""
+    """The model cannot be loaded, or does not support a requested feature."""
 
 
 class PromptError(ToolDecodingError):
-    """A prompt, dialogue or batch row that cannot be decoded."""
+    """A prompt, dialogue or batch row cannot be decoded."""
 
 
 class ConfigError(ToolDecodingError):
-    """An unknown or wrong setting."""
+    """A setting is unknown or invalid."""
 
 
 class MissingExtraError(ToolDecodingError):
-    """A package is not installed that an extra brings."""
+    """A package of an optional extra is not installed."""

@@ -1,6 +1,6 @@
-"""When a method begins and ends its forward passes, and what the teacher's own work took.
+"""Times a method's forward passes, and the teacher's own work.
 
-The decode is everything behind the pass (or passes, one after the other) of the prompt, for all methods alike.
+For every method, the decode is everything after the forward pass (or passes) of the prompt.
 """
 
 from collections.abc import Iterator
@@ -11,24 +11,26 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
+from tooldecoding.engines.batched_engine import cache_bytes
+
 
 class PassClock:
-    """Wall-clock seconds of one run; the clock starts when it is made.
+    """Wall-clock seconds of one run. The clock starts when it is created.
 
     Parameters
     ----------
     device : torch.device
     every_pass : bool
-        Whether to wait for the device around every pass, so that the time of passes is known on a GPU. It slows a run.
+        Whether to wait for the device around every pass, which times passes on a GPU but slows the run.
 
     Attributes
     ----------
     passes : int
-        Forward passes so far, all prompts together.
+        Forward passes of all prompts so far.
     computed : int
-        Token positions of these passes, padding counted.
+        Token positions of these passes, with padding.
     model_seconds : float
-        In forward passes and heads behind the prompt's.
+        In forward passes and output layer.
     teacher_seconds : float
         In the teacher.
     """
@@ -45,7 +47,7 @@ class PassClock:
         self._start = self._pass_start = self._end = perf_counter()
 
     def begin_pass(self, computed: int) -> None:
-        """A forward pass of so many positions begins."""
+        """Note the start of a forward pass with this many positions."""
         self.passes += 1
         self.computed += computed
         self._synchronise(self._every_pass)
@@ -53,14 +55,14 @@ class PassClock:
         self._note_stretch(self._pass_start)
 
     def end_pass(self) -> None:
-        """The forward pass is computed, its head included."""
+        """Note the end of the forward pass, with its output layer."""
         self._synchronise(self._every_pass)
         self._end = perf_counter()
         self.model_seconds += self._end - self._pass_start
         self._teacher_then = self.teacher_seconds
 
     def end_prompt(self) -> None:
-        """The prompts are computed; only the first call counts."""
+        """Note that the prompts are computed. Only the first call counts."""
         if self._prompt_end is None:
             self._synchronise()
             self._prompt_end = perf_counter()
@@ -68,12 +70,12 @@ class PassClock:
 
     @contextmanager
     def teaching(self, wait: bool = False) -> Iterator[None]:
-        """Count the time inside the block to the teacher.
+        """Count the time inside the block as the teacher's.
 
         Parameters
         ----------
         wait : bool
-            For the device first: what it computes meanwhile would be taken for the teacher's.
+            Whether to wait for the device first, so that its pending work is not counted as the teacher's.
         """
         self._synchronise(wait)
         start = perf_counter()
@@ -81,38 +83,38 @@ class PassClock:
         self.teacher_seconds += perf_counter() - start
 
     def stop(self) -> None:
-        """The run is over."""
+        """Note the end of the run."""
         self._synchronise()
         now = perf_counter()
         self._note_stretch(now)
         self._end = now
 
     def _note_stretch(self, now: float) -> None:
-        """What lies between the last pass and now, if that pass is the prompt's or behind it."""
+        """Note the time since the last pass, if the prompts are computed."""
         if self._prompt_end is not None:
             self._longest = max(self._longest, now - self._end - (self.teacher_seconds - self._teacher_then))
 
     @property
     def total(self) -> float:
-        """Seconds of the run without the teacher's."""
+        """Seconds of the run, without the teacher's."""
         return self._end - self._start - self.teacher_seconds
 
     @property
     def decode(self) -> float:
-        """Seconds behind the prompt's pass, without the teacher's."""
+        """Seconds after the prompt's pass, without the teacher's."""
         begun = self._start if self._prompt_end is None else self._prompt_end
         return self._end - begun - (self.teacher_seconds - self._before_prompt_end[1])
 
     @property
     def outside(self) -> float | None:
-        """Seconds of the decode that are neither the model's nor the teacher's; None where passes were not timed."""
+        """Seconds of the decode outside of model and teacher; None if passes were not timed."""
         if not self._every_pass:
             return None
         return self.decode - (self.model_seconds - self._before_prompt_end[0])
 
     @property
     def longest(self) -> float | None:
-        """Seconds of the longest stretch between two passes of the decode, without the teacher's; see ``outside``."""
+        """Seconds of the longest stretch between two passes of the decode, as in ``outside``."""
         return self._longest if self._every_pass else None
 
     def _synchronise(self, now: bool = True) -> None:
@@ -121,7 +123,7 @@ class PassClock:
 
 
 class CacheWatch:
-    """The KV cache that a model's forward passes return."""
+    """Holds the KV cache that a model's forward passes return."""
 
     def __init__(self) -> None:
         self._cache: Any = None
@@ -133,14 +135,12 @@ class CacheWatch:
     @property
     def bytes(self) -> int:
         """Bytes of its keys and values, as allocated."""
-        layers = getattr(self._cache, "layers", ())
-        tensors = [t for layer in layers for t in (getattr(layer, "keys", None), getattr(layer, "values", None))]
-        return sum(t.numel() * t.element_size() for t in tensors if t is not None)
+        return cache_bytes(self._cache)
 
 
 @contextmanager
 def watch(model: PreTrainedModel, clock: PassClock, cache: CacheWatch) -> Iterator[None]:
-    """Tell ``clock`` of every call of ``model`` inside the block; the first one is the prompt's."""
+    """Report every forward pass of ``model`` inside the block to ``clock``. The first is the prompt's."""
 
     def before(_: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         ids = kwargs["input_ids"] if "input_ids" in kwargs else args[0]

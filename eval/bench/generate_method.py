@@ -8,23 +8,23 @@ import torch
 from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.clock import CacheWatch, PassClock, watch
-from eval.bench.method import Run, demand_same
+from eval.bench.method import Run, require_same
 from eval.bench.teacher import TaughtProcessor
 from eval.bench.workload import Workload
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """Another library, ready for the tools.
+    """Another library, prepared for the tools.
 
     Attributes
     ----------
     processor : callable
         Makes the processor of one run.
     preparation : mapping
-        Seconds by what was done once.
+        Seconds by what was prepared once.
     calls : sequence of sequences of int
-        The tokens by which it lets each call be written.
+        The tokens with which it lets each call be written.
     """
 
     processor: Callable[[], LogitsProcessor]
@@ -35,8 +35,8 @@ class Constraint:
 class GenerateMethod:
     """``model.generate`` without sampling: greedy, beam search, or greedy under another library's constraint.
 
-    It stops behind the last token of the longest call. A real run would need one pass more, to find that the call has
-    ended, so this favours ``generate``.
+    It stops after the last token of the longest call. A real run needs one more pass to see that the call has ended, so
+    this favours ``generate``.
     """
 
     formula: int | None = None
@@ -75,7 +75,7 @@ class GenerateMethod:
             max_new_tokens=self._steps,
             num_beams=beams,
             do_sample=False,
-            repetition_penalty=1.0,  # not the checkpoint's own: plain search is what is measured
+            repetition_penalty=1.0,  # not the checkpoint's settings: plain search is measured
             no_repeat_ngram_size=0,
             length_penalty=1.0,
             early_stopping=beams > 1,
@@ -98,7 +98,7 @@ class GenerateMethod:
         Raises
         ------
         EvalError
-            If another call was written than the wanted one.
+            If the written call is not the wanted one.
         """
         cache = CacheWatch()
         clock = PassClock(self._model.device, every_pass)
@@ -136,18 +136,18 @@ class GenerateMethod:
 
     def _check(self, rows: Sequence[Sequence[int]]) -> None:
         for call, row in zip(self._calls, rows, strict=True):
-            demand_same(self.name, list(call), list(row[: len(call)]))
+            require_same(self.name, list(call), list(row[: len(call)]))
 
 
 class _Timed(LogitsProcessor):
-    """Another processor, whose time is counted."""
+    """Times another processor."""
 
     def __init__(self, processor: LogitsProcessor) -> None:
         self._processor = processor
         self.seconds = 0.0
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
-        """What the other processor makes of the scores."""
+        """Return the other processor's output."""
         start = perf_counter()
         processed: torch.Tensor = self._processor(input_ids, scores)
         self.seconds += perf_counter() - start
@@ -155,8 +155,9 @@ class _Timed(LogitsProcessor):
 
 
 def call_pattern(workload: Workload) -> str:
-    """The regular expression of the wanted call with any values, keys in documentation order; for other libraries."""
-    form, tool = workload.form, workload.tools.tools[0]
+    """Return a regular expression for the call with any values, keys in documentation order; for other libraries."""
+    call_format, tool = workload.call_format, workload.tools.tools[0]
     literal = r"'[^'\\\n]+'"
-    pairs = form.separator.join(form.key(p.name) + literal for p in tool.parameters)
-    return rf"\{form.opener}{tool.name}\{form.bracket}{pairs}\{form.end}\{form.closer}"
+    pairs = call_format.separator.join(call_format.key(p.name) + literal for p in tool.parameters)
+    start = rf"\{call_format.opener}{tool.name}\{call_format.bracket}"
+    return rf"{start}{pairs}\{call_format.end}\{call_format.closer}"

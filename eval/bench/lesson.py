@@ -1,4 +1,4 @@
-"""What the model is made to want: the next token behind any beginning of the wanted call, keys in any order."""
+"""The lesson of the teacher: the wanted next token after any prefix of the call, with keys in any order."""
 
 from collections.abc import Iterator
 
@@ -7,30 +7,31 @@ from lookup.values.literal_values import render_value
 from tooldecoding.tokens.token_table import TokenTable
 
 _CONTEXT = 128
-"""Bytes behind which text is tokenised."""
+"""Bytes of context for tokenising the text after them."""
 
 
 class Lesson:
-    """The wishes for one task.
+    """The wanted tokens of one task.
 
-    What is to come behind a text: the rest of the value or key under way, then the keys that are missing, in
-    documentation order, and the end. Nothing is wanted behind a text that begins no such call.
+    After a prefix of the call, the lesson wants the rest of the current value or key, then the missing keys in
+    documentation order, then the end. After any other text it wants nothing.
     """
 
     def __init__(self, workload: Workload, task: Task, table: TokenTable) -> None:
-        form = workload.form
+        call_format = workload.call_format
         self._table = table
         self._prompt = table.join(task.prompt_ids)
-        self._opening = f"{form.opener}{workload.tools.tools[0].name}{form.bracket}".encode()
+        self._opening = f"{call_format.opener}{workload.tools.tools[0].name}{call_format.bracket}".encode()
         self._pairs = [
-            (form.key(key) + render_value(value, form.notation)).encode() for key, value in task.values.items()
+            (call_format.key(key) + render_value(value, call_format.notation)).encode()
+            for key, value in task.values.items()
         ]
-        self._separator = form.separator.encode()
-        self._end = (form.end + form.closer).encode()
+        self._separator = call_format.separator.encode()
+        self._end = (call_format.end + call_format.closer).encode()
         self._known: dict[bytes, int | None] = {}
 
     def wanted(self, text: bytes) -> int | None:
-        """The token that is wanted behind ``text``, which begins with all of the prompt but for its last token."""
+        """Return the wanted token after ``text``, which contains at least the prompt without its last token."""
         behind = text[len(self._prompt) :] if len(text) >= len(self._prompt) else text
         if behind not in self._known:
             self._known[behind] = self._find(text)
@@ -38,14 +39,14 @@ class Lesson:
 
     def _find(self, text: bytes) -> int | None:
         written = text[len(self._prompt) :]
-        held = self._prompt[len(text) :]  # of the prompt's last token
+        held = self._prompt[len(text) :]  # the part of the prompt that ``text`` lacks
         rest = self._rest(written)
         if not rest:
             return None
         return self._table.encode_after(text[-_CONTEXT:], held + rest)[0]
 
     def _rest(self, written: bytes) -> bytes | None:
-        """What is missing behind a beginning of the call; None if it is none."""
+        """Return what is missing after a prefix of the call; None if ``written`` is not a prefix."""
         if self._opening.startswith(written):
             return self._opening[len(written) :] + b"".join(self._missing(self._pairs, first=True)) + self._end
         if not written.startswith(self._opening):

@@ -1,4 +1,4 @@
-"""The machine that figures are of."""
+"""Describes the machine of a measurement."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 
 def describe_machine(device: torch.device) -> dict[str, Any]:
-    """Processor, cores, threads in use, device, and versions."""
+    """Return processor, cores, threads in use, device, and versions."""
     described: dict[str, Any] = {
         "cpu": _processor(),
         "cores": os.cpu_count(),
@@ -31,7 +31,7 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
 
 
 def machine_line(machine: dict[str, Any]) -> str:
-    """The machine in one line."""
+    """Return the machine in one line."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     place = machine.get("gpu") or f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads"
     return f"{place}; {versions}"

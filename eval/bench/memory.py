@@ -12,9 +12,9 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 
 class PeakMemory:
-    """Measured from when it is made to when it is read.
+    """Peak memory from the creation of this object to the reading of ``growth``.
 
-    On a CPU it is what Linux calls the high-water mark, reset before; where that cannot be, nothing is known.
+    On a CPU this is Linux's high-water mark, which is reset first; if it cannot be reset, the growth is unknown.
     """
 
     def __init__(self, device: torch.device) -> None:
@@ -35,14 +35,14 @@ class PeakMemory:
 
     @property
     def growth(self) -> int | None:
-        """Bytes of the peak above what was there before; None if unknown."""
+        """Bytes of the peak above the memory in use before; None if unknown."""
         if self._device.type == "cuda":
             return torch.cuda.max_memory_allocated(self._device) - self._before
         return max(0, _kilobytes("VmHWM") * 1024 - self._before) if self._known else None
 
 
 def free_memory(device: torch.device) -> int | None:
-    """Bytes that can still be allocated; None if unknown."""
+    """Return how many bytes can still be allocated; None if unknown."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
         return torch.cuda.mem_get_info(device)[0]
@@ -62,6 +62,6 @@ def _kilobytes(name: str) -> int:
 
 
 def _return_freed_memory() -> None:
-    """Give freed memory back to the system, so that it is not taken for memory in use."""
+    """Return freed memory to the system, so that it does not count as memory in use."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -1,7 +1,7 @@
-"""What a way to decode is to the bench, and what one run of it took."""
+"""The interface of a decoding method that the bench measures, and the cost of one run."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import torch
@@ -11,31 +11,31 @@ from eval.errors import EvalError
 
 @dataclass(frozen=True)
 class Run:
-    """What one run took.
+    """The cost of one run.
 
     Attributes
     ----------
     decode, total : float
-        Seconds behind the prompt's pass, and all in all; the teacher's are in neither.
+        Seconds after the prompt's forward pass, and of the whole run; both without the teacher's time.
     outside : float, optional
-        Seconds of the decode outside of the model's forward passes and head.
+        Seconds of ``decode`` outside of forward passes and output layer; None if passes were not timed.
     longest : float, optional
-        Seconds of the longest stretch of them, between two passes.
+        Seconds of the longest such stretch between two passes.
     constraint : float, optional
-        Seconds that the constraint took of them: all of ``outside`` for Tool Decoding, the time in the logits
-        processor for the others.
+        Seconds of the constraint: for Tool Decoding all of ``outside``, for the others the time in their logits
+        processor.
     teacher : float
         Seconds of the teacher.
     passes : int
-        Forward passes in which the prompt with the most of them took part.
+        Forward passes of the prompt that takes part in the most.
     model_calls : int
         Forward passes of all prompts together.
     positions, padding : int
-        Token positions computed for prompts and calls, and for nothing.
+        Token positions computed for prompts and calls, and for padding.
     written : int
-        Tokens of the calls; with Tool Decoding those of all orders, shared ones once.
+        Tokens of the calls. Tool Decoding counts those of all orders, shared ones once.
     cache_bytes : int
-        Of the KV cache, all prompts together.
+        KV cache of all prompts.
     """
 
     decode: float
@@ -51,21 +51,36 @@ class Run:
     written: int
     cache_bytes: int
 
+    def outside_us(self) -> float | None:
+        """Microseconds outside of the model per pass, the prompt's not counted."""
+        return None if self.outside is None else 1e6 * self.outside / max(1, self.passes - 1)
+
+    def constraint_us(self) -> float | None:
+        """Microseconds of the constraint per written token."""
+        return None if self.constraint is None else 1e6 * self.constraint / max(1, self.written)
+
+    def longest_ms(self) -> float | None:
+        """Milliseconds of the longest stretch between two passes."""
+        return None if self.longest is None else 1e3 * self.longest
+
     def to_json(self) -> dict[str, Any]:
-        """All figures by name."""
-        return dict(self.__dict__)
+        """Return all figures by name."""
+        return asdict(self)
+
+
+Figure = Callable[[Run], float | None]
 
 
 class Method(Protocol):
-    """A way to decode."""
+    """A decoding method."""
 
     name: str
     formula: int | None
-    """Passes that the formula says, for methods that have one."""
+    """Forward passes by the formula, if the method has one."""
     preparation: Mapping[str, float]
-    """Seconds by what was done once, before all runs."""
+    """Seconds by what was prepared once, before all runs."""
     more_tokens: int
-    """Tokens of all calls beyond those of the tokenizer."""
+    """Tokens of all calls in addition to the tokenizer's own."""
 
     @property
     def device(self) -> torch.device:
@@ -75,10 +90,10 @@ class Method(Protocol):
         """Decode all prompts together, once."""
 
     def cache_estimate(self) -> int:
-        """Bytes of the KV cache, about."""
+        """Return the approximate bytes of the KV cache."""
 
 
-def demand_same(method: str, wanted: Any, written: Any) -> None:
-    """EvalError if a method has not written what was wanted."""
+def require_same(method: str, wanted: Any, written: Any) -> None:
+    """Raise EvalError if a method has not written the wanted call."""
     if wanted != written:
         raise EvalError(f"{method} has not written the wanted call: expected {wanted!r}, got {written!r}")

@@ -1,6 +1,6 @@
-"""Other libraries that constrain ``generate``, each by the way that it documents for transformers.
+"""Other libraries that constrain ``generate``, each used as it documents for transformers.
 
-They are optional (``pip install 'tooldecoding[bench]'``). Each gets the call as a regular expression, keys in
+They are optional (``pip install 'tooldecoding[bench]'``). Each gets the call as a regular expression with keys in
 documentation order, since none of them knows orders.
 """
 
@@ -29,7 +29,7 @@ from tooldecoding.tokens.token_table import TokenTable
 FAILURES: Final = (
     ImportError, AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError, RuntimeError, OSError,
 )  # fmt: skip
-"""What a library raises that does not get along with this transformers, model or tokenizer."""
+"""What a library raises if it does not work with this transformers, model or tokenizer."""
 
 
 class Peer(ABC):
@@ -38,11 +38,11 @@ class Peer(ABC):
     Attributes
     ----------
     name : str
-        As ``--against`` has it.
+        In ``--against``.
     package : str
-        As it is installed.
+        To install.
     note : str
-        What a reader should know of how it is used.
+        What a reader should know about its use here.
     """
 
     name: ClassVar[str]
@@ -51,15 +51,15 @@ class Peer(ABC):
 
     @abstractmethod
     def prepare(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        """What is done once for a tokenizer."""
+        """Prepare once for a tokenizer."""
 
     @abstractmethod
     def compile(self, pattern: str) -> None:
-        """What is done once for the tools."""
+        """Prepare once for the tools."""
 
     @abstractmethod
     def processor(self) -> LogitsProcessor:
-        """The processor for one run."""
+        """Return the processor for one run."""
 
 
 class XGrammar(Peer):
@@ -180,7 +180,7 @@ class FormatEnforcer(Peer):
 
 @contextmanager
 def _old_module_names() -> Iterator[None]:
-    """Inside the block ``transformers.tokenization_utils`` holds what it held in transformers 4."""
+    """Inside the block, ``transformers.tokenization_utils`` has the content it had in transformers 4."""
     name = "transformers.tokenization_utils"
     before = sys.modules.get(name)
     sys.modules[name] = tokenization_utils_base
@@ -199,7 +199,7 @@ PEERS: Final[Mapping[str, type[Peer]]] = {peer.name: peer for peer in (XGrammar,
 def ready_peer(
     name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pattern: str
 ) -> tuple[Peer, dict[str, float]] | str:
-    """A library made ready for the tools, and the seconds that took; or why it cannot be measured."""
+    """Prepare a library for the tools; return it with the seconds spent, or why it cannot be measured."""
     peer = PEERS[name]()
     if installed(name) is None:
         return f"not installed; {how_to_install('bench')}"
@@ -214,14 +214,14 @@ def ready_peer(
 
 
 def admitted_path(peer: Peer, prompt: Sequence[int], call: Sequence[int], table: TokenTable) -> list[int]:
-    """The tokens by which a library lets the call be written, behind a prompt.
+    """Return the tokens with which a library lets the call be written after a prompt.
 
-    These are the tokenizer's own but where the library refuses one of them: then the longest that it admits.
+    These are the tokenizer's own tokens. If the library refuses one of them, the longest token that it admits is used.
 
     Raises
     ------
     EvalError
-        If it admits none.
+        If it admits no fitting token.
     """
     processor, path, text = peer.processor(), list(prompt), table.join(call)
     written, wanted = b"", list(call)
@@ -247,7 +247,7 @@ def _begins(piece: bytes | None, text: bytes) -> bool:
 
 
 def installed(name: str) -> str | None:
-    """The version of a library; None where it is not there."""
+    """Return the version of a library; None if it is not installed."""
     try:
         return version(PEERS[name].package)
     except PackageNotFoundError:
@@ -255,7 +255,7 @@ def installed(name: str) -> str | None:
 
 
 def failure(error: BaseException) -> str:
-    """An error as one line."""
+    """Return an error as one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 

@@ -1,4 +1,4 @@
-"""Models of known shapes with random weights."""
+"""Models with random weights in known shapes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,24 +51,24 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "llama-7b": _shape("llama", 32_000, 4096, 11_008, 32, 32, 32),  # Llama 2 7B
     "mistral-7b": _shape("mistral", 32_768, 4096, 14_336, 32, 32, 8, sliding_window=None),  # Mistral 7B v0.3
 }
-"""Name -> shape: ``tiny`` costs nearly nothing, so that what is outside of the model shows; ``llama-134m`` is the one
-that DESIGN's figures are of, the others are the public models'."""
+"""Name -> shape. ``tiny`` costs so little that the time outside of the model shows; the README's figures are those of
+``llama-134m``; the others have the shapes of public models."""
 
 
 def random_model(
     name: str, device: torch.device, dtype: torch.dtype, seed: int, vocabulary: int | None = None
 ) -> PreTrainedModel:
-    """A model of a shape with seeded random weights, made on the device itself.
+    """Make a model of a shape with seeded random weights, directly on the device.
 
     Parameters
     ----------
     vocabulary : int, optional
-        Number of its tokens; by default the shape's.
+        Number of tokens; by default the shape's.
 
     Raises
     ------
     EvalError
-        If the device has no room for it.
+        If it does not fit on the device.
     """
     shape = SHAPES[name]
     special = {"bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2}

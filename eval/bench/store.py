@@ -1,4 +1,4 @@
-"""``bench.json``: every bench that was written to a folder, the last one as far as it is."""
+"""``bench.json``: all benches of a folder; the last one may still be running."""
 
 import json
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from eval.bench.bench_record import Record
+from eval.bench.measurements import Record
 from eval.errors import EvalError
 from lookup.text.text_file import read_text
 from tooldecoding.files.manifest import locked
@@ -16,7 +16,7 @@ PICTURE: Final = "bench.png"
 
 
 class Store:
-    """A folder's ``bench.json``, ``{"benches": [...]}``; what stands there is kept, and a new bench is added.
+    """A folder's ``bench.json``, ``{"benches": [...]}``. Earlier benches are kept, and the new one is appended.
 
     Raises
     ------
@@ -35,14 +35,14 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Inside the block no other process may write here."""
+        """Inside the block, no other process can write to this folder."""
         busy = f"{self.path.parent}: another bench is writing here; choose another --out"
         with locked(self.path.with_suffix(".lock"), EvalError, busy):
             self._before = self._read()
             yield
 
     def save(self, record: Record) -> None:
-        """Write all benches; the file is whole at any time. EvalError where that is impossible."""
+        """Write all benches; the file is complete at any time. EvalError if it cannot be written."""
         part = self.path.with_suffix(".part")
         text = json.dumps({"benches": [*self._before, record.to_json()]}, indent=1, ensure_ascii=False)
         try:

@@ -1,4 +1,4 @@
-"""A model that is measured, with all that decodes with it."""
+"""The subject of a bench: a model, its tokenizer and its decoder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ class Subject:
     label : str
         Its shape, folder or hub id.
     words : sequence of str
-        What its prompts and values are made of.
+        The vocabulary of prompts and values.
     table_seconds : float
-        Seconds of the processor that it took to make the tokenizer's table.
+        Processor seconds to build the tokenizer's table.
     """
 
     label: str
@@ -44,12 +44,12 @@ class Subject:
 
     @property
     def model(self) -> PreTrainedModel:
-        """The model itself."""
+        """The decoder's model."""
         return self.decoder.model
 
     @property
     def cache_bytes_each(self) -> int:
-        """Bytes of the KV cache of one token."""
+        """KV cache bytes of one token."""
         config = self.model.config.get_text_config()
         heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
         width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
@@ -57,7 +57,7 @@ class Subject:
 
 
 def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
-    """Load a model, or make one of a shape.
+    """Load a model, or make one from a shape.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""The teacher: real logits with a bonus on the wanted token, for ``generate`` and for the engines of Tool Decoding.
+"""The teacher adds a bonus to the logit of the wanted token, for ``generate`` and for the engines of Tool Decoding.
 
-Everything that a method does is done: the forward pass, the head, and the method's own selection among the logits. The
-teacher's own time is measured, and taken out of the method's.
+The method still does all its work: forward pass, output layer, and its own selection among the logits. The teacher's
+own time is measured and subtracted from the method's.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,18 @@ from transformers import LogitsProcessor, PreTrainedModel
 
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
-from tooldecoding.engines.engine import Engine, Feed, Usage
+from tooldecoding.engines.choose_engine import EngineFactory
+from tooldecoding.engines.engine import BranchId, Engine, Feed, Usage
 from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tooldecoding.engines.logits import NextTokenLogits
-from tooldecoding.engines.strategy import EngineFactory
 from tooldecoding.tokens.token_table import TokenTable
 
 BONUS = 1000.0
-"""Added to the wanted token's logit; no logit of a model comes near it."""
+"""Added to the wanted token's logit; far above any logit of a model."""
 
 
 class TaughtProcessor(LogitsProcessor):
-    """For ``generate``: the wanted token of each row's place, whatever its row has written before.
+    """Logits processor for ``generate``: wants each row's token of this step, whatever the row has written before.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ class TaughtProcessor(LogitsProcessor):
         self._clock = clock
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
-        """NextTokenLogits with the bonus."""
+        """Return the logits with the bonus."""
         with self._clock.teaching():
             step = input_ids.shape[1] - self._prompt
             return scores.scatter_add_(1, self._wanted[:, step, None], self._bonus)
 
 
 class WatchedEngines(EngineFactory):
-    """Engines of the product itself; their forward passes and heads are told to a clock.
+    """The product's engines, with a clock that times their forward passes and output layers.
 
     Attributes
     ----------
@@ -60,15 +60,17 @@ class WatchedEngines(EngineFactory):
 
     def __init__(self, model: PreTrainedModel) -> None:
         super().__init__(model, "auto", 0)
-        self._head = _WatchedHead(model, self)
+        self._model = _WatchedModel(model, self)
 
 
-class _WatchedHead(LanguageModel):
+class _WatchedModel(LanguageModel):
     def __init__(self, model: PreTrainedModel, factory: WatchedEngines) -> None:
         super().__init__(model)
         self._factory = factory
 
-    def forward(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[NextTokenLogits], Any]:
+    def forward(
+        self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
+    ) -> tuple[list[list[NextTokenLogits]], Any]:
         clock = self._factory.clock
         clock.begin_pass(arguments["input_ids"].numel())
         result = super().forward(arguments, wanted)
@@ -78,7 +80,7 @@ class _WatchedHead(LanguageModel):
 
 @dataclass
 class _Trace:
-    """What was fed to a branch."""
+    """The tokens fed to a branch."""
 
     lesson: Lesson
     tokens: list[int]
@@ -86,14 +88,14 @@ class _Trace:
 
 
 class TaughtEngine:
-    """An engine whose scores prefer the wanted tokens; see Engine.
+    """An engine whose logits prefer the wanted tokens; see Engine.
 
     Parameters
     ----------
     engine : Engine
-        Does all the work.
+        Computes the real logits.
     lessons : sequence of Lesson
-        One for each prompt, in the sequence in which they are opened.
+        One per prompt, in the order in which they are opened.
     """
 
     def __init__(self, engine: Engine, lessons: Sequence[Lesson], table: TokenTable, clock: PassClock) -> None:
@@ -101,22 +103,22 @@ class TaughtEngine:
         self._lessons = lessons
         self._table = table
         self._clock = clock
-        self._traces: dict[int, _Trace] = {}
+        self._traces: dict[BranchId, _Trace] = {}
         self.can_drop = engine.can_drop
 
-    def open(self, count: int) -> list[int]:
+    def open(self, count: int) -> list[BranchId]:
         """See Engine."""
         roots = self._engine.open(count)
         self._traces = {root: _Trace(lesson, []) for root, lesson in zip(roots, self._lessons, strict=True)}
         return roots
 
-    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
+    def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """See Engine."""
         count = self._engine.reuse(branch, tokens)
         self._write(self._traces[branch], tokens[:count])
         return count
 
-    def fork(self, branch: int) -> int:
+    def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
         child = self._engine.fork(branch)
         with self._clock.teaching():
@@ -124,11 +126,11 @@ class TaughtEngine:
             self._traces[child] = _Trace(trace.lesson, list(trace.tokens), trace.text)
         return child
 
-    def release(self, branch: int) -> None:
+    def release(self, branch: BranchId) -> None:
         """See Engine."""
         self._engine.release(branch)
 
-    def drop(self, branch: int, count: int) -> None:
+    def drop(self, branch: BranchId, count: int) -> None:
         """See Engine."""
         self._engine.drop(branch, count)
         with self._clock.teaching():
@@ -136,37 +138,35 @@ class TaughtEngine:
             trace.text = trace.text[: len(trace.text) - len(self._table.join(trace.tokens[-count:]))]
             del trace.tokens[-count:]
 
-    def usage(self, branch: int) -> Usage:
+    def usage(self, branch: BranchId) -> Usage:
         """See Engine."""
         return self._engine.usage(branch)
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
-        feeds = [feed._replace(among=None) for feed in feeds]  # the bonus goes to logits of the whole vocabulary
+        feeds = [feed._replace(among=None) for feed in feeds]  # the bonus needs the logits of the whole vocabulary
         answers = self._engine.extend(feeds)
         self._clock.end_prompt()
         with self._clock.teaching(wait=True), torch.inference_mode():
             raised = [
-                logit
-                for feed, scores in zip(feeds, answers, strict=True)
-                for logit in self._wanted_logits(feed, scores)
+                logit for feed, found in zip(feeds, answers, strict=True) for logit in self._wanted_logits(feed, found)
             ]
             if raised:
                 torch._foreach_add_(raised, BONUS)
         return answers
 
-    def _wanted_logits(self, feed: Feed, scores: Sequence[NextTokenLogits]) -> list[torch.Tensor]:
-        """Views, of no dimension, of the logits that the wanted tokens have."""
+    def _wanted_logits(self, feed: Feed, computed: Sequence[NextTokenLogits]) -> list[torch.Tensor]:
+        """Return zero-dimensional views of the wanted tokens' logits."""
         trace = self._traces[feed.branch]
         sure = len(feed.tokens) - feed.ahead
         self._write(trace, feed.tokens[:sure])
         found = []
-        for number, score in enumerate(scores):
+        for number, logits in enumerate(computed):
             if number:
                 self._write(trace, feed.tokens[sure + number - 1 : sure + number])
             token = trace.lesson.wanted(trace.text)
             if token is not None:
-                found.append(score.logits[token])
+                found.append(logits.logits[token])
         return found
 
     def _write(self, trace: _Trace, tokens: Sequence[int]) -> None:

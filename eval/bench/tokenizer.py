@@ -1,4 +1,4 @@
-"""A byte-level BPE tokenizer trained on the spot, as large as a model's vocabulary."""
+"""A byte-level BPE tokenizer of any vocabulary size, trained on the spot."""
 
 import json
 from collections.abc import Iterator
@@ -10,18 +10,18 @@ from transformers import PreTrainedTokenizerFast
 from eval.bench.words import lexicon, training_text
 
 _TRAINED = 12_000
-"""Tokens that are trained at most; the others are never used."""
+"""Maximum number of trained tokens; further ones are never used."""
 _SPECIAL = ("<s>", "</s>", "<pad>")
 
 
 @lru_cache(maxsize=4)
 def trained_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of exactly ``vocabulary`` tokens, the same one each time.
+    """Make a tokenizer of exactly ``vocabulary`` tokens, the same one each time.
 
     Parameters
     ----------
     vocabulary : int
-        At least 600. Beyond what is trained there are tokens that look like words and that no text is made of.
+        At least 600. Tokens beyond the trained ones look like words, but no text contains them.
     """
     size = min(vocabulary, _TRAINED)
     learner = Tokenizer(models.BPE())
@@ -47,12 +47,12 @@ def trained_tokenizer(vocabulary: int) -> PreTrainedTokenizerFast:
 
 
 def bench_lexicon(vocabulary: int) -> tuple[str, ...]:
-    """The words of the text that a tokenizer of this size is trained on; most of them are one token."""
+    """Return the words of the tokenizer's training text; most of them are one token."""
     return lexicon(max(100, min(vocabulary, _TRAINED) // 3))
 
 
 def _unused_tokens() -> Iterator[str]:
-    """Words of five letters and more behind a space (``Ġ`` in byte-level BPE)."""
+    """Yield words of five letters or more after a space (``Ġ`` in byte-level BPE)."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     number = 26**4
     while True:

@@ -7,10 +7,9 @@ import torch
 from eval.bench.clock import PassClock
 from eval.bench.formula import formula_passes
 from eval.bench.lesson import Lesson
-from eval.bench.method import Run, demand_same
+from eval.bench.method import Run, require_same
 from eval.bench.teacher import TaughtEngine, WatchedEngines
 from eval.bench.workload import Task, Workload
-from lookup.values.literal_values import render_value
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
@@ -55,7 +54,7 @@ class ToolDecodingMethod:
         Raises
         ------
         EvalError
-            If another call was written than the wanted one.
+            If the written call is not the wanted one.
         """
         decoder = self._decoder
         clock = PassClock(decoder.model.device, every_pass)
@@ -83,10 +82,8 @@ class ToolDecodingMethod:
         )
 
     def _check(self, task: Task, result: DecodeResult) -> None:
-        demand_same(self.name, task.call, result.text)
-        form, name = self._workload.form, self._workload.tools.tools[0].name
+        require_same(self.name, task.call, result.text)
+        call_format, name = self._workload.call_format, self._workload.tools.tools[0].name
         for candidate in result.calls[0].candidates:
-            pairs = form.separator.join(
-                form.key(key) + render_value(task.values[key], form.notation) for key in candidate.order
-            )
-            demand_same(self.name, f"{name}{form.bracket}{pairs}{form.end}", candidate.text)
+            ordered = {key: task.values[key] for key in candidate.order}
+            require_same(self.name, call_format.render_call(name, ordered), candidate.text)

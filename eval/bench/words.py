@@ -1,4 +1,4 @@
-"""Made-up words, keys and text: what prompts are filled with, values are made of, and a tokenizer is trained on."""
+"""Made-up words, keys and text, for prompts, values and the training text of a tokenizer."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,34 +13,13 @@ _TAILS: Final = ("name", "date", "code", "city", "time", "phone", "number", "rea
 _VERBS: Final = ("Make", "Get", "Find", "Cancel", "Modify")
 _THINGS: Final = ("Account", "Hotel", "Meeting", "Flight", "Reminder")
 
-_ONSETS: Final = (
-    "b",
-    "br",
-    "c",
-    "d",
-    "dr",
-    "f",
-    "g",
-    "gl",
-    "h",
-    "k",
-    "l",
-    "m",
-    "n",
-    "p",
-    "pl",
-    "r",
-    "s",
-    "st",
-    "t",
-    "v",
-)
+_ONSETS: Final = tuple("b br c d dr f g gl h k l m n p pl r s st t v".split())
 _VOWELS: Final = ("a", "e", "i", "o", "u", "ai", "ea")
 _CODAS: Final = ("", "l", "n", "r", "s", "t", "nd", "ck")
 
 
 def keys(count: int) -> tuple[str, ...]:
-    """The first ``count`` keys, of two words each; none is the beginning of another."""
+    """Return the first ``count`` keys, of two words each; none is a prefix of another."""
     return tuple(f"{_HEADS[n % 8]}_{_TAILS[(n + n // 8) % 8]}" for n in range(count))
 
 
@@ -52,13 +31,13 @@ COMMON: Final = tuple(
     "road rock room sea ship short side sky small snow song sound south star stone story street summer sun table ten "
     "tree turn two wall warm water west white wind window winter wood work world year young".split()
 )
-"""Words that any tokenizer writes in one or two tokens."""
+"""Words that any tokenizer writes as one or two tokens."""
 
 MOST_KEYS: Final = len(_HEADS) * len(_TAILS)
 
 
 def lexicon(count: int, seed: int = 0) -> tuple[str, ...]:
-    """``count`` distinct words of two or three syllables."""
+    """Make ``count`` distinct words of two or three syllables."""
     random = Random(f"lexicon/{seed}")
     words: dict[str, None] = {}
     while len(words) < count:
@@ -69,14 +48,14 @@ def lexicon(count: int, seed: int = 0) -> tuple[str, ...]:
 
 
 def prose(words: Sequence[str], random: Random) -> Iterator[str]:
-    """Endless words, the first of the lexicon the most frequent (Zipf's law)."""
+    """Yield words forever; earlier words of the lexicon are more frequent (Zipf's law)."""
     weights = [1 / (rank + 4) for rank in range(len(words))]
     while True:
         yield from random.choices(words, weights, k=256)
 
 
 def documentation(required: Sequence[str], name: str = TOOL) -> str:
-    """One tool with these keys, in API-Bank's form."""
+    """Document one tool with these keys, in API-Bank's form."""
     row = {
         "name": name,
         "description": "Makes an appointment and returns its number.",
@@ -89,7 +68,7 @@ def documentation(required: Sequence[str], name: str = TOOL) -> str:
 
 
 def training_text(words: Sequence[str], lines: int, seed: int = 0) -> Iterator[str]:
-    """Lines of prose, documentation and calls, as a tokenizer's training text would have them."""
+    """Yield lines of prose, documentation and calls, to train a tokenizer on."""
     random = Random(f"training/{seed}")
     stream = prose(words, random)
     for number in range(lines):

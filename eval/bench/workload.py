@@ -1,4 +1,4 @@
-"""What a cell of the bench decodes: prompts of given lengths, and the call that every method is made to write."""
+"""The workload of a cell: prompts of given lengths, and the call that every method is made to write."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,35 +13,35 @@ from eval.errors import EvalError
 from lookup import extract
 from lookup.dictionary import LookupDictionary
 from lookup.values.literal_values import render_value
-from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.prompts import api_bank_prompt
 from tooldecoding.tokens.token_table import TokenTable
 
 RAGGED: Final = 0.2
-"""Prompts of a batch differ by so much from the length that was asked for."""
+"""Largest relative difference of a prompt in a batch from the requested length."""
 ENDING: Final = "API-Request:\n"
 _TRIES: Final = 4000
 _TURN: Final = 30
-"""Tokens of a turn of filler, about."""
+"""Approximate tokens of a turn of filler."""
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What is asked for.
+    """Properties of a workload.
 
     Attributes
     ----------
     prompt_tokens : int
-        Of the prompt; in a batch the mean.
+        Length of the prompt; in a batch the mean.
     required : int
         Required keys of the tool.
     value_tokens : int
-        Tokens of each value between its quotes.
+        Tokens of each value, between its quotes.
     copied : float
-        Share of the values that stand in the prompt; the rest stands nowhere.
+        Share of the values that occur in the prompt; the others occur nowhere.
     batch : int
-        Prompts that are decoded together.
+        Number of prompts that are decoded together.
     format : str
         Call format.
     seed : int
@@ -68,7 +68,7 @@ class Task:
     call : str
         The wanted call in documentation order.
     call_ids : tuple of int
-        Its tokens behind the prompt.
+        Its tokens after the prompt.
     """
 
     prompt_ids: tuple[int, ...]
@@ -79,7 +79,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Workload:
-    """The tool, the tasks of one batch, and how many values of each call stand in its prompt."""
+    """The tool, the tasks of one batch, and how many values of each call occur in its prompt."""
 
     ask: Ask
     tools: LookupDictionary
@@ -87,23 +87,23 @@ class Workload:
     copied_values: int
 
     @property
-    def form(self) -> CallFormat:
+    def call_format(self) -> CallFormat:
         """The call format."""
         return CALL_FORMATS[self.ask.format]
 
 
 def make_workload(ask: Ask, tokenizer: PreTrainedTokenizerBase, table: TokenTable, words: Sequence[str]) -> Workload:
-    """The seeded tasks of one cell.
+    """Make the seeded tasks of one cell.
 
     Parameters
     ----------
     words : sequence of str
-        What filler and values are made of.
+        The vocabulary of filler and values.
 
     Raises
     ------
     EvalError
-        If a prompt of this length cannot hold the documentation, or the tokenizer writes no such values.
+        If a prompt of this length cannot hold the documentation, or the tokenizer cannot write such values.
     """
     docs = documentation(keys(ask.required))
     tools = extract(docs, origin="<bench>")
@@ -126,7 +126,7 @@ class _Maker:
         random: Random,
     ) -> None:
         self._ask = ask
-        self._form = CALL_FORMATS[ask.format]
+        self._call_format = CALL_FORMATS[ask.format]
         self._tokenizer = tokenizer
         self._table = table
         self._words = words
@@ -140,21 +140,17 @@ class _Maker:
         last = f"User: Please make an appointment: {request}." if request else "User: Please make an appointment."
         prompt = self._fitting(docs, last, length)
         ids = self._ids(prompt)
-        pairs = self._form.separator.join(self._form.key(key) + self._literal(values[key]) for key in names)
-        call = f"{self._form.opener}{TOOL}{self._form.bracket}{pairs}{self._form.end}{self._form.closer}"
+        call = self._call_format.render([Call(TOOL, values)])
         together = self._ids(prompt + call)
         if together[: len(ids)] != ids:
             raise EvalError(f"tokenizer {self._table.name} joins the end of the prompt, {ENDING!r}, with the call")
         return Task(tuple(ids), values, call, tuple(together[len(ids) :]))
 
-    def _literal(self, value: str) -> str:
-        return render_value(value, self._form.notation)
-
     def _ids(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text))
 
     def _value(self, key: str) -> str:
-        """A text of so many tokens, with no token across its quotes, whatever follows it."""
+        """Return a text of ``value_tokens`` tokens; no token crosses its quotes, whatever follows it."""
         for _ in range(_TRIES):
             chosen = [self._random.choice(self._words)]
             while (tokens := self._tokens_of(key, " ".join(chosen))) is not None and tokens < self._ask.value_tokens:
@@ -167,21 +163,21 @@ class _Maker:
         )
 
     def _tokens_of(self, key: str, value: str) -> int | None:
-        """Tokens between the quotes; None if they depend on what follows."""
-        literal = self._literal(value)
-        before = f"{self._form.bracket}{self._form.key(key)}{literal[0]}"
+        """Count the tokens between the quotes; None if that depends on what follows."""
+        literal = render_value(value, self._call_format.notation)
+        before = f"{self._call_format.bracket}{self._call_format.key(key)}{literal[0]}"
         counts = {
             inner_tokens(self._table, self._behind_name(before + value + literal[-1] + behind), before, value)
-            for behind in (self._form.separator + key, self._form.end + self._form.closer)
+            for behind in (self._call_format.separator + key, self._call_format.end + self._call_format.closer)
         }
         return counts.pop() if len(counts) == 1 else None
 
     def _behind_name(self, text: str) -> Sequence[int]:
-        """Tokens of a part of a call: at the beginning of a text some tokenizers write a space more."""
+        """Tokenise a part of a call after some text: at the start of a text some tokenizers add a space."""
         return self._table.encode_after(TOOL.encode(), text.encode())
 
     def _fitting(self, docs: str, last: str, length: int) -> str:
-        """A prompt of exactly ``length`` tokens."""
+        """Return a prompt of exactly ``length`` tokens."""
         stream = prose(self._words, self._random)
         filler = list(islice(stream, length))
         fewest, most = 0, length  # a word takes at least one token
@@ -213,21 +209,21 @@ class _Maker:
         return len(self._ids(self._prompt(docs, filler, last, turns)))
 
     def _prompt(self, docs: str, filler: Sequence[str], last: str, turns: int) -> str:
-        """The filler stands in earlier turns, behind the last one where there is no room for any."""
+        """Put the filler into earlier turns, or after the last turn if there is no room for any."""
         if not turns:
             return api_bank_prompt(docs, [" ".join([last, *filler])], ending=ENDING)
         return api_bank_prompt(docs, [*_turns(filler, turns), last], ending=ENDING)
 
 
 def _turns(words: Sequence[str], count: int) -> Iterator[str]:
-    """Turns of about as many words each; their number does not depend on that of the words."""
+    """Split words into ``count`` turns of about the same length."""
     for number in range(count):
         part = words[len(words) * number // count : len(words) * (number + 1) // count]
         yield " ".join(("AI:" if number % 2 else "User:", *part))
 
 
 def inner_tokens(table: TokenTable, ids: Sequence[int], before: str, value: str) -> int | None:
-    """How many tokens lie between ``before`` and the end of ``value``; None if one crosses either."""
+    """Count the tokens from the end of ``before`` to the end of ``value``; None if a token crosses either."""
     start, end = len(before.encode()), len((before + value).encode())
     place, inner = 0, 0
     for token in ids:

@@ -15,7 +15,7 @@ from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
 
 if TYPE_CHECKING:
-    from eval.bench.bench_record import Record
+    from eval.bench.measurements import Record
     from eval.bench.store import Store
 
 
@@ -27,25 +27,25 @@ def bench(given: Given) -> None:
                 raise EvalError(f"{option.written} belongs to bench alone, not to bench {given.subcommand}")
         return
     demand_extra("eval", "scipy", "matplotlib")
-    from eval.bench.bench_session import Session
+    from eval.bench.runner import BenchRunner
     from eval.bench.store import Store
 
     options = given.read(BenchOptions)
     store = Store(Path(options.out))
-    record = Session(options, store, progress_bar).run()
+    record = BenchRunner(options, store, progress_bar).run()
     _show(record, store, options.as_json)
     if record.state == "interrupted":
         raise typer.Exit(130)
 
 
 def _show(record: "Record", store: "Store", as_json: bool) -> None:
-    from eval.bench.bench_pictures import bench_picture
-    from eval.bench.bench_tables import tables
+    from eval.bench.cell_tables import tables
+    from eval.bench.ratio_chart import draw_ratios
     from eval.tuning.tables import show
 
     found = tables(record)
     files = [str(store.path)] if record.cells else []
-    if bench_picture(record, store.picture):
+    if draw_ratios(record, store.picture):
         files.append(str(store.picture))
     if as_json:
         print(json_line(record.to_json()))

@@ -121,7 +121,7 @@ def test_every_cell_that_is_begun_has_a_round(
     cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seconds = iter(range(100))  # every look at the clock is a second later
-    monkeypatch.setattr("eval.bench.bench_session.time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
+    monkeypatch.setattr("eval.bench.runner.time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
     ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 9, "--minutes", 0.05)
     assert ran.code == 0, ran.err
     bench = found(tmp_path)

@@ -7,7 +7,7 @@ import torch
 from tiny_bench import generate, tool_decoding, workload
 
 from eval.bench.lesson import Lesson
-from eval.bench.method import Run, demand_same
+from eval.bench.method import Run, require_same
 from eval.errors import EvalError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -74,6 +74,6 @@ def test_generate_without_the_teacher_writes_something_else(monkeypatch: pytest.
 
 
 def test_a_difference_names_the_method() -> None:
-    demand_same("greedy", [1, 2], [1, 2])
+    require_same("greedy", [1, 2], [1, 2])
     with pytest.raises(EvalError, match=r"greedy has not written the wanted call: expected \[1, 2\], got \[1, 3\]"):
-        demand_same("greedy", [1, 2], [1, 3])
+        require_same("greedy", [1, 2], [1, 3])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval.bench.bench_record import Cell, Entry, Record, Spread
+from eval.bench.measurements import Cell, Entry, Record, Spread
 from eval.bench.method import Run
 from eval.bench.store import Store
 from eval.errors import EvalError

@@ -1,4 +1,4 @@
-"""Engines: what a branch sees is what it would see alone, and its cost is counted exactly."""
+"""Engines: a branch gets the logits it would get alone, and its cost is counted exactly."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.slot_cache import CHUNK
-from tooldecoding.engines.strategy import EngineFactory
 from tooldecoding.errors import ModelError
 from tools import PROMPTS, WEATHER, lookup
 
@@ -38,34 +38,33 @@ def reference(model: Any, tokens: list[int]) -> torch.Tensor:
     return logits
 
 
-def assert_scores(scores: NextTokenLogits | None, model: Any, tokens: list[int]) -> None:
-    assert scores is not None
-    torch.testing.assert_close(scores.logits, reference(model, tokens), atol=1e-4, rtol=1e-4)
+def assert_logits(found: NextTokenLogits, model: Any, tokens: list[int]) -> None:
+    torch.testing.assert_close(found.logits, reference(model, tokens), atol=1e-4, rtol=1e-4)
 
 
 def walk(engine: Engine, model: Any) -> None:
-    """Two prompts, forks of forks, a held token kept and one dropped, a release in between."""
+    """Two prompts, forks of forks, a speculative token kept and one dropped, a release in between."""
     a, b = engine.open(2)
     [first], [second] = engine.extend([Feed(a, [5, 6, 7, 8]), Feed(b, [9, 10])])
-    assert_scores(first, model, [5, 6, 7, 8])
-    assert_scores(second, model, [9, 10])
+    assert_logits(first, model, [5, 6, 7, 8])
+    assert_logits(second, model, [9, 10])
     c = engine.fork(a)
     held = engine.can_drop
     [[x, *x2], [y], [z]] = engine.extend([Feed(c, [11, 12], int(held)), Feed(a, [13]), Feed(b, [14, 15, 16])])
-    assert_scores(x, model, [5, 6, 7, 8, 11] if held else [5, 6, 7, 8, 11, 12])
-    assert_scores(y, model, [5, 6, 7, 8, 13])
-    assert_scores(z, model, [9, 10, 14, 15, 16])
+    assert_logits(x, model, [5, 6, 7, 8, 11] if held else [5, 6, 7, 8, 11, 12])
+    assert_logits(y, model, [5, 6, 7, 8, 13])
+    assert_logits(z, model, [9, 10, 14, 15, 16])
     if held:
-        assert_scores(x2[0], model, [5, 6, 7, 8, 11, 12])
+        assert_logits(x2[0], model, [5, 6, 7, 8, 11, 12])
         engine.drop(c, 1)
     d = engine.fork(c)
     engine.release(a)
     before = [5, 6, 7, 8, 11] if held else [5, 6, 7, 8, 11, 12]
     [[u], [v]] = engine.extend([Feed(d, [20, 21, 22]), Feed(c, [23])])
-    assert_scores(u, model, [*before, 20, 21, 22])
-    assert_scores(v, model, [*before, 23])
+    assert_logits(u, model, [*before, 20, 21, 22])
+    assert_logits(v, model, [*before, 23])
     [[w]] = engine.extend([Feed(d, [24])])
-    assert_scores(w, model, [*before, 20, 21, 22, 24])
+    assert_logits(w, model, [*before, 20, 21, 22, 24])
     assert engine.usage(d).positions == 4 + 2 + 1 + 3 + 1 + 1
     assert engine.usage(b).positions == 2 + 3
 
@@ -130,14 +129,14 @@ def test_on_a_gpu() -> None:
 
 @pytest.mark.parametrize("size", [300, 4096, 10_000])
 @pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 1e4])
-def test_scores_are_those_of_softmax(size: int, spread: float) -> None:
+def test_logprobs_are_those_of_softmax(size: int, spread: float) -> None:
     logits = torch.randn(size, generator=torch.Generator().manual_seed(size)) * spread
     logits[[7, 200]] = logits.max() + 1.0
-    scores = NextTokenLogits(logits)
+    found = NextTokenLogits(logits)
     expected = torch.log_softmax(logits.double(), -1)
-    assert scores.best == 7  # the lower id among equals
+    assert found.best == 7  # the lower id among equals
     for token in (7, 200, 9, size - 1):
-        assert scores.logprob(token) == pytest.approx(float(expected[token]), abs=1e-4, rel=1e-6)
+        assert found.logprob(token) == pytest.approx(float(expected[token]), abs=1e-4, rel=1e-6)
     among = np.array([8, 9, 200])
     expected = torch.log_softmax(logits[among].double(), -1)
-    assert scores.best_among(among) == (200, pytest.approx(float(expected[2]), abs=1e-5))
+    assert found.best_among(among) == (200, pytest.approx(float(expected[2]), abs=1e-5))

@@ -1,13 +1,17 @@
-"""What the decoder asks of a model: feed tokens to branches, get scores back.
+"""The protocol of an engine: the decoder feeds tokens to branches and gets logits back.
 
-A *branch* is one growing token sequence. Branches fork; what was fed before a fork is computed once.
+A *branch* is one growing token sequence. Branches fork; tokens fed before a fork are computed once.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
+
+BranchId = int
+"""Names a branch of an engine."""
+B = TypeVar("B")
 
 
 class Feed(NamedTuple):
@@ -15,40 +19,41 @@ class Feed(NamedTuple):
 
     Attributes
     ----------
-    branch : int
+    branch : BranchId
     tokens : sequence of int
         At least one.
     ahead : int
-        The last so many tokens are only tried: scores are wanted before and after each of them, and the branch may
-        ``drop`` them.
+        Number of speculative tokens at the end of ``tokens``. The engine returns logits before and after each of
+        them, and the branch may ``drop`` them.
     among : sequence of ndarrays of int64, optional
-        For each of the ``ahead + 1`` scores the ids, ascending, of the tokens that matter; others may be left out.
+        For each of the ``ahead + 1`` logits, the candidate token ids, ascending. The engine may leave out the logits
+        of other tokens.
     """
 
-    branch: int
+    branch: BranchId
     tokens: Sequence[int]
     ahead: int = 0
     among: Sequence[Tokens] | None = None
 
-    def offers(self) -> Sequence[Tokens | None]:
-        """For each of the ``ahead + 1`` scores the tokens that matter, None for all."""
+    def candidates(self) -> Sequence[Tokens | None]:
+        """Return the candidate tokens of each of the ``ahead + 1`` logits; None stands for the whole vocabulary."""
         return self.among or [None] * (self.ahead + 1)
 
 
 @dataclass
 class Usage:
-    """What one prompt cost so far; passes and positions are exact and do not depend on the machine.
+    """Cost of one prompt so far. Passes and positions are exact and do not depend on the machine.
 
     Attributes
     ----------
     forward_passes : int
         Forward passes that computed at least one token of this prompt.
     positions : int
-        Token positions computed for this prompt, padding not counted.
+        Token positions computed for this prompt, without padding.
     reused_positions : int
-        Positions of the prompt that a former request had computed.
+        Positions of the prompt that came from the prefix cache.
     padding : int
-        Positions computed for nothing, because a row of another prompt was longer in that pass.
+        Padding positions in this prompt's row, computed because another row was longer.
     cache_bytes : int
         Largest size of this prompt's share of the KV cache, as allocated.
     """
@@ -61,31 +66,46 @@ class Usage:
 
 
 class Engine(Protocol):
-    """A model behind branches. Several prompts may be open at once."""
+    """Runs the branches of one or several prompts through a model."""
 
     can_drop: bool
-    """Whether tokens can be forgotten (not with a recurrent state)."""
+    """Whether a branch can drop tokens. A recurrent state cannot."""
 
-    def open(self, count: int) -> list[int]:
-        """Begin ``count`` prompts and return their root branches, empty so far."""
+    def open(self, count: int) -> list[BranchId]:
+        """Open ``count`` prompts, before the first pass, and return their empty root branches."""
 
-    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
-        """Tell a root branch its prompt; how many of the tokens, never all, need not be fed to it."""
+    def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
+        """Announce the prompt of a root branch.
 
-    def fork(self, branch: int) -> int:
-        """A new branch that continues from everything fed to ``branch``."""
-
-    def release(self, branch: int) -> None:
-        """Declare that a branch will be fed no more."""
-
-    def drop(self, branch: int, count: int) -> None:
-        """Forget the ``count`` tokens that were fed last."""
-
-    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """Compute all feeds, in one forward pass where the engine can.
-
-        For each feed ``ahead + 1`` scores: after its last sure token, and after each tried one.
+        Returns how many of its first tokens are cached and must not be fed; never all of them.
         """
 
-    def usage(self, branch: int) -> Usage:
-        """The cost so far of the prompt that a branch belongs to."""
+    def fork(self, branch: BranchId) -> BranchId:
+        """Return a new branch that continues from everything fed to ``branch``."""
+
+    def release(self, branch: BranchId) -> None:
+        """End a branch: it is not fed any more."""
+
+    def drop(self, branch: BranchId, count: int) -> None:
+        """Remove the last ``count`` tokens of a branch."""
+
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
+        """Compute all feeds, one for each branch, in one forward pass if the engine can.
+
+        Returns ``ahead + 1`` logits for each feed: behind its last sure token and behind each speculative token.
+        """
+
+    def usage(self, branch: BranchId) -> Usage:
+        """Return the cost so far of the prompt that a branch belongs to."""
+
+
+class BranchTable(dict[BranchId, B]):
+    """An engine's branches by id. Ids count up from 1 and are not used again."""
+
+    _last = 0
+
+    def add(self, branch: B) -> BranchId:
+        """Add a branch and return its id."""
+        self._last += 1
+        self[self._last] = branch
+        return self._last

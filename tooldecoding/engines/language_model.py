@@ -1,41 +1,48 @@
-"""The language head, computed only for the positions, and where few tokens are allowed the rows, that matter."""
+"""One forward pass of the model. Logits are computed only at the positions, and for the tokens, that are needed."""
 
 import inspect
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import torch
 from torch.nn.functional import linear
 from transformers import PreTrainedModel
 
+from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logit_buffers import LogitBuffers
 from tooldecoding.engines.logits import LogitRows, NextTokenLogits, Tokens
 
 _SAME = 1e-3
-"""Largest difference between our logits and the model's, in standard deviations of them."""
+"""Largest difference between our logits and the model's, in standard deviations of the logits."""
 _FEW = 8
-"""Rows of the head are gathered if they are fewer than the vocabulary by this factor."""
+"""Rows of the output layer are gathered if the vocabulary is at least this many times larger than their number."""
 
 
 class Wanted(NamedTuple):
-    """A position (row and column of the pass) whose scores are wanted, of all tokens or ``among`` some."""
+    """A position of the pass whose logits are needed: of the tokens ``among``, or of all if None."""
 
     row: int
     column: int
     among: Tokens | None
 
 
-class LanguageModel:
-    """Runs the model up to its last hidden state, and the head on chosen positions and rows.
+def wanted_by(feed: Feed, row: int, end: int) -> list[Wanted]:
+    """Return the positions whose logits a feed needs. Its last token is at column ``end - 1`` of ``row``."""
+    first = end - 1 - feed.ahead
+    return [Wanted(row, first + i, among) for i, among in enumerate(feed.candidates())]
 
-    Where a model does more to its logits than a linear layer (scaling, capping), its own head is run instead.
+
+class LanguageModel:
+    """Runs the model up to its last hidden state, then the output layer on the positions and rows that are needed.
+
+    If a model does more to its logits than a linear layer (scaling, capping), its own output layer is run instead.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.model = model
         self._accepted = inspect.signature(model.forward).parameters
-        self._weight, self._bias = _linear_head(model)
+        self._weight, self._bias = _linear_output_layer(model)
         self._buffers: LogitBuffers | None = None
         if self._weight is not None and self._weight.device.type == "cpu" and self._weight.dtype == torch.float32:
             self._buffers = LogitBuffers(self._weight, self._bias)
@@ -46,47 +53,55 @@ class LanguageModel:
         return "position_ids" in self._accepted
 
     @torch.inference_mode()
-    def forward(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[NextTokenLogits], Any]:
-        """One forward pass: the scores that are wanted, in their sequence, and the model's output."""
-        if self._weight is None:
-            return self._whole(arguments, wanted)
+    def forward(
+        self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
+    ) -> tuple[list[list[NextTokenLogits]], Any]:
+        """Run one forward pass; return logits in the layout of ``wanted``, and the model's output."""
+        run = self._with_own_output_layer if self._weight is None else self._with_linear_layer
+        logits, output = run(arguments, [place for group in wanted for place in group])
+        left = iter(logits)
+        return [[next(left) for _ in group] for group in wanted], output
+
+    def _with_linear_layer(
+        self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]
+    ) -> tuple[list[NextTokenLogits], Any]:
         output = self.model.base_model(**arguments)
         hidden = output.last_hidden_state
-        few = [w.among is not None and len(w.among) * _FEW <= len(self._weight) for w in wanted]
-        full = [w for w, narrow in zip(wanted, few, strict=True) if not narrow]
-        rows = self._rows(self._at(hidden, full)) if full else None
-        scores, taken = [], 0
-        for place, narrow in zip(wanted, few, strict=True):
-            if narrow:
-                assert place.among is not None
-                scores.append(self._among(hidden[place.row, place.column], place.among))
-            elif rows is not None:
-                scores.append(NextTokenLogits(rows, taken))
-                taken += 1
-        return scores, output
+        full = [w for w in wanted if not self._are_few(w.among)]
+        rows = self._rows(_at(hidden, full)) if full else None
+        complete = iter([NextTokenLogits(rows, i) for i in range(len(full))] if rows is not None else [])
+        return [
+            self._among(hidden[w.row, w.column], w.among) if self._are_few(w.among) else next(complete) for w in wanted
+        ], output
+
+    def _are_few(self, tokens: Tokens | None) -> TypeGuard[Tokens]:
+        assert self._weight is not None
+        return tokens is not None and len(tokens) * _FEW <= len(self._weight)
 
     def _rows(self, hidden: torch.Tensor) -> LogitRows:
-        """Logits of the whole vocabulary for states of shape (rows, width)."""
-        assert self._weight is not None
+        """Compute the logits of the whole vocabulary for hidden states of shape (rows, width)."""
         if self._buffers is not None:
             return self._buffers.rows(hidden)
-        return LogitRows(linear(hidden, self._weight, self._bias))
+        return LogitRows(self._row(hidden))
+
+    @torch.inference_mode()
+    def _row(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Compute the logits of the whole vocabulary."""
+        assert self._weight is not None
+        return linear(hidden, self._weight, self._bias)
 
     def _among(self, hidden: torch.Tensor, tokens: Tokens) -> NextTokenLogits:
+        """Compute the logits of these tokens, and those of the others only if they are read."""
         weight, bias = self._weight, self._bias
         assert weight is not None
         ids = torch.from_numpy(tokens).to(hidden.device)
         logits = linear(hidden[None], weight[ids], None if bias is None else bias[ids])
-        whole = partial(self._row, hidden.clone())  # not the whole pass's states
-        return NextTokenLogits(LogitRows(logits), 0, tokens, whole)
+        compute_all = partial(self._row, hidden.clone())  # a view would keep the whole pass's states alive
+        return NextTokenLogits(LogitRows(logits), 0, tokens, compute_all)
 
-    @torch.inference_mode()
-    def _row(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Logits of the whole vocabulary."""
-        assert self._weight is not None
-        return linear(hidden, self._weight, self._bias)
-
-    def _whole(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> tuple[list[NextTokenLogits], Any]:
+    def _with_own_output_layer(
+        self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]
+    ) -> tuple[list[NextTokenLogits], Any]:
         columns = sorted({w.column for w in wanted})
         place = {column: i for i, column in enumerate(columns)}
         keep: dict[str, Any] = {}
@@ -94,19 +109,17 @@ class LanguageModel:
             keep["logits_to_keep"] = torch.tensor(columns, device=self.model.device)
         output = self.model(**arguments, **keep)
         logits = output.logits if keep else output.logits[:, columns]
-        picked = [Wanted(w.row, place[w.column], None) for w in wanted]
-        rows = LogitRows(self._at(logits, picked))
+        rows = LogitRows(_at(logits, [w._replace(column=place[w.column]) for w in wanted]))
         return [NextTokenLogits(rows, i) for i in range(len(wanted))], output
 
-    @staticmethod
-    def _at(states: torch.Tensor, places: Sequence[Wanted]) -> torch.Tensor:
-        """Shape (places, width)."""
-        rows, columns = [p.row for p in places], [p.column for p in places]
-        return states[rows, columns]
+
+def _at(states: torch.Tensor, places: Sequence[Wanted]) -> torch.Tensor:
+    """Pick the states at these positions; shape (places, width)."""
+    return states[[p.row for p in places], [p.column for p in places]]
 
 
-def _linear_head(model: PreTrainedModel) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Weight (vocabulary, width) and bias; None where they are not the whole way from hidden state to logits."""
+def _linear_output_layer(model: PreTrainedModel) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    """Return weight (vocabulary, width) and bias of the output layer; None if it alone does not give the logits."""
     layer = model.get_output_embeddings()
     base = model.base_model
     if type(layer) is not torch.nn.Linear or not layer.weight.is_floating_point() or base is model:

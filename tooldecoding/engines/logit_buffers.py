@@ -1,7 +1,7 @@
-"""Memory for the logits of a pass, used again pass after pass.
+"""Memory for the logits of a pass, reused from pass to pass.
 
-On a CPU, fresh memory of some megabytes is given back to the system as soon as it is free, and every page of the next
-piece is a fault: with a vocabulary of 150,000 that takes longer than all that the decoder does.
+On a CPU, freshly allocated blocks of some megabytes go back to the system when they are freed, and every page of the
+next block is a page fault. With a vocabulary of 150,000 tokens that takes longer than everything the decoder does.
 """
 
 from functools import partial
@@ -11,11 +11,11 @@ import torch
 from tooldecoding.engines.logits import LogitRows
 
 _KEPT = 4
-"""Buffers; more are in use at once only while rows of former passes are held."""
+"""Free buffers to keep. More are in use at once only while rows of earlier passes are held."""
 
 
 class LogitBuffers:
-    """Computes logits of one language head into buffers of its own, on a CPU in fp32; several threads may.
+    """Computes the logits of one output layer into reused buffers, on a CPU in fp32. Threads may share it.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class LogitBuffers:
         self._free: list[torch.Tensor] = []
 
     def rows(self, hidden: torch.Tensor) -> LogitRows:
-        """Logits for hidden states of shape (rows, width)."""
+        """Compute the logits of hidden states of shape (rows, width)."""
         buffer = self._take(len(hidden))
         logits = buffer[: len(hidden)]
         if self._bias is None:

@@ -1,4 +1,4 @@
-"""Scores of the next token: what the decoder reads from logits, without work on the whole vocabulary in Python."""
+"""Logits of the next token, and what the decoder reads from them without Python work on the whole vocabulary."""
 
 import math
 from collections.abc import Callable
@@ -9,24 +9,24 @@ import numpy as np
 import torch
 
 Tokens = np.ndarray[Any, np.dtype[np.int64]]
-"""Ids of tokens, ascending."""
+"""Token ids, ascending."""
 
 _PART = 4096
-"""Logits of which the highest is looked up at once: the vocabulary is skimmed in such parts."""
+"""The vocabulary is scanned for high logits in parts of this size."""
 _NEGLIGIBLE = 30.0
-"""Natural logarithm of how much less likely than the likeliest a token must be to count for nothing in a sum: even
-a million of them are less than what float32 rounds away."""
+"""A token is left out of the sum of exponentials if its logit is this far below the highest. Even a million such tokens
+add less than float32 rounds away."""
 
 
 class LogitRows:
-    """Logits of one forward pass; on a GPU, what every row needs is computed for all rows at once.
+    """Logits of one forward pass. On a GPU, what every row needs is computed for all rows at once.
 
     Parameters
     ----------
     logits : torch.Tensor
         Shape (rows, vocabulary), any float dtype, any device.
     release : callable, optional
-        Called when nothing refers to the rows any more: their memory may be used again.
+        Called when the rows are garbage collected, so that their memory can be reused.
     """
 
     def __init__(self, logits: torch.Tensor, release: Callable[[], object] | None = None) -> None:
@@ -40,7 +40,7 @@ class LogitRows:
 
     @cached_property
     def best(self) -> list[int]:
-        """The likeliest token of each row (the lowest id among equals)."""
+        """The likeliest token of each row (the lowest id if several are equal)."""
         best: list[int] = self.logits.argmax(-1).tolist()
         return best
 
@@ -52,7 +52,7 @@ class LogitRows:
 
 
 class NextTokenLogits:
-    """Scores of the next token behind one position.
+    """Logits of the next token behind one position.
 
     Parameters
     ----------
@@ -61,9 +61,9 @@ class NextTokenLogits:
     row : int
         Which of the rows.
     among : ndarray of int64, optional
-        Ids of the tokens that the columns stand for, ascending; by default all, in sequence.
-    whole : callable, optional
-        With ``among``: computes the logits of all tokens, shape (vocabulary,), should they be asked for after all.
+        Token ids of the columns, ascending. By default the columns are the whole vocabulary.
+    compute_all : callable, optional
+        With ``among``: computes the logits of all tokens, shape (vocabulary,), if they are read after all.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class NextTokenLogits:
         logits: torch.Tensor | LogitRows,
         row: int = 0,
         among: Tokens | None = None,
-        whole: Callable[[], torch.Tensor] | None = None,
+        compute_all: Callable[[], torch.Tensor] | None = None,
     ) -> None:
         self._given = logits if isinstance(logits, LogitRows) else LogitRows(logits[None])
         self._row = row
         self._among = among
-        self._whole = whole
+        self._compute_all = compute_all
 
     @property
     def logits(self) -> torch.Tensor:
@@ -85,8 +85,8 @@ class NextTokenLogits:
 
     @cached_property
     def _rows(self) -> LogitRows:
-        """The logits of all tokens, computed now where only some were."""
-        return self._given if self._whole is None else LogitRows(self._whole()[None])
+        """Logits of all tokens, computed now if only some were."""
+        return self._given if self._compute_all is None else LogitRows(self._compute_all()[None])
 
     @cached_property
     def values(self) -> "np.ndarray[Any, np.dtype[np.float32]]":
@@ -96,17 +96,17 @@ class NextTokenLogits:
 
     @property
     def best(self) -> int:
-        """The likeliest token (the lowest id among equals)."""
+        """The likeliest token (the lowest id if several are equal)."""
         return self._peak[0] if self._rows.on_cpu else self._rows.best[self._row]
 
     def logprob(self, token: int) -> float:
-        """Natural log-probability of a token in the whole vocabulary."""
+        """Return the natural log-probability of a token in the whole vocabulary."""
         if self._rows.on_cpu:
             return float(self.values[token]) - self._log_sum
         return float(self.logits[token]) - self._rows.log_sums[self._row]
 
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
-        """The likeliest of the tokens (ids ascending), and its log-probability among them."""
+        """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""
         if tokens is self._among:
             logits = self._given.logits[0]
         else:
@@ -126,7 +126,7 @@ class NextTokenLogits:
 
     @cached_property
     def _log_sum(self) -> float:
-        """Natural logarithm of the sum of exponentials; parts without a likely token are not computed."""
+        """Natural logarithm of the sum of exponentials. Parts without a likely token are skipped."""
         best, parts = self._peak
         highest = float(self.values[best])
         likely = np.flatnonzero(parts > highest - _NEGLIGIBLE)

@@ -1,4 +1,4 @@
-"""KV caches of former prompts: a request that begins with the same tokens does not compute them again."""
+"""The prefix cache: KV caches of earlier prompts, so that a prompt with the same prefix does not compute it again."""
 
 import threading
 from collections import OrderedDict
@@ -14,7 +14,7 @@ States = list[tuple[torch.Tensor, torch.Tensor]]
 
 @dataclass(frozen=True)
 class Prefix:
-    """A stored prompt whose first ``count`` tokens are those asked for."""
+    """States of a stored prompt; the first ``count`` tokens are the ones looked up."""
 
     count: int
     states: States
@@ -22,14 +22,14 @@ class Prefix:
 
 @dataclass(frozen=True)
 class CacheStatistics:
-    """What a prompt cache holds and what it has saved.
+    """What a prefix cache holds and what it has saved.
 
     Attributes
     ----------
     prompts, bytes : int
-        What it holds now.
+        Its content now.
     lookups, hits : int
-        Prompts looked up, and those of which a beginning was found.
+        Prompts looked up, and prompts with a cached prefix.
     reused_positions : int
         Token positions that were not computed again.
     """
@@ -42,16 +42,16 @@ class CacheStatistics:
 
 
 class PrefixCache:
-    """The last prompts' keys and values, found again by their tokens; safe to share between threads.
+    """Keys and values of the latest prompts, found by their tokens. Threads may share it.
 
     Parameters
     ----------
     max_bytes : int
-        The prompts used longest ago are forgotten beyond it; 0 keeps nothing.
+        Beyond this size the least recently used prompts are removed; 0 keeps nothing.
     """
 
     SHORTEST = 16
-    """Shorter common beginnings are not worth a copy."""
+    """Shorter common prefixes are not worth a copy."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
@@ -61,7 +61,7 @@ class PrefixCache:
         self._lookups = self._hits = self._reused = 0
 
     def find(self, tokens: Sequence[int], most: int) -> Prefix | None:
-        """The stored prompt with the longest common beginning, of which at most ``most`` tokens are taken."""
+        """Return the stored prompt with the longest common prefix, cut to at most ``most`` tokens."""
         wanted = np.asarray(tokens, dtype=np.int64)
         with self._lock:
             self._lookups += 1
@@ -79,13 +79,13 @@ class PrefixCache:
             return Prefix(best, self._entries[found])
 
     def knows(self, tokens: Sequence[int]) -> bool:
-        """Whether these tokens are stored, or the beginning of what is stored."""
+        """Whether these tokens are stored, or are a prefix of a stored prompt."""
         wanted = np.asarray(tokens, dtype=np.int64).tobytes()
         with self._lock:
             return any(key.startswith(wanted) for key in self._entries)
 
     def store(self, tokens: Sequence[int], states: States) -> None:
-        """Remember a prompt's keys and values; they must not be written to any more."""
+        """Store a prompt's keys and values. The caller must not write to them any more."""
         key = np.asarray(tokens, dtype=np.int64).tobytes()
         size = _size(states)
         if size > self.max_bytes or len(tokens) < self.SHORTEST:
@@ -100,20 +100,20 @@ class PrefixCache:
                 self._bytes -= _size(dropped)
 
     def clear(self) -> None:
-        """Forget all prompts; a decoder does so itself where it sees that the model's weights have changed."""
+        """Remove all prompts. A decoder does this itself if the model's weights have changed."""
         with self._lock:
             self._entries.clear()
             self._bytes = 0
 
     @property
     def statistics(self) -> CacheStatistics:
-        """What it holds and has saved so far."""
+        """What the cache holds and has saved so far."""
         with self._lock:
             return CacheStatistics(len(self._entries), self._bytes, self._lookups, self._hits, self._reused)
 
 
 def _common(first: np.ndarray, second: np.ndarray) -> int:
-    """Length of the common beginning."""
+    """Return the length of the common prefix."""
     size = min(len(first), len(second))
     differing = np.flatnonzero(first[:size] != second[:size])
     return int(differing[0]) if len(differing) else size

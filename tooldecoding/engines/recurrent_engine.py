@@ -1,29 +1,30 @@
-"""Branches of models with a recurrent state (Mamba layers and hybrids): a cache of its own for each."""
+"""Recurrent engine: one state per branch, for models with a recurrent state (Mamba layers and hybrids)."""
 
 import copy
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from transformers import PreTrainedModel
 
-from tooldecoding.engines.engine import Feed, Usage
+from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
 from tooldecoding.engines.logits import NextTokenLogits
 
 
 @dataclass
-class _Branch:
-    prompt: int
+class _RecurrentBranch:
+    usage: Usage = field(default_factory=Usage)
+    """Of its prompt: forks share it."""
     length: int = 0
     cache: Any = None
 
 
 class RecurrentEngine:
-    """One row and one cache per branch, fed token by token behind the prompt.
+    """See Engine. Each branch has its own row and cache, and is fed token by token behind the prompt.
 
-    A state cannot forget a token, so nothing is held; it cannot skip padding, so rows are not joined.
+    A state cannot forget a token, so nothing is fed ahead. It cannot skip padding, so rows are not batched.
     """
 
     can_drop = False
@@ -33,51 +34,42 @@ class RecurrentEngine:
         accepted = inspect.signature(model.forward).parameters
         self._cache_name = "cache_params" if "cache_params" in accepted else "past_key_values"
         self._takes_positions = "position_ids" in accepted
-        self._branches: dict[int, _Branch] = {}
-        self._usages: list[Usage] = []
-        self._next = 0
+        self._branches: BranchTable[_RecurrentBranch] = BranchTable()
 
-    def open(self, count: int) -> list[int]:
+    def open(self, count: int) -> list[BranchId]:
         """See Engine."""
-        self._usages += [Usage() for _ in range(count)]
-        first = len(self._usages) - count
-        return [self._add(_Branch(first + i)) for i in range(count)]
+        return [self._branches.add(_RecurrentBranch()) for _ in range(count)]
 
-    def _add(self, branch: _Branch) -> int:
-        self._next += 1
-        self._branches[self._next] = branch
-        return self._next
-
-    def fork(self, branch: int) -> int:
+    def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
         parent = self._branches[branch]
-        return self._add(replace(parent, cache=copy.deepcopy(parent.cache)))
+        return self._branches.add(replace(parent, cache=copy.deepcopy(parent.cache)))
 
-    def release(self, branch: int) -> None:
+    def release(self, branch: BranchId) -> None:
         """See Engine."""
         del self._branches[branch]
 
-    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
-        """None: a state stands for all of its prompt, so a beginning of it cannot be had."""
+    def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
+        """Return 0: a state stands for the whole prompt, so a prefix cannot be taken from it."""
         return 0
 
-    def drop(self, branch: int, count: int) -> None:
+    def drop(self, branch: BranchId, count: int) -> None:
         """Never possible; see ``can_drop``."""
         raise RuntimeError(f"branch {branch}: a recurrent state cannot forget a token")
 
-    def usage(self, branch: int) -> Usage:
+    def usage(self, branch: BranchId) -> Usage:
         """See Engine."""
-        return self._usages[self._branches[branch].prompt]
+        return self._branches[branch].usage
 
     @torch.inference_mode()
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine; every feed takes forward passes of its own."""
-        return [[self._feed(f)] for f in feeds]
+        """See Engine. Every feed takes its own forward passes."""
+        return [[self._feed(feed)] for feed in feeds]
 
     def _feed(self, feed: Feed) -> NextTokenLogits:
         branch = self._branches[feed.branch]
-        usage = self._usages[branch.prompt]
-        pieces = [feed.tokens] if branch.cache is None else [[t] for t in feed.tokens]
+        usage = branch.usage
+        pieces = [feed.tokens] if branch.cache is None else [[token] for token in feed.tokens]
         for piece in pieces:
             arguments: dict[str, Any] = {"input_ids": torch.tensor([list(piece)], device=self._model.device)}
             if branch.cache is not None:
@@ -90,13 +82,13 @@ class RecurrentEngine:
             branch.length += len(piece)
             usage.forward_passes += 1
             usage.positions += len(piece)
-        live = [b.cache for b in self._branches.values() if b.prompt == branch.prompt]
-        usage.cache_bytes = max(usage.cache_bytes, sum(_state_bytes(c) for c in live))
+        live = [other.cache for other in self._branches.values() if other.usage is usage]
+        usage.cache_bytes = max(usage.cache_bytes, sum(_state_bytes(cache) for cache in live))
         return NextTokenLogits(output.logits[0, -1])
 
 
 def _state_bytes(cache: Any) -> int:
-    """Bytes of all tensors in a cache's layers."""
+    """Return the bytes of all tensors in a cache's layers."""
     layers = getattr(cache, "layers", None) or []
     tensors = [t for layer in layers for t in vars(layer).values() if isinstance(t, torch.Tensor)]
     return sum(t.numel() * t.element_size() for t in tensors)

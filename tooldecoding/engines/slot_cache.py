@@ -1,4 +1,4 @@
-"""A KV cache of numbered slots that is written in place: nothing is copied when a token is added."""
+"""The KV cache of the packed engine: numbered slots, written in place. Adding a token copies nothing."""
 
 import weakref
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from transformers import Cache
 from transformers.cache_utils import DynamicLayer
 
 CHUNK = 64
-"""Slots are taken into use so many at once."""
+"""Slots are taken into use in chunks of this size."""
 
 
 class Placement(NamedTuple):
-    """Where the tokens of a pass go.
+    """Where the cache stores the tokens of a pass.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Placement(NamedTuple):
     slots : torch.Tensor
         Shape (rows of the pass, width), int64: the slot of each token.
     size : int
-        Slots that the pass may see: all from 0 on.
+        The pass may see the slots before this one.
     fresh : bool
-        Nothing stands in these rows yet: the pass sees its own tokens alone, causally.
+        Whether these rows are empty: the pass sees only its own tokens, causally.
     """
 
     rows: Sequence[int]
@@ -38,7 +38,7 @@ class Placement(NamedTuple):
 
 
 def at_rows(tensor: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
-    """Some rows of a tensor, ascending; a view where they lie side by side."""
+    """Select rows of a tensor, given in ascending order. Returns a view if they are adjacent."""
     first, last = rows[0], rows[-1]
     return tensor[first : last + 1] if last - first + 1 == len(rows) else tensor[list(rows)]
 
@@ -49,18 +49,18 @@ class _Layer(DynamicLayer):
     def __init__(self, owner: "SlotCache") -> None:
         super().__init__()
         self.is_initialized: bool = False
-        self._owner = owner  # a proxy: a cycle would keep the memory until Python looks for cycles
+        self._owner = owner  # a proxy: a cycle would keep the memory until the next garbage collection
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write the tokens of the pass into their slots; keys and values that the pass may see."""
+        """Write the tokens of the pass into their slots; return the keys and values that the pass may see."""
         if not self.is_initialized:
             self.begin(key_states, value_states)
         return self._place(self.keys, key_states), self._place(self.values, value_states)
 
     def begin(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Make room for such states."""
+        """Allocate buffers for states of this shape."""
         self.keys, self.values = (self._owner.room_for(s) for s in (key_states, value_states))
         self.is_initialized = True
         self._owner.slot_bytes += sum(s[0, :, 0].nbytes for s in (key_states, value_states))
@@ -74,16 +74,16 @@ class _Layer(DynamicLayer):
         return new if fresh else at_rows(stored[:, :, :size], rows)
 
     def get_seq_length(self) -> int:
-        """Always 0: a pass without a mask is a fresh one."""
+        """Return 0: only passes on empty rows have no mask."""
         return 0
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """See CacheLayerMixin; asked for by fresh passes alone."""
+        """See CacheLayerMixin. Called only in passes on empty rows."""
         return query_length, 0
 
 
 class SlotCache(Cache):
-    """The cache of all rows.
+    """Keys and values of all rows.
 
     Attributes
     ----------
@@ -91,10 +91,10 @@ class SlotCache(Cache):
         Set before each pass.
     rows : int
     slots : int
-        Of each row, that are in use so far. On the CPU memory is reserved for more, which the system gives only when
-        it is touched; elsewhere for no more.
+        Slots of each row in use. On the CPU more are reserved, because the system provides memory only when it is
+        touched.
     slot_bytes : int
-        Of keys and values of a slot, all layers together.
+        Bytes of the keys and values of one slot in all layers.
     """
 
     placement: Placement
@@ -109,19 +109,19 @@ class SlotCache(Cache):
         self._capacity = 0
 
     def room_for(self, states: torch.Tensor) -> torch.Tensor:
-        """An empty buffer for states of shape (rows of the pass, heads, tokens, width)."""
+        """Allocate a buffer for states of shape (rows of the pass, heads, tokens, width)."""
         _, heads, _, width = states.shape
         buffer = states.new_empty((self.rows, heads, self._capacity, width))
         self._clear(buffer, 0)
         return buffer
 
     def _clear(self, buffer: torch.Tensor, start: int) -> None:
-        """Several rows are not filled evenly, and what is masked may be no NaN; one row is, up to its last slot."""
+        """Zero new slots: several rows fill unevenly, and masked slots must not be NaN. A single row has no gaps."""
         if self.rows > 1:
             buffer[:, :, start : self.slots] = 0
 
     def reserve(self, slots: int) -> None:
-        """Make room for at least ``slots`` slots in each row."""
+        """Provide at least ``slots`` slots in each row."""
         if slots <= self.slots:
             return
         before, self.slots = self.slots, -(-slots // CHUNK) * CHUNK
@@ -139,7 +139,7 @@ class SlotCache(Cache):
             self._clear(tensor, before)
 
     def keep_rows(self, rows: Sequence[int]) -> None:
-        """Keep these rows alone, in this sequence."""
+        """Keep only these rows, in this order."""
         self.rows = len(rows)
         for layer, name in self._places():
             old = getattr(layer, name)
@@ -148,12 +148,12 @@ class SlotCache(Cache):
             setattr(layer, name, new)
 
     def read(self, row: int, slots: Sequence[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Copies of keys and values of some slots, each of shape (heads, slots, width), layer by layer."""
+        """Copy the keys and values of some slots, each of shape (heads, slots, width), layer by layer."""
         at = torch.tensor(slots, device=self._device)
         return [(layer.keys[row][:, at], layer.values[row][:, at]) for layer in self._filled()]
 
     def write(self, row: int, count: int, states: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
-        """Fill the first ``count`` slots of a row with what ``read`` gave."""
+        """Fill the first ``count`` slots of a row with states that ``read`` returned."""
         for number, (keys, values) in enumerate(states):
             while len(self.layers) <= number:
                 self.layers.append(_Layer(cast(SlotCache, weakref.proxy(self))))
@@ -168,7 +168,7 @@ class SlotCache(Cache):
         return self.slots * self.slot_bytes
 
     def _places(self) -> list[tuple[_Layer, str]]:
-        """Where the tensors are; one at a time is replaced, so that no two whole caches are held."""
+        """Return where the tensors are. They are replaced one at a time, so that two whole caches never coexist."""
         return [(layer, name) for layer in self._filled() for name in ("keys", "values")]
 
     def _filled(self) -> list[_Layer]:

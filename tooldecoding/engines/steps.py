@@ -44,7 +44,7 @@ def drive(steps: Steps[T], engine: Engine) -> T:
 
 
 def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:
-    """Run several pieces of decoding side by side: their feeds share each forward pass."""
+    """Run several pieces of decoding side by side; their feeds share each forward pass."""
     results: dict[int, T] = {}
     waiting: dict[int, Feeds] = {}
 

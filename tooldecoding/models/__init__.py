@@ -1,1 +1,1 @@
-"""Loading models and tokenizers, and telling them apart."""
+"""Loading models and tokenizers, and identifying them."""

@@ -1,23 +1,24 @@
-"""Whether a model writes from left to right, found out by trying it on a few tokens."""
+"""Whether a model is causal, found by trying it on a few tokens."""
 
 import torch
 from transformers import PreTrainedModel
 
 _LARGEST_DIFFERENCE = {torch.float32: 1e-3, torch.float64: 1e-3}
 _LARGEST_OF_HALF = 0.05
-"""In standard deviations of the logits. Other computations of the same text differ by rounding alone, an attention
-that looks ahead by more even with random weights."""
+"""In standard deviations of the logits. Two computations of the same text differ only by rounding; attention that looks
+ahead makes a larger difference, even with random weights."""
 
 
 def is_causal(model: PreTrainedModel) -> bool:
-    """Whether the logits of two tokens are the same, whatever token follows them.
+    """Whether the logits of two tokens do not depend on the token that follows them.
 
-    One forward pass of shape (2, 3). Some masked language models load as causal ones and look ahead.
+    Some masked language models load as causal ones but look ahead. Costs one forward pass of shape (2, 3).
     """
-    # from the middle of the vocabulary, where no special tokens are
+    # the middle of the vocabulary has no special tokens
     middle = max(0, model.config.get_text_config().vocab_size // 2 - 2)
     rows = [[middle, middle + 1, middle + last] for last in (2, 3)]
     with torch.no_grad():
         logits = model(input_ids=torch.tensor(rows, device=model.device), use_cache=False).logits[:, :2].float()
     most = _LARGEST_DIFFERENCE.get(model.dtype, _LARGEST_OF_HALF)
-    return not float((logits[0] - logits[1]).abs().max()) > most * float(logits.std())  # NaN is not this matter
+    # NaN passes: it has other causes
+    return not float((logits[0] - logits[1]).abs().max()) > most * float(logits.std())

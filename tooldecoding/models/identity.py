@@ -1,4 +1,4 @@
-"""What makes two models the same: weights, configuration and tokenizer, wherever they were loaded from."""
+"""Identity of a model: its weights, configuration and tokenizer, wherever they were loaded from."""
 
 from collections.abc import Iterator
 from hashlib import sha256
@@ -9,16 +9,16 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from tooldecoding.files.manifest import digest
 
 _CHUNK = 1 << 26
-_OF_THE_FILES = frozenset({"transformers_version", "_name_or_path", "_commit_hash", "dtype", "torch_dtype"})
-"""Keys of a configuration that say where and how it was stored."""
+_STORAGE_KEYS = frozenset({"transformers_version", "_name_or_path", "_commit_hash", "dtype", "torch_dtype"})
+"""Keys of a configuration that only describe where and how it was stored."""
 
 
 def identify(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
-    """``dtype``, and digests of ``config``, ``weights`` and ``tokenizer``; the same on every device.
+    """Return ``dtype``, and digests of ``config``, ``weights`` and ``tokenizer``. They do not depend on the device.
 
-    It reads every byte of the weights once: about a second a gigabyte.
+    Reads every byte of the weights once: about one second per gigabyte.
     """
-    config = {k: v for k, v in model.config.to_diff_dict().items() if k not in _OF_THE_FILES}
+    config = {k: v for k, v in model.config.to_diff_dict().items() if k not in _STORAGE_KEYS}
     return {
         "dtype": str(model.dtype).removeprefix("torch."),
         "config": digest([type(model).__name__, repr(sorted(config.items()))]),
@@ -32,7 +32,7 @@ def _weights(model: PreTrainedModel) -> str:
     seen: set[tuple[int, torch.Size]] = set()
     for name, tensor in model.state_dict().items():
         total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        if (tensor.data_ptr(), tensor.shape) not in seen:  # tied weights are read once
+        if (tensor.data_ptr(), tensor.shape) not in seen:  # read tied weights once
             seen.add((tensor.data_ptr(), tensor.shape))
             for chunk in _bytes(tensor):
                 total.update(chunk)
@@ -46,7 +46,7 @@ def _bytes(tensor: torch.Tensor) -> Iterator[memoryview]:
 
 
 def _tokenizer(tokenizer: PreTrainedTokenizerBase) -> str:
-    backend = getattr(tokenizer, "backend_tokenizer", None)  # tokenizers in Python have none
+    backend = getattr(tokenizer, "backend_tokenizer", None)  # pure Python tokenizers have none
     return digest(
         [
             type(tokenizer).__name__,

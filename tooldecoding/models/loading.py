@@ -1,6 +1,6 @@
-"""Loading a causal LM and its tokenizer, with one clear message for everything that can be wrong.
+"""Loading a causal LM and its tokenizer, with one clear message for each fault.
 
-Nothing else in the packages reads a model's folder. Code that lies there is run only where that was asked for.
+Only this module reads a model's folder. Python code in that folder runs only if the user trusts it.
 """
 
 import pickle
@@ -29,7 +29,7 @@ from tooldecoding.errors import ModelError
 from tooldecoding.models.causality import is_causal
 
 REFERENCE_MODEL = "reference"
-"""The name of the small model that comes with the package."""
+"""Name of the small model that comes with the package."""
 
 DTYPES: dict[str, torch.dtype | str] = {
     "fp32": torch.float32,
@@ -39,16 +39,16 @@ DTYPES: dict[str, torch.dtype | str] = {
 }
 
 NAMED_TENSORS: Final = 5
-"""Most tensors that a message names."""
+"""Maximum number of tensors named in a message."""
 
-_MESSAGE: Final = 300
-"""Most characters of a library's message."""
+_LONGEST: Final = 300
+"""Maximum length of a library's message."""
 
 _FAILURES: Final = (
     OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, AssertionError, RuntimeError,
     ImportError, EOFError, MemoryError, pickle.UnpicklingError, SafetensorError, StrictDataclassError,
 )  # fmt: skip
-"""What the libraries raise at broken files, beside the bare ``Exception`` of ``tokenizers``."""
+"""What the libraries raise for broken files. ``tokenizers`` also raises a bare ``Exception``."""
 
 
 def load_model(
@@ -59,8 +59,8 @@ def load_model(
     Raises
     ------
     ModelError
-        If the path, hub id, device or dtype is wrong; the files cannot be read, lack weights, or need code of their
-        own that is not trusted; or the model is no causal LM.
+        If the path, hub id, device or dtype is wrong; if the files cannot be read, lack weights, or need their own
+        code and it is not trusted; or if the model is not a causal LM.
     """
     if trust_remote_code:
         warnings.warn(trust_warning(path), stacklevel=3)
@@ -70,7 +70,7 @@ def load_model(
 def load_quietly(
     path: str, device: str | None = None, dtype: str | None = None, trust_remote_code: bool = False
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """As ``load_model``, without the libraries' own messages: for the command line."""
+    """Like ``load_model``, but without the libraries' messages; for the command line."""
     hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -80,13 +80,13 @@ def load_quietly(
 
 
 def load_tokenizer(path: str, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
-    """Load a tokenizer alone; ModelError if that is impossible."""
-    with _failures_named("tokenizer", path):
+    """Load only a tokenizer; ModelError if that fails."""
+    with _as_model_error("tokenizer", path):
         return AutoTokenizer.from_pretrained(_source(path), trust_remote_code=trust_remote_code)
 
 
 def trust_warning(path: str) -> str:
-    """What must be known before the code of a model is run."""
+    """Return the warning to show before a model's own code may run."""
     return f"trust_remote_code: Python code of {path!r} may be run on this machine; it can do anything that you can"
 
 
@@ -101,15 +101,15 @@ def _load(
     source = _source(path)
     _refuse_other_kinds(source, path, trust)
     tokenizer = load_tokenizer(path, trust)
-    with _failures_named("model", path):
+    with _as_model_error("model", path):
         model, info = AutoModelForCausalLM.from_pretrained(
             source,
             dtype=DTYPES[dtype],
             trust_remote_code=trust,
             output_loading_info=True,
-            ignore_mismatched_sizes=True,  # so that the tensors are named below
+            ignore_mismatched_sizes=True,  # _require_weights names them
         )
-        _demand_weights(model, info, path)
+        _require_weights(model, info, path)
         model = model.to(place).eval()
         if not is_causal(model):
             raise _other_kind(path, f"a {type(model).__name__} whose tokens see what follows them")
@@ -117,7 +117,7 @@ def _load(
 
 
 def _source(path: str) -> str:
-    """The folder or hub id that a path means; ModelError for a folder that is not there."""
+    """Resolve a path to a folder or hub id; ModelError if the folder does not exist."""
     if not isinstance(path, str) or not path:
         raise ModelError(f"expected a model's folder or hub id, got {path!r}")
     if path.startswith((".", "/", "~")) and not Path(path).is_dir():
@@ -126,9 +126,9 @@ def _source(path: str) -> str:
 
 
 def _refuse_other_kinds(source: str, path: str, trust: bool) -> None:
-    """ModelError for a model that its configuration says to be no causal LM, before its weights are read."""
+    """Raise ModelError if the configuration is not that of a causal LM, before the weights are read."""
     config = None
-    with suppress(*_FAILURES):  # what is wrong with it, loading the model says
+    with suppress(*_FAILURES):  # loading the model reports what is wrong with it
         config = AutoConfig.from_pretrained(source, trust_remote_code=trust)
     if config is None:
         return
@@ -143,11 +143,11 @@ def _other_kind(path: str, kind: str) -> ModelError:
     return ModelError(f"{path!r} is {kind}, not a causal language model; give one that writes text from left to right")
 
 
-def _demand_weights(model: PreTrainedModel, info: Mapping[str, Any], path: str) -> None:
-    """ModelError if tensors of the model are not in its files, or have another shape there.
+def _require_weights(model: PreTrainedModel, info: Mapping[str, Any], path: str) -> None:
+    """Raise ModelError if the files lack tensors of the model, or have them in another shape.
 
-    Tied weights, and those that an architecture makes itself, are not reported as missing by ``transformers``. What
-    the files have beyond the model (heads of other tasks, further layers for training) is left unread.
+    ``transformers`` does not report tied weights, or weights that an architecture makes itself, as missing. Additional
+    tensors in the files (heads of other tasks, layers for training) are ignored.
     """
     missing = sorted(info["missing_keys"])
     wrong = [f"{name} {tuple(found)} for {tuple(own)}" for name, found, own in sorted(info["mismatched_keys"])]
@@ -166,8 +166,8 @@ def _some(names: Sequence[str]) -> str:
 
 
 @contextmanager
-def _failures_named(part: str, path: str) -> Iterator[None]:
-    """Inside the block, what the libraries raise becomes a ModelError of one line."""
+def _as_model_error(part: str, path: str) -> Iterator[None]:
+    """Inside the block, turn what the libraries raise into a ModelError of one line."""
     try:
         yield
     except ModelError:
@@ -184,19 +184,19 @@ def _reason(error: Exception) -> str:
         return "it needs Python code of its own, which runs only with trust_remote_code (--trust-remote-code)"
     if isinstance(error, torch.OutOfMemoryError):
         return "out of memory on the device; use another --dtype or --device"
-    first = (text.splitlines() or [""])[0].removesuffix(":")[:_MESSAGE]
+    first = (text.splitlines() or [""])[0].removesuffix(":")[:_LONGEST]
     named = first if first and isinstance(error, OSError | ValueError) else f"{type(error).__name__} {first}".strip()
     return f"{named}; expected a folder with config.json, weights and tokenizer files, all whole, or a hub id"
 
 
 def find_device(name: str | None) -> torch.device:
-    """The device of that name, a GPU if there is one where no name is given; ModelError if it is not there."""
+    """Return the device of that name, by default a GPU if there is one; ModelError if it is not usable."""
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         device = torch.device(name)
         torch.zeros(1, device=device).item()  # a meta tensor has no values to read
     except (RuntimeError, AssertionError, NotImplementedError, TypeError, ImportError, AttributeError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0][:_MESSAGE]
+        first = (str(error).splitlines() or [type(error).__name__])[0].split(". ")[0][:_LONGEST]
         raise ModelError(f"device {name!r} is unknown or not there, or it cannot compute: {first}") from None
     return device

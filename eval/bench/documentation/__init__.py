@@ -1,1 +1,1 @@
-"""How fast documentation is read: samples in every form, and hostile texts."""
+"""``tooldecoding bench lookup``: the time to read documentation, with samples in every form and hostile texts."""

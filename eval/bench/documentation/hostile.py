@@ -1,4 +1,4 @@
-"""Texts that make careless readers slow: each grows with a number, and reading must grow no faster."""
+"""Texts that make careless readers slow. Reading them must take time linear in their length."""
 
 from collections.abc import Callable
 from typing import Final
@@ -29,4 +29,4 @@ HOSTILE: Final[dict[str, Callable[[int], str]]] = {
     "roles": lambda n: "<|im_start|>user" * (n // 16),
     "spaces": lambda n: ("x {" + " " * 50) * (n // 53),
 }
-"""Name -> the text of about so many characters."""
+"""Name -> function that makes the text of about so many characters."""

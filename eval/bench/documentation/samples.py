@@ -1,4 +1,4 @@
-"""Made-up documentation of any length, in the forms that the extractor reads, for ``tooldecoding bench lookup``."""
+"""Made-up documentation of any length, in the forms that the extractor reads."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ _PYTHON: Final = {"string": "str", "integer": "int", "boolean": "bool", "number"
 
 
 def sample_tools(count: int) -> list[dict[str, Any]]:
-    """``count`` tools of four keys each, as JSON Schema objects ``{"name", "description", "parameters"}``."""
+    """Make ``count`` tools of four keys each, as JSON Schema objects ``{"name", "description", "parameters"}``."""
     return [_tool(number) for number in range(count)]
 
 
@@ -125,4 +125,4 @@ FORMS: Final[dict[str, Callable[[list[dict[str, Any]]], str]]] = {
     "Python functions": _python,
     "signature lines": lambda tools: "\n".join(f"{tool['name']}{_signature(tool)}" for tool in tools),
 }
-"""Form -> documentation of the tools in it."""
+"""Form -> function that documents tools in this form."""

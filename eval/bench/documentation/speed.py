@@ -1,4 +1,4 @@
-"""How fast documentation is read, and how the time grows with the text: ``tooldecoding bench lookup``."""
+"""Measures the time to read documentation, and how it grows with the length of the text."""
 
 import platform
 import time
@@ -12,17 +12,17 @@ from lookup import DocumentationError, extract
 
 TOOLS: Final = 128
 STEPS: Final = 4
-"""Each text is read at an eighth, a quarter, a half and the whole of the largest size."""
+"""Number of lengths of each text; each is twice the one before."""
 
 LONG: Final = 1.0
-"""Seconds from which one run of a text is enough."""
+"""A text is read only once if that takes at least this many seconds."""
 
 _PROMPT: Final = "You compose calls. Use only these [tools], {{please}}:\n{}\n\nUser: what now?\nCalls: "
 
 
 @dataclass(frozen=True)
 class Reading:
-    """One text read several times: its characters, the best processor seconds, and what came of it."""
+    """A text that was read several times: its characters, the best processor seconds, and the outcome."""
 
     name: str
     characters: int
@@ -30,24 +30,24 @@ class Reading:
     outcome: str
 
     def to_json(self) -> dict[str, Any]:
-        """The object that ``tooldecoding bench lookup --json`` prints."""
+        """Return the object that ``tooldecoding bench lookup --json`` prints."""
         return asdict(self)
 
 
 def machine() -> str:
-    """The machine as the figures should name it."""
+    """Describe the machine."""
     return f"{platform.processor() or platform.machine()}, Python {platform.python_version()}, one core"
 
 
 def read_forms(repeats: int) -> Iterator[Reading]:
-    """128 tools inside a prompt, in each form."""
+    """Read 128 tools inside a prompt, in each form."""
     tools = sample_tools(TOOLS)
     for name, printed in FORMS.items():
         yield _read(name, _PROMPT.format(printed(tools)), repeats)
 
 
 def growing() -> dict[str, Callable[[int], str]]:
-    """Texts of about so many characters, whose time is to grow with that: documentation, prose, hostile texts."""
+    """Return functions that make texts of about so many characters: documentation, prose, hostile texts."""
 
     def many(printed: Callable[[list[dict[str, Any]]], str]) -> Callable[[int], str]:
         each = len(printed(sample_tools(TOOLS))) / TOOLS
@@ -59,7 +59,7 @@ def growing() -> dict[str, Callable[[int], str]]:
 
 
 def read_growing(name: str, text: Callable[[int], str], megabytes: float, repeats: int) -> list[Reading]:
-    """One kind of text in four lengths, each twice the one before."""
+    """Read one kind of text in four lengths, each twice the one before."""
     sizes = [int(megabytes * 1e6) >> step for step in reversed(range(STEPS))]
     return [_read(name, text(size), repeats) for size in sizes]
 

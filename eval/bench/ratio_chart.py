@@ -1,4 +1,4 @@
-"""``bench.png``: time over greedy's, method by method."""
+"""``bench.png``: the time of each method divided by greedy's."""
 
 from pathlib import Path
 from typing import Final
@@ -6,23 +6,23 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from eval.bench.bench_record import Cell, Record, Spread
+from eval.bench.measurements import Cell, Record, Spread
 from eval.report.plots import LINES, _blank, _printable, _save, _style
 
 _FIGURES: Final = {"decode": (LINES[0], "o", -0.14), "total": (LINES[1], "s", 0.14)}
-"""Colour, marker and place within the row."""
+"""Colour, marker and offset within the row."""
 _WIDE: Final = 6.0
-"""Above this ratio of the largest to the smallest value the axis is logarithmic."""
+"""The axis is logarithmic if the largest value exceeds the smallest by this factor."""
 
 
-def bench_picture(record: Record, path: Path) -> bool:
-    """Ratios of decode and total time, medians with 10th and 90th percentiles; False, and no file, without ratios."""
-    cells = [cell for cell in record.cells if any(cell.ratios(e.name, "decode") for e in cell.entries)]
+def draw_ratios(record: Record, path: Path) -> bool:
+    """Draw ratios of decode and total time, medians with 10th and 90th percentiles. False, and no file, without any."""
+    cells = [cell for cell in record.cells if any(cell.ratios(method.name, "decode") for method in cell.methods)]
     if not cells:
         return False
     across = min(3, len(cells))
     down = -(-len(cells) // across)
-    most = max(len(cell.entries) for cell in cells)
+    most = max(len(cell.methods) for cell in cells)
     with _style():
         figure = _blank(2 + 4.0 * across, 1.2 + down * (0.9 + 0.34 * most))
         panels = figure.subplots(down, across, squeeze=False).flatten()
@@ -37,7 +37,7 @@ def bench_picture(record: Record, path: Path) -> bool:
 
 
 def _draw(axes: Axes, cell: Cell) -> None:
-    names = [entry.name for entry in cell.entries]
+    names = [method.name for method in cell.methods]
     every: list[float] = []
     for figure, (colour, marker, shift) in _FIGURES.items():
         spreads = [Spread.of(cell.ratios(name, figure)) for name in names]

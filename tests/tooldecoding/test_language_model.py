@@ -1,4 +1,4 @@
-"""The language head: equal to the model's own, computed for no more positions and tokens than are needed."""
+"""One forward pass: the model's own logits, computed for no more positions and tokens than needed."""
 
 from typing import Any
 from unittest.mock import Mock
@@ -11,7 +11,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines import language_model as head_module
+from tooldecoding.engines import language_model
 from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tools import PROMPTS, WEATHER, lookup, tool
 
@@ -34,39 +34,41 @@ MODELS = {name: lambda name=name: tiny_model(name, len(TOKENIZER)) for name in (
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_scores_are_the_models(name: str) -> None:
+def test_logits_are_the_models(name: str) -> None:
     model = MODELS[name]()  # type: ignore[no-untyped-call]
     with torch.inference_mode():
         expected = model(IDS).logits.float()
     few, every = np.array([3, 7, 41, 250]), np.arange(len(TOKENIZER))
-    wanted = [Wanted(1, 4, None), Wanted(0, 2, few), Wanted(0, 4, None), Wanted(1, 0, every)]
-    scores, _ = LanguageModel(model).forward({"input_ids": IDS}, wanted)
-    for found, place in zip(scores, wanted, strict=True):
+    first, second = [Wanted(1, 4, None), Wanted(0, 2, few)], [Wanted(0, 4, None), Wanted(1, 0, every)]
+    grouped, _ = LanguageModel(model).forward({"input_ids": IDS}, [first, [], second])
+    assert [len(group) for group in grouped] == [2, 0, 2]
+    computed = [logits for group in grouped for logits in group]
+    for found, place in zip(computed, first + second, strict=True):
         logits = expected[place.row, place.column]
-        for tokens in (few, np.array([3, 250])):  # the second, which nobody asked for before, is computed now
+        for tokens in (few, np.array([3, 250])):  # the second was not asked for and is computed now
             best, logprob = found.best_among(tokens)
             assert best == max(tokens, key=lambda t: float(logits[t]))
             expected_logprob = torch.log_softmax(logits[tokens], 0)[tokens.tolist().index(best)]
             assert logprob == pytest.approx(float(expected_logprob), abs=1e-4)
         assert found.best == int(logits.argmax())
         assert found.logprob(41) == pytest.approx(float(torch.log_softmax(logits, 0)[41]), abs=1e-4)
-    torch.testing.assert_close(scores[0].logits, expected[1, 4], atol=1e-4, rtol=1e-4)
-    assert scores[0].best == int(expected[1, 4].argmax())
+    torch.testing.assert_close(computed[0].logits, expected[1, 4], atol=1e-4, rtol=1e-4)
+    assert computed[0].best == int(expected[1, 4].argmax())
 
 
-def test_models_that_do_more_to_their_logits_keep_their_own_head(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_models_that_do_more_to_their_logits_keep_their_own_output_layer(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, linear in (("llama", True), ("gpt2", True), ("gemma2", False), ("granite", False), ("cohere", False)):
-        head = LanguageModel(MODELS[name]())  # type: ignore[no-untyped-call]
+        model = LanguageModel(MODELS[name]())  # type: ignore[no-untyped-call]
         ours = Mock(side_effect=torch_linear)
-        monkeypatch.setattr(head_module, "linear", ours)
-        head.forward({"input_ids": IDS}, [Wanted(0, 1, np.array([3, 4]))])
+        monkeypatch.setattr(language_model, "linear", ours)
+        model.forward({"input_ids": IDS}, [[Wanted(0, 1, np.array([3, 4]))]])
         assert ours.called is linear, name
         monkeypatch.undo()
 
 
 def test_choices_compute_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[tuple[int, int]] = []
-    plain = head_module.linear
+    plain = language_model.linear
 
     def watched(states: torch.Tensor, weight: torch.Tensor, bias: Any) -> torch.Tensor:
         sizes.append((len(states), len(weight)))
@@ -74,7 +76,7 @@ def test_choices_compute_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     model = tiny_model("llama", len(TOKENIZER))
     decoder = ToolDecoder(model, TOKENIZER, prompt_cache_mb=0)
-    monkeypatch.setattr(head_module, "linear", watched)
+    monkeypatch.setattr(language_model, "linear", watched)
     tools = lookup(*(tool(f"{a}{b}Tool") for a in ("Get", "Set", "Add") for b in ("Book", "Room", "Day")))
     result: Any = decoder.decode(PROMPTS[1], tools=tools, draft_tokens=0)
     assert result.counters.constrained_tokens == result.counters.forward_passes >= 1
@@ -83,5 +85,5 @@ def test_choices_compute_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = LanguageModel._rows
     monkeypatch.setattr(LanguageModel, "_rows", lambda self, hidden: full.append(len(hidden)) or rows(self, hidden))
     result = decoder.decode(PROMPTS[1], tools=lookup(WEATHER), draft_tokens=0, order_limit=1)
-    # one position a pass, and more where pending text is tried
+    # one position per pass, more if pending text is tried
     assert 0 < len(full) <= result.counters.forward_passes and max(full) <= 3

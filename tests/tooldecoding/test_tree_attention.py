@@ -1,4 +1,4 @@
-"""Slots and masks: each query sees its branch up to itself, and a pass writes nothing that grows with the prompt."""
+"""Tree attention: each query sees its branch up to itself, and what a pass writes does not grow with the prompt."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -7,12 +7,12 @@ from random import Random
 import pytest
 import torch
 
-import tooldecoding.engines.tree_attention as attention_masks
+import tooldecoding.engines.tree_attention as tree_attention
 from tiny_models import tiny_model
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.packed_engine import PackedEngine
-from tooldecoding.engines.packed_row import PackedBranch, PackedRow, RowFeed
+from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowFeed
 from tooldecoding.engines.tree_attention import AttentionMasks, Mask
 
 MODEL = tiny_model("gemma2", 300)
@@ -21,11 +21,11 @@ WINDOW = 24
 
 @dataclass
 class Row:
-    """A row, and what its branches should see."""
+    """A row, and what its branches must see."""
 
     row: PackedRow = field(default_factory=PackedRow)
-    branches: list[tuple[PackedBranch, list[int], int]] = field(default_factory=list)
-    """Of each branch its slots by position, and how many of the last it may drop."""
+    branches: list[tuple[RowBranch, list[int], int]] = field(default_factory=list)
+    """For each branch: its slots by position, and how many of the last it may drop."""
 
 
 def change(row: Row, random: Random) -> None:
@@ -44,10 +44,10 @@ def change(row: Row, random: Random) -> None:
         del row.branches[number]
 
 
-@pytest.mark.parametrize("kept_bytes", [attention_masks.KEPT_BYTES, 0])
+@pytest.mark.parametrize("kept_bytes", [tree_attention.KEPT_BYTES, 0])
 @pytest.mark.parametrize("seed", range(40))
 def test_each_query_sees_its_branch_up_to_itself(seed: int, kept_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attention_masks, "KEPT_BYTES", kept_bytes)
+    monkeypatch.setattr(tree_attention, "KEPT_BYTES", kept_bytes)
     random = Random(seed)
     masks = AttentionMasks(MODEL)
     rows = [Row() for _ in range(random.randint(1, 3))]
@@ -64,8 +64,8 @@ def test_each_query_sees_its_branch_up_to_itself(seed: int, kept_bytes: int, mon
             feeds.append([RowFeed(b[0], [7] * n, a) for b, n, a in zip(branches, sizes, ahead, strict=True)])
         width = max(sum(len(f.tokens) for f in parts) for parts in feeds)
         layouts = [rows[i].row.lay_out(parts, width) for i, parts in zip(passing, feeds, strict=True)]
-        size = max(layout.sight.end for layout in layouts)
-        found = masks(passing, len(rows), [layout.sight for layout in layouts], size)
+        size = max(layout.visible.end for layout in layouts)
+        found = masks(passing, len(rows), [layout.visible for layout in layouts], size)
         for place, (i, parts) in enumerate(zip(passing, feeds, strict=True)):
             query = 0
             for branch, tokens, ahead in parts:
@@ -82,14 +82,14 @@ def test_each_query_sees_its_branch_up_to_itself(seed: int, kept_bytes: int, mon
                         assert ((line == 0) | (line == torch.finfo(line.dtype).min)).all()
                     query += 1
                 rows[i].branches[number] = (branch, slots, ahead)
-            assert (found["sliding_attention"][place, 0] == 0).any(-1).all()  # padding, too, sees something
+            assert (found["sliding_attention"][place, 0] == 0).any(-1).all()  # padding also sees something
         for row in rows:
             for _ in range(random.randint(0, 3)):
                 change(row, random)
 
 
 class Written:
-    """How many elements of masks, kept or not, passes write."""
+    """Counts the elements of masks that passes write."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.elements = 0
@@ -110,10 +110,10 @@ class Written:
 def test_what_a_pass_writes_does_not_grow_with_the_prompt(
     shape: str, orders: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    head = LanguageModel(tiny_model(shape, 300))
+    model = LanguageModel(tiny_model(shape, 300))
 
     def work(prompt: int) -> list[int]:
-        engine = PackedEngine(head)
+        engine = PackedEngine(model)
         [root] = engine.open(1)
         engine.extend([Feed(root, [5 + i % 200 for i in range(prompt)])])
         branches = [root, *(engine.fork(root) for _ in range(orders - 1))]

@@ -1,4 +1,4 @@
-"""Which engine a model supports, found out by trying it on a few tokens."""
+"""Choosing the engine of a model. What the model supports is found by trying it on a few tokens."""
 
 from typing import Literal
 
@@ -15,14 +15,14 @@ from tooldecoding.models.weights_state import weights_state
 from tooldecoding.options import Strategy
 
 Layout = Literal["packed", "batched"]
-"""Which branches share a row of the cache: those of a prompt, or none."""
+"""Whether the branches of a prompt share a row of the cache."""
 
 _TRIAL = ([5, 9, 7], [4, 6], [8, 3])
 _LARGEST_DIFFERENCE = 0.2
-"""In standard deviations of the logits; a wrong mask differs by about one, rounding in fp16 by far less."""
+"""In standard deviations of the logits. A wrong mask changes them by about one, rounding in fp16 by far less."""
 _LAYERS = {"full_attention", "sliding_attention"}
 _MASKS_BY_PLACE = {"gpt_neo"}
-"""Models with a mask of their own that counts places in the cache, not positions."""
+"""Models with a mask of their own that counts places in the cache instead of positions."""
 _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError, NotImplementedError, AttributeError)
 
 
@@ -33,16 +33,15 @@ def is_recurrent(model: PreTrainedModel) -> bool:
     return bool(getattr(model, "_is_stateful", False)) or not attention
 
 
-def supports_packed(head: LanguageModel) -> bool:
-    """Whether branches packed behind one prompt give the logits that each gives alone."""
-    model = head.model
-    config = model.config.get_text_config()
-    if is_recurrent(model) or not head.takes_positions:
+def supports_packed(model: LanguageModel) -> bool:
+    """Whether branches packed behind one prompt get the same logits as each would alone."""
+    config = model.model.config.get_text_config()
+    if is_recurrent(model.model) or not model.takes_positions:
         return False
     if not set(getattr(config, "layer_types", None) or ()) <= _LAYERS or config.model_type in _MASKS_BY_PLACE:
         return False
     prompt, first, second = _TRIAL
-    engine = PackedEngine(head)
+    engine = PackedEngine(model)
     try:
         [root] = engine.open(1)
         engine.extend([Feed(root, prompt)])
@@ -50,7 +49,7 @@ def supports_packed(head: LanguageModel) -> bool:
         packed = engine.extend([Feed(root, first), Feed(fork, second)])
         alone = []
         for branch in (first, second):
-            [reference] = (plain := BatchedEngine(head)).open(1)
+            [reference] = (plain := BatchedEngine(model)).open(1)
             alone += plain.extend([Feed(reference, [*prompt, *branch])])
     except _REFUSALS:
         return False
@@ -61,19 +60,29 @@ def supports_packed(head: LanguageModel) -> bool:
 
 
 def _rotates_by_length(model: PreTrainedModel) -> bool:
-    """Whether the keys of a prompt's beginning depend on how long the prompt is (rotary embeddings of Phi-3 long)."""
+    """Whether the keys of a prefix depend on the length of the whole prompt (rotary embeddings of Phi-3 long)."""
     rope = getattr(model.config.get_text_config(), "rope_parameters", None) or {}
     kinds = [rope.get("rope_type"), *(r.get("rope_type") for r in rope.values() if isinstance(r, dict))]
     return any(kind == "longrope" or "dynamic" in (kind or "") for kind in kinds)
 
 
 class EngineFactory:
-    """Makes engines for one model with the strategy that was asked for.
+    """Makes the engines of one model.
 
     Parameters
     ----------
+    model : PreTrainedModel
+    strategy : {"auto", "packed", "batched"}
     prompt_cache_bytes : int
-        Memory for the prompts of former requests; 0 for none.
+        Memory of the prefix cache, which keeps prompts of earlier requests; 0 for none.
+
+    Attributes
+    ----------
+    strategy : {"packed", "batched"}
+        The layout in use.
+    prompts : PrefixCache
+    recurrent : bool
+        Whether the model keeps a recurrent state.
 
     Raises
     ------
@@ -82,10 +91,10 @@ class EngineFactory:
     """
 
     def __init__(self, model: PreTrainedModel, strategy: Strategy, prompt_cache_bytes: int = 0) -> None:
-        self._head = LanguageModel(model)
+        self._model = LanguageModel(model)
         self._weights = weights_state(model)
         self.recurrent = is_recurrent(model)
-        packed = strategy != "batched" and supports_packed(self._head)
+        packed = strategy != "batched" and supports_packed(self._model)
         if strategy == "packed" and not packed:
             raise ModelError(
                 f"{type(model).__name__} does not support the packed strategy (its attention takes no 4-D mask "
@@ -95,13 +104,15 @@ class EngineFactory:
         self.prompts = PrefixCache(0 if self.recurrent or _rotates_by_length(model) else prompt_cache_bytes)
 
     def __call__(self) -> Engine:
-        """A new engine without branches; what was computed with other weights is forgotten."""
-        weights = weights_state(self._head.model)
+        """Return a new engine without branches. Clears the prefix cache if the model's weights changed."""
+        model = self._model.model
+        weights = weights_state(model)
         if weights != self._weights:
             self._weights = weights
             self.prompts.clear()
-            self._head = LanguageModel(self._head.model)
+            self._model = LanguageModel(model)
         if self.recurrent:
-            return RecurrentEngine(self._head.model)
-        prompts = self.prompts if self.prompts.max_bytes else None
-        return PackedEngine(self._head, prompts) if self.strategy == "packed" else BatchedEngine(self._head, prompts)
+            return RecurrentEngine(model)
+        prefix_cache = self.prompts if self.prompts.max_bytes else None
+        engine = PackedEngine if self.strategy == "packed" else BatchedEngine
+        return engine(self._model, prefix_cache)

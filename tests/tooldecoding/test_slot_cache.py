@@ -1,4 +1,4 @@
-"""Memory and padding: the prompt's cache exists once, slots are used again, rows of other lengths cost little."""
+"""Memory and padding: one copy of the prompt's cache, slots are reused, rows of other lengths cost little."""
 
 import gc
 import weakref
@@ -18,12 +18,12 @@ from tools import lookup, parameter, tool
 
 TOKENIZER = byte_level_tokenizer()
 MODEL = tiny_model("llama", len(TOKENIZER))
-HEAD = LanguageModel(MODEL)
+LANGUAGE_MODEL = LanguageModel(MODEL)
 SLOT = 2 * 2 * 2 * 16 * 4  # layers, keys and values, heads, width, bytes
 
 
 def check(engine: PackedEngine, branch: int, tokens: list[int], feed: list[int]) -> None:
-    """Feed some tokens; the scores are those of the whole sequence."""
+    """Feed some tokens; the logits are those of the whole sequence."""
     [[found]] = engine.extend([Feed(branch, feed)])
     with torch.inference_mode():
         expected = MODEL(torch.tensor([[*tokens, *feed]])).logits[0, -1]
@@ -31,7 +31,7 @@ def check(engine: PackedEngine, branch: int, tokens: list[int], feed: list[int])
 
 
 def test_slots_of_dropped_tokens_and_finished_branches_are_used_again() -> None:
-    engine = PackedEngine(HEAD)
+    engine = PackedEngine(LANGUAGE_MODEL)
     [root] = engine.open(1)
     prompt = list(range(5, 5 + CHUNK - 4))
     check(engine, root, [], prompt)
@@ -46,7 +46,7 @@ def test_slots_of_dropped_tokens_and_finished_branches_are_used_again() -> None:
 
 
 def test_a_branch_outlives_the_one_that_it_forked_from() -> None:
-    engine = PackedEngine(HEAD)
+    engine = PackedEngine(LANGUAGE_MODEL)
     [root] = engine.open(1)
     check(engine, root, [], [5, 6, 7])
     fork = engine.fork(root)
@@ -62,7 +62,7 @@ def test_a_branch_outlives_the_one_that_it_forked_from() -> None:
 def test_memory_is_given_back_at_once() -> None:
     gc.disable()
     try:
-        engine = PackedEngine(HEAD)
+        engine = PackedEngine(LANGUAGE_MODEL)
         [root] = engine.open(1)
         check(engine, root, [], [5, 6, 7])
         cache = weakref.ref(engine._cache)
@@ -98,7 +98,7 @@ def test_the_memory_of_orders_does_not_grow_with_the_prompt() -> None:
 
 
 def test_prompts_of_very_different_lengths_do_not_pad_each_other() -> None:
-    engine = PackedEngine(HEAD)
+    engine = PackedEngine(LANGUAGE_MODEL)
     lengths = [3, 900, 70, 8, 890, 75]
     roots = engine.open(len(lengths))
     prompts = [[5 + (i * 7 + j) % 200 for j in range(n)] for i, n in enumerate(lengths)]

@@ -1,4 +1,4 @@
-"""Prompts of former requests: what is shared is not computed again, exactly, within bounds, also with threads."""
+"""The prefix cache: a shared prefix is not computed again; same output, bounded memory, safe with threads."""
 
 import threading
 from typing import Any
@@ -32,7 +32,7 @@ def written(result: DecodeResult) -> list[Any]:
 
 
 def common(first: str, second: str) -> int:
-    """Tokens that two prompts begin with."""
+    """Length of the common prefix, in tokens."""
     pairs = zip(TOKENIZER.encode(first), TOKENIZER.encode(second), strict=False)
     return next(i for i, (a, b) in enumerate(pairs) if a != b)
 
@@ -52,7 +52,7 @@ def test_what_is_shared_is_not_computed_again(shape: str, strategy: Any) -> None
         assert one.counters.reused_positions == 0
     again = decode(caching, REQUESTS[0], 12).counters
     size = len(TOKENIZER.encode(REQUESTS[0]))
-    assert again.reused_positions == size - 2  # the last token is held, and one is needed for scores
+    assert again.reused_positions == size - 2  # the last token is held back, and one must be fed to get logits
     statistics = caching.prompt_cache.statistics
     assert (statistics.lookups, statistics.hits) == (4, 3) and 0 < statistics.bytes <= 64 << 20
 
@@ -93,7 +93,7 @@ def test_the_oldest_prompts_are_forgotten() -> None:
     prompts = [[number] * 100 for number in range(5)]
     for prompt in prompts[:3]:
         cache.store(prompt, states(100))
-    assert cache.find(prompts[0], 99) is not None  # used again: the second is the oldest now
+    assert cache.find(prompts[0], 99) is not None  # used again: now the second is the oldest
     cache.store(prompts[3], states(100))
     assert [cache.knows(p) for p in prompts] == [True, False, True, True, False]
     assert cache.statistics.bytes == 3 * size

@@ -1,9 +1,9 @@
-"""The methods of one cell, made ready, and those that cannot be measured."""
+"""Makes the methods of one cell, and finds those that cannot be measured."""
 
 from dataclasses import replace
 
-from eval.bench.bench_record import Cell, Entry
 from eval.bench.generate_method import Constraint, GenerateMethod, call_pattern
+from eval.bench.measurements import Cell, MeasuredMethod
 from eval.bench.method import Method
 from eval.bench.options import GREEDY, BenchOptions, beams_of
 from eval.bench.peers import FAILURES, PEERS, admitted_path, failure, installed, ready_peer
@@ -14,7 +14,7 @@ from tooldecoding.options import DecodeOptions
 
 
 def new_cell(options: BenchOptions, subject: Subject, workload: Workload) -> Cell:
-    """A cell that says what is decoded, and by which settings."""
+    """Return a cell that describes the model, the workload and the settings."""
     model, tasks = subject.model, workload.tasks
     return Cell(
         {
@@ -35,8 +35,8 @@ def new_cell(options: BenchOptions, subject: Subject, workload: Workload) -> Cel
     )
 
 
-def line_up(options: BenchOptions, subject: Subject, workload: Workload, cell: Cell) -> list[Method]:
-    """All methods that can be measured; ``cell`` gets an entry for each, and the reason for each of the others."""
+def make_methods(options: BenchOptions, subject: Subject, workload: Workload, cell: Cell) -> list[Method]:
+    """Return all methods that can be measured. ``cell`` lists them, and the reason why others are missing."""
     model, tokenizer, each = subject.model, subject.tokenizer, subject.cache_bytes_each
     methods: list[Method] = [
         ToolDecodingMethod(subject.decoder, subject.engines, workload, _decode_options(options, limit), each)
@@ -54,7 +54,7 @@ def line_up(options: BenchOptions, subject: Subject, workload: Workload, cell: C
             methods.append(GenerateMethod(name, model, tokenizer, workload, each, 1, constraint))
     for method in methods:
         note = _note(method) if method.name in PEERS else ""
-        cell.entries.append(Entry(method.name, method.formula, method.preparation, note))
+        cell.methods.append(MeasuredMethod(method.name, method.formula, method.preparation, note))
     return methods
 
 
@@ -64,7 +64,7 @@ def _decode_options(options: BenchOptions, order_limit: int) -> DecodeOptions:
 
 
 def _constraint(name: str, subject: Subject, workload: Workload) -> Constraint | str:
-    """A library ready for the workload's tool, or why it cannot be measured."""
+    """Prepare a library for the workload's tool, or return why it cannot be measured."""
     ready = ready_peer(name, subject.model, subject.tokenizer, call_pattern(workload))
     if isinstance(ready, str):
         return ready

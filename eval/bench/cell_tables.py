@@ -1,10 +1,11 @@
-"""The tables that ``bench`` prints, one a cell."""
+"""The tables that ``bench`` prints, one per cell."""
 
 from statistics import fmean
 from typing import Final
 
-from eval.bench.bench_record import Cell, Entry, Record, Spread
 from eval.bench.machine import machine_line
+from eval.bench.measurements import Cell, MeasuredMethod, Record, Spread
+from eval.bench.method import Run
 from eval.report.table import NONE, Table
 
 COLUMNS: Final = (
@@ -22,7 +23,7 @@ _LEGEND: Final = (
 
 
 def tables(record: Record) -> list[Table]:
-    """One table for each cell that has a finished round."""
+    """Return one table for each cell that has a finished round."""
     return [_table(record, cell, number) for number, cell in enumerate(c for c in record.cells if c.rounds)]
 
 
@@ -31,40 +32,39 @@ def _table(record: Record, cell: Cell, number: int) -> Table:
     title = (
         f"{about['model']}, {about['dtype']}, {_count(about['batch'], 'prompt')}, {_count(len(cell.rounds), 'round')}"
     )
+    teacher = max(fmean(run.teacher for run in cell.runs(method.name)) for method in cell.methods)
     notes = [
         f"{machine_line(dict(record.machine))}. Prompts of {_range(about['prompt_tokens'])} tokens, calls of "
         f"{_range(about['call_tokens'])}; {about['copied_values']} of {about['values']} values stand in the prompt; "
         f"{_drafts(about['draft_tokens'])}.",
         f"Made ready once: the table of {about['vocabulary']:,} tokens, in {1e3 * about['table_seconds']:,.0f} ms of "
         "the processor.",
-        f"The teacher, taken out of all times, took {1e3 * _teacher(cell):.1f} ms a run at most.",
+        f"The teacher, taken out of all times, took {1e3 * teacher:.1f} ms a run at most.",
+        *(_preparation(method) for method in cell.methods if method.preparation),
+        *(f"Not measured: {name}: {reason}." for name, reason in cell.missing.items()),
     ]
-    for entry in cell.entries:
-        notes += _notes(entry)
-    notes += [f"Not measured: {name}: {reason}." for name, reason in cell.missing.items()]
     if number == 0:
         notes.insert(0, _LEGEND)
-    rows = tuple(_row(cell, entry) for entry in cell.entries)
-    return Table(title, COLUMNS, rows, 1, notes=tuple(notes))
+    return Table(title, COLUMNS, tuple(_row(cell, method) for method in cell.methods), 1, notes=tuple(notes))
 
 
-def _row(cell: Cell, entry: Entry) -> tuple[str, ...]:
-    run = cell.runs(entry.name)[0]
-    seconds = Spread.of([r.decode for r in cell.runs(entry.name)])
-    decode, total = (Spread.of(cell.ratios(entry.name, figure)) for figure in ("decode", "total"))
-    constraint, longest = cell.constraint(entry), cell.longest(entry)
+def _row(cell: Cell, method: MeasuredMethod) -> tuple[str, ...]:
+    runs = cell.runs(method.name)
+    seconds = Spread.of([r.decode for r in runs])
+    decode, total = (Spread.of(cell.ratios(method.name, part)) for part in ("decode", "total"))
+    constraint, longest = cell.median(method, Run.constraint_us), cell.median(method, Run.longest_ms)
     return (
-        entry.name,
+        method.name,
         NONE if seconds is None else f"{seconds.median:.3f}",
         NONE if decode is None else f"{decode.median:.2f} ({decode.low:.2f}-{decode.high:.2f})",
         NONE if total is None else f"{total.median:.2f}",
-        str(run.passes),
-        NONE if entry.formula is None else str(entry.formula),
-        f"{run.positions:,}",
+        str(runs[0].passes),
+        NONE if method.formula is None else str(method.formula),
+        f"{runs[0].positions:,}",
         f"{constraint:,.0f}" if constraint else NONE,
         NONE if longest is None else f"{longest:.1f}",
-        _megabytes(run.cache_bytes),
-        NONE if entry.peak_bytes is None else _megabytes(entry.peak_bytes),
+        _megabytes(runs[0].cache_bytes),
+        NONE if method.peak_bytes is None else _megabytes(method.peak_bytes),
     )
 
 
@@ -73,15 +73,9 @@ def _megabytes(count: int) -> str:
     return f"{size:,.0f}" if size >= 1000 else f"{size:.1f}"
 
 
-def _notes(entry: Entry) -> list[str]:
-    if not entry.preparation:
-        return []
-    seconds = ", ".join(f"{1e3 * value:,.0f} ms for the {what}" for what, value in entry.preparation.items())
-    return [f"{entry.name}: {entry.note}; made ready once, in no figure above, in {seconds}."]
-
-
-def _teacher(cell: Cell) -> float:
-    return max(fmean(run.teacher for run in cell.runs(entry.name)) for entry in cell.entries)
+def _preparation(method: MeasuredMethod) -> str:
+    seconds = ", ".join(f"{1e3 * value:,.0f} ms for the {what}" for what, value in method.preparation.items())
+    return f"{method.name}: {method.note}; made ready once, in no figure above, in {seconds}."
 
 
 def _drafts(tokens: int) -> str:

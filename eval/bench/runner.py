@@ -1,4 +1,4 @@
-"""A bench from its options to its record: models one after the other, batches, rounds."""
+"""Runs a bench from its options to its record: models one after the other, batches, rounds."""
 
 import gc
 import time
@@ -10,9 +10,9 @@ from random import Random
 
 import torch
 
-from eval.bench.bench_record import Cell, Record, Round
-from eval.bench.line_up import line_up, new_cell
 from eval.bench.machine import describe_machine
+from eval.bench.make_methods import make_methods, new_cell
+from eval.bench.measurements import Cell, Record, Round
 from eval.bench.memory import PeakMemory, free_memory
 from eval.bench.method import Method
 from eval.bench.options import BenchOptions
@@ -24,18 +24,18 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.models.loading import find_device
 
 ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Opens a bar for a word and a total; what it gives is told of progress."""
+"""Opens a bar with a label and a total; the function that it yields advances the bar."""
 
 
 @dataclass
-class Session:
+class BenchRunner:
     """Measures what the options ask for.
 
     Parameters
     ----------
     options : BenchOptions
     store : Store
-        Gets the record after every round.
+        Receives the record after every round.
     bar : callable
     """
 
@@ -45,12 +45,12 @@ class Session:
     _deadline: float = field(default=float("inf"), init=False)
 
     def run(self) -> Record:
-        """Measure; an interrupt leaves the finished rounds.
+        """Measure. An interrupt keeps the finished rounds.
 
         Raises
         ------
         EvalError
-            If a method writes something else than the wanted call, or a cell is impossible.
+            If a method does not write the wanted call, or a cell is impossible.
         ModelError
             If the model, device or dtype is wrong.
         """
@@ -96,11 +96,11 @@ class Session:
         return make_workload(ask, subject.tokenizer, subject.decoder.table, subject.words)
 
     def _measure_cell(self, subject: Subject, workload: Workload, record: Record, until: float) -> None:
-        """All rounds of a cell; the first ones are discarded, and none but one begins behind ``until``."""
+        """Run all rounds of a cell. The first are discarded; after ``until`` only one more may start."""
         name = _name(subject, workload)
         cell = new_cell(self.options, subject, workload)
         record.cells.append(cell)
-        methods = line_up(self.options, subject, workload, cell)
+        methods = make_methods(self.options, subject, workload, cell)
         discarded = 2 if subject.model.device.type == "cuda" else 1
         rounds = discarded + self.options.repeat
         with self.bar(name, rounds * len(methods)) as advance:
@@ -110,13 +110,13 @@ class Session:
                         f"{name}: no time was left for {rounds - number} of {self.options.repeat} rounds"
                     )
                     return
-                sequence = list(methods)
-                Random(f"{self.options.seed}/{name}/{number}").shuffle(sequence)
+                shuffled = list(methods)
+                Random(f"{self.options.seed}/{name}/{number}").shuffle(shuffled)
                 if number < discarded:
-                    methods = [m for m in sequence if _try(m, cell, advance, last=number == discarded - 1)]
+                    methods = [m for m in shuffled if _try(m, cell, advance, last=number == discarded - 1)]
                     continue
                 try:
-                    cell.rounds.append(_round(sequence, advance))
+                    cell.rounds.append(_round(shuffled, advance))
                 except torch.OutOfMemoryError:
                     record.skipped.append(f"{name}: out of memory in round {number - discarded + 1}")
                     return
@@ -125,7 +125,7 @@ class Session:
 
 @contextmanager
 def _few_objects() -> Iterator[None]:
-    """Inside the block garbage collection passes over all that is there before, which takes a second else."""
+    """Inside the block, garbage collection skips all existing objects; otherwise each one takes a second."""
     gc.collect()
     gc.freeze()
     try:
@@ -139,39 +139,40 @@ def _name(subject: Subject, workload: Workload) -> str:
 
 
 def _try(method: Method, cell: Cell, advance: Callable[[int], None], last: bool) -> bool:
-    """One discarded run, which also tells peak memory and the time outside of the model; False if it fails."""
-    entry = next(e for e in cell.entries if e.name == method.name)
-    device = method.device
-    room, needed = free_memory(device), method.cache_estimate()
-    reason = ""
-    if room is not None and needed > room:
-        reason = f"its KV cache needs {needed / 1e9:.1f} GB, free are {room / 1e9:.1f} GB"
-    else:
-        memory = PeakMemory(device)
-        try:
-            run = method.run(every_pass=last)
-        except torch.OutOfMemoryError:
-            reason = "out of memory"
-        except FAILURES as error:
-            if method.name not in PEERS:
-                raise
-            reason = failure(error)
-        else:
-            entry.peak_bytes = memory.growth
-            if last and device.type == "cuda":
-                entry.profile(run)
+    """Do one discarded run, which measures peak memory and the time outside of the model; False if it fails."""
+    reason = _failure_of_trial(method, cell, last)
     if reason:
-        cell.entries.remove(entry)
+        cell.methods = [m for m in cell.methods if m.name != method.name]
         cell.missing[method.name] = reason
-        _free(device)
+        _free(method.device)
     advance(1)
     return not reason
 
 
-def _round(sequence: Sequence[Method], advance: Callable[[int], None]) -> Round:
-    """One run of each method; garbage is collected before, not within."""
+def _failure_of_trial(method: Method, cell: Cell, last: bool) -> str:
+    room, needed = free_memory(method.device), method.cache_estimate()
+    if room is not None and needed > room:
+        return f"its KV cache needs {needed / 1e9:.1f} GB, free are {room / 1e9:.1f} GB"
+    memory = PeakMemory(method.device)
+    try:
+        run = method.run(every_pass=last)
+    except torch.OutOfMemoryError:
+        return "out of memory"
+    except FAILURES as error:
+        if method.name not in PEERS:
+            raise
+        return failure(error)
+    measured = next(m for m in cell.methods if m.name == method.name)
+    measured.peak_bytes = memory.growth
+    if last and method.device.type == "cuda":
+        measured.timed = run
+    return ""
+
+
+def _round(methods: Sequence[Method], advance: Callable[[int], None]) -> Round:
+    """Run each method once. Garbage is collected between runs, not during them."""
     runs: Round = {}
-    for method in sequence:
+    for method in methods:
         gc.collect()
         gc.disable()
         try:
