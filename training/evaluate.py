@@ -18,8 +18,8 @@ from torch import Tensor
 
 from tooldecoding.cli.ending import end_well
 from tooldecoding.models.loading import load_quietly
-from training.encoding import CONTEXT, NAME, VALUE, Encoded
-from training.material import encode_held_out, held_out_examples
+from training.encoding.encode import CONTEXT, NAME, VALUE, Encoded
+from training.run.material import encode_held_out, held_out_examples
 
 Correctness = Callable[[Sequence[Encoded]], list[Tensor]]
 """Sequences -> for each, whether the most probable token is right, (T - 1,) bool for the tokens from the second on."""

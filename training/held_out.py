@@ -17,12 +17,12 @@ import typer
 from tooldecoding.cli.ending import end_well
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import ToolResponse, Utterance
-from training.dialogues import make_dialogue
 from training.example import Answer, Example
-from training.lexicon import Draw
-from training.printing import bfcl
-from training.questions import Size, ask_again, ask_in_vain, ask_once, ask_several
-from training.tools import Tool, make_tools
+from training.synthetic.dialogues import make_dialogue
+from training.synthetic.documentation import bfcl
+from training.synthetic.lexicon import Draw
+from training.synthetic.questions import Size, ask_again, ask_in_vain, ask_once, ask_several
+from training.synthetic.tools import Tool, make_tools
 
 SEED = 2_000_003
 CATEGORIES = ("simple", "multiple", "parallel", "parallel_multiple", "relevance", "irrelevance")

@@ -24,17 +24,17 @@ from tooldecoding.cli.ending import end_well
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError
 from tooldecoding.models.loading import find_device, load_tokenizer
-from training.copying import wire
+from training.encoding.packing import Batch
+from training.encoding.tokenizer import train_tokenizer
 from training.evaluate import count
-from training.learner import Learner
-from training.material import Material, encode_held_out, held_out_examples, sample_texts
-from training.network import Network
-from training.packing import Batch
-from training.prefetch import batches_from
-from training.run_files import RunFiles
-from training.settings import TrainingSettings, read_settings
-from training.sgd import SgdDialogues
-from training.tokenizer import train_tokenizer
+from training.network.induction_heads import wire
+from training.network.network import Network
+from training.run.learner import Learner
+from training.run.material import Material, encode_held_out, held_out_examples, sample_texts
+from training.run.prefetch import batches_from
+from training.run.run_files import RunFiles
+from training.run.settings import TrainingSettings, read_settings
+from training.sgd.dialogues import SgdDialogues
 
 LOG_SECONDS = 20.0
 HELD_OUT_TOKENS = 1024
@@ -170,8 +170,8 @@ class Training:
 def run_training(settings: TrainingSettings, console: Console, device: torch.device) -> Training:
     """One run, with progress where the console is a terminal; SIGINT and SIGTERM end it after the current update."""
     training = Training(settings, console, device)
-    size = sum(p.numel() for p in training.learner.network.to_llama().parameters())
-    console.print(f"{size:,} parameters, {len(training.tokenizer):,} tokens in the vocabulary, at step {training.step}")
+    size = sum(p.numel() for p in training.run.learner.network.to_llama().parameters())
+    console.print(f"{size:,} parameters, {len(training.encoding.tokenizer):,} tokens in the vocabulary, at step {training.step}")
 
     def stop(*_: object) -> None:
         training.stopped = True

@@ -7,8 +7,8 @@ from multiprocessing import get_context
 
 import torch
 
-from training.material import Material
-from training.packing import Batch
+from training.encoding.packing import Batch
+from training.run.material import Material
 
 _material: list[Material] = []
 """The worker's own material."""

@@ -5,10 +5,10 @@ are. Two kinds: repeated random token ids, and statements recalled by key in the
 """
 
 from tooldecoding.formats.call_format import Call
-from training.concepts import CONCEPTS
-from training.encoding import CONTEXT, VALUE, Encoded
+from training.encoding.encode import CONTEXT, VALUE, Encoded
 from training.example import FORMS, Answer, Segment
-from training.lexicon import Draw
+from training.synthetic.concepts import CONCEPTS
+from training.synthetic.lexicon import Draw
 
 
 def repeated_ids(d: Draw, first: int, vocabulary: int, most_tokens: int) -> Encoded:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from training.lexicon import NOUN_SYNONYMS, VERB_GROUPS, Draw
-from training.parameters import Parameter, draw_parameters
-from training.words import SUFFIXES
+from training.synthetic.lexicon import NOUN_SYNONYMS, VERB_GROUPS, Draw
+from training.synthetic.parameters import Parameter, draw_parameters
+from training.synthetic.words import SUFFIXES
 
 
 @dataclass(frozen=True)

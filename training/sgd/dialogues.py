@@ -15,9 +15,9 @@ from typing import Any
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import Speaker, ToolResponse, Utterance
 from training.example import FORMS, Answer, Example, ExampleTurn
-from training.lexicon import Draw
-from training.other_values import with_other_values
-from training.printing import BFCL_TYPES, retyped
+from training.sgd.other_values import with_other_values
+from training.synthetic.documentation import BFCL_TYPES, retyped
+from training.synthetic.lexicon import Draw
 
 VARIANTS = ("", "_x1", "_x2", "_x3", "_x4", "_x5")
 _PARTS: re.Pattern[str] = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")

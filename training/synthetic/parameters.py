@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from training.choices import CHOICES, FLAGS, Choice, Flag
-from training.concepts import CONCEPTS, GROUPS, INTEGER, STRING, Concept
-from training.lexicon import Draw
-from training.values import joined
+from training.synthetic.choices import CHOICES, FLAGS, Choice, Flag
+from training.synthetic.concepts import CONCEPTS, GROUPS, INTEGER, STRING, Concept
+from training.synthetic.lexicon import Draw
+from training.synthetic.values import joined
 
 
 @dataclass(frozen=True)

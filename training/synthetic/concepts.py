@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from training import values as v
+from training.synthetic import values as v
 
 STRING: Mapping[str, Any] = {"type": "string"}
 INTEGER: Mapping[str, Any] = {"type": "integer"}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from training import words as w
+from training.synthetic import words as w
 
 VERB_GROUPS: tuple[tuple[str, ...], ...] = tuple(
     tuple(group.split())

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from transformers import PreTrainedTokenizerFast
 
-from training.dialogues import make_dialogue, make_search
-from training.drills import recall, repeated_ids
-from training.encoding import Encoded, encode, encode_together
+from training.encoding.encode import Encoded, encode, encode_together
+from training.encoding.packing import MEMBERS, Batch, collate, fill_row
+from training.encoding.tokenizer import SPECIAL
 from training.example import FORMS, Example, segments
-from training.lexicon import Draw
-from training.packing import MEMBERS, Batch, collate, fill_row
-from training.questions import Size, make_questions
-from training.settings import Stage, TrainingSettings
-from training.sgd import SgdDialogues
-from training.tokenizer import SPECIAL
+from training.run.settings import Stage, TrainingSettings
+from training.sgd.dialogues import SgdDialogues
+from training.synthetic.dialogues import make_dialogue, make_search
+from training.synthetic.drills import recall, repeated_ids
+from training.synthetic.lexicon import Draw
+from training.synthetic.questions import Size, make_questions
 
 SHORT_ROW = 512
 """Rows of up to that many tokens hold few results and few tools, for SGD's prompts are longer when whole."""

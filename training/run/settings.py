@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, V
 
 from lookup.text.text_file import read_text
 from tooldecoding.errors import ConfigError
-from training.network import Shape
+from training.network.network import Shape
 
 Share = Annotated[float, Field(ge=0, le=1)]
 

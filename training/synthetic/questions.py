@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import Utterance
 from training.example import FORMS, Answer, Example, ExampleTurn
-from training.lexicon import Draw
-from training.parameters import Parameter, Said
-from training.printing import print_tools
-from training.tools import Tool, make_tool, make_tools
-from training.values import city, joined, person, phrase
+from training.synthetic.documentation import print_tools
+from training.synthetic.lexicon import Draw
+from training.synthetic.parameters import Parameter, Said
+from training.synthetic.tools import Tool, make_tool, make_tools
+from training.synthetic.values import city, joined, person, phrase
 
 REFUSALS = ("None of these functions can do that.",)
 REQUESTS = (

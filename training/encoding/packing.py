@@ -7,7 +7,7 @@ from random import Random
 import torch
 from torch import Tensor
 
-from training.encoding import CONTEXT, KEY, NAME, VALUE, Encoded
+from training.encoding.encode import CONTEXT, KEY, NAME, VALUE, Encoded
 
 CONTEXT_WEIGHT = 0.1
 """Loss weight of a token that is no answer's; one of an answer weighs 1, with two exceptions."""

@@ -6,14 +6,14 @@ from typing import Any
 
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Utterance
-from training.concepts import GROUPS
 from training.example import FORMS, Answer, Example, ExampleTurn
-from training.lexicon import Draw
-from training.parameters import Parameter, Said, concept_parameter
-from training.printing import api_bank, print_tools
-from training.questions import Size, choose, sentence_case, tell
-from training.tools import Tool, make_tools
-from training.values import joined
+from training.synthetic.concepts import GROUPS
+from training.synthetic.documentation import api_bank, print_tools
+from training.synthetic.lexicon import Draw
+from training.synthetic.parameters import Parameter, Said, concept_parameter
+from training.synthetic.questions import Size, choose, sentence_case, tell
+from training.synthetic.tools import Tool, make_tools
+from training.synthetic.values import joined
 
 
 def chained(d: Draw, tools: list[Tool]) -> tuple[list[Tool], str]:

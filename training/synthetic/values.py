@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from training.lexicon import Draw
+from training.synthetic.lexicon import Draw
 
 Sampler = Callable[[Draw], tuple[str, Any]]
 """Draws a value: as it is said, as it is written."""

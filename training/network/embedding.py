@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from transformers import PreTrainedTokenizerFast
 
-from training.tokenizer import SPACE
+from training.encoding.tokenizer import SPACE
 
 SCALE = 0.1
 

@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from training.encoding import Encoded
-from training.network import Network
-from training.packing import Batch
+from training.encoding.encode import Encoded
+from training.encoding.packing import Batch
+from training.network.network import Network
 
 CLIP = 1.0
 """Largest norm of the gradients."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from training.lexicon import Draw
-from training.parameters import Parameter
-from training.tools import Tool
+from training.synthetic.lexicon import Draw
+from training.synthetic.parameters import Parameter
+from training.synthetic.tools import Tool
 
 Printer = Callable[[Draw, Tool], dict[str, Any]]
 

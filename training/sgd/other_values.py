@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from training.lexicon import Draw
-from training.values import city, person, phrase, title
+from training.synthetic.lexicon import Draw
+from training.synthetic.values import city, person, phrase, title
 
 _NAME: re.Pattern[str] = re.compile(r"[A-Za-z][A-Za-z .'&-]{2,60}")
 """What is replaced: no numbers, dates and times, which are said otherwise than they are written."""

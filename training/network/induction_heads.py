@@ -9,7 +9,7 @@ short training to come upon that; here, some heads begin that way, all else at r
 import torch
 from torch import Tensor
 
-from training.network import Block, Network
+from training.network.network import Block, Network
 
 PEAK = 20.0
 """Attention score of the token before, in heads that look there."""

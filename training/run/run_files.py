@@ -11,7 +11,7 @@ import torch
 from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.errors import ConfigError
-from training.network import Network
+from training.network.network import Network
 
 
 class RunFiles:

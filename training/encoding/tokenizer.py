@@ -2,7 +2,7 @@
 
 A word has the same pieces wherever it stands: merges inside of words come first, and only then does a space join the
 word's first piece. So ``New York`` is `` New`` + `` York`` in a sentence and ``New`` + `` York`` behind ``='``, and the
-embeddings of a piece with and without the space share their parameters (``training.embedding``).
+embeddings of a piece with and without the space share their parameters (``training.network.embedding``).
 Digits stand alone. A run of other characters breaks before ``[``, so that the line's ending and a call's opener are
 never one token. CamelCase splits into words.
 """

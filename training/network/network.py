@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from training.embedding import TokenEmbedding
-from training.packing import MEMBERS
-from training.tokenizer import SPECIAL
+from training.encoding.packing import MEMBERS
+from training.encoding.tokenizer import SPECIAL
+from training.network.embedding import TokenEmbedding
 
 EPSILON = 1e-6
 
