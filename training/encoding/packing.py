@@ -1,8 +1,8 @@
-"""Rows of one length, filled with sequences to the last token, and the places in them that are learnt."""
+"""Rows packed with sequences to the last token, and the tokens in them whose loss is computed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -10,45 +10,51 @@ from torch import Tensor
 from training.encoding.encode import CONTEXT, KEY, NAME, VALUE, Encoded
 
 CONTEXT_WEIGHT = 0.1
-"""Loss weight of a token that is no answer's; one of an answer weighs 1, with two exceptions."""
+"""Loss weight of a token outside answers. Tokens of answers weigh 1, except as follows."""
 KEY_WEIGHT = 0.4
-"""Loss weight of a key's tokens, since the next key cannot be known where keys are shuffled."""
+"""Loss weight of a key's tokens: where keys are shuffled, nobody can know the next one."""
 DECISION_WEIGHT = 2.0
-"""Loss weight of the first token of a name or a value, which decides on the others."""
-MEMBERS = 64
-"""Most members of a sequence and its beginning."""
+"""Loss weight of the first token of a name or value, which decides the rest."""
+IDS_PER_SEQUENCE = 64
+"""Size of the range of ``Batch.sequence_ids`` for one sequence: its shared prefix and up to 63 continuations."""
 
 Drawer = Callable[[int], Encoded | None]
-"""A maximum of tokens -> a sequence of at most that many, or ``None`` if what was drawn does not fit."""
+"""Maximum of tokens -> a sequence of at most that many, or ``None`` if the drawn one does not fit."""
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Packed rows.
 
     Attributes
     ----------
-    ids, row_of : Tensor (B, T), int64
-        Tokens, and what each belongs to: ``MEMBERS`` times the number of the sequence in its row, plus the member.
-    places : Tensor (K,), int64
-        Where in the flattened ids the tokens to be predicted stand.
+    ids : Tensor (B, T), int64
+        Tokens.
+    sequence_ids : Tensor (B, T), int64
+        ``IDS_PER_SEQUENCE`` times the number of the sequence in its row, plus the number of the continuation.
+    targets : Tensor (K,), int64
+        Indices into the flattened ids of the tokens to predict.
     weight : Tensor (K,), float32
+        Loss weight of each target.
     is_answer : Tensor (K,), bool
+        Whether the target is part of an answer.
     """
 
     ids: Tensor
-    row_of: Tensor
-    places: Tensor
+    sequence_ids: Tensor
+    targets: Tensor
     weight: Tensor
     is_answer: Tensor
 
     def to(self, device: torch.device) -> "Batch":
-        """The batch on a device."""
-        return Batch(*(t.to(device) for t in (self.ids, self.row_of, self.places, self.weight, self.is_answer)))
+        """Return the batch on a device."""
+        return Batch(*(tensor.to(device) for tensor in self))
 
 
 def fill_row(length: int, draw: Drawer, fill: Drawer, tries: int = 3) -> list[Encoded]:
-    """Sequences of together ``length`` tokens: drawn ones while they fit, then some of ``fill``, cut where needed."""
+    """Return sequences of ``length`` tokens in total.
+
+    Sequences are drawn until ``tries`` of them did not fit; ``fill`` makes the rest, cut to the room that is left.
+    """
     row: list[Encoded] = []
     room, misses = length, 0
     while room > 0 and misses < tries:
@@ -68,38 +74,51 @@ def fill_row(length: int, draw: Drawer, fill: Drawer, tries: int = 3) -> list[En
 
 
 def collate(rows: Sequence[Sequence[Encoded]], learnt_share: float, rng: Random) -> Batch:
-    """A batch of full rows.
+    """Make a batch of full rows.
 
-    Of all tokens, a share of ``learnt_share`` is predicted: those of answers, and as many others at random as there is
-    room for, whose weight is raised to make up for the rest. Where there are more tokens of answers, some are left out.
+    A share of ``learnt_share`` of all tokens are targets: those of answers, then a random sample of the others, whose
+    weight is raised to stand for all others. If answers have more tokens than that, a random sample of them is used.
     """
     ids = torch.tensor([[i for s in row for i in s.ids] for row in rows])
-    row_of = torch.tensor([[MEMBERS * n + m for n, s in enumerate(row) for m in s.members or [0] * len(s.ids)]
-                           for row in rows])  # fmt: skip
-    answers: list[int] = []
-    weights: dict[int, float] = {}
-    others: list[int] = []
-    at = 0
-    for row in rows:
-        for sequence in row:
-            beginnings = {0} | {n for n, m in enumerate(sequence.members) if m > 1 and m != sequence.members[n - 1]}
-            for offset, kind in enumerate(sequence.kinds):
-                if offset not in beginnings:
-                    (others if kind == CONTEXT else answers).append(at + offset)
-                    weights[at + offset] = _weight(kind, sequence.kinds[offset - 1])
-            at += len(sequence.ids)
+    sequence_ids = torch.tensor([[IDS_PER_SEQUENCE * n + c for n, s in enumerate(row) for c in _continuations(s)]
+                                 for row in rows])  # fmt: skip
+    weights, others = _predictable([sequence for row in rows for sequence in row])
+    answers = list(weights)
     count = int(ids.numel() * learnt_share)
     chosen = answers if len(answers) <= count else rng.sample(answers, count)
     drawn = rng.sample(others, min(len(others), count - len(chosen)))
-    lacking = count - len(chosen) - len(drawn)
-    places = [*chosen, *drawn, *answers[:1] * lacking]
+    lacking = count - len(chosen) - len(drawn)  # filled with a token of weight 0, so that all batches have one shape
+    targets = [*chosen, *drawn, *answers[:1] * lacking]
     weight = torch.zeros(count)
-    weight[: len(chosen)] = torch.tensor([weights[place] for place in chosen])
+    weight[: len(chosen)] = torch.tensor([weights[target] for target in chosen])
     if drawn:
         weight[len(chosen) : len(chosen) + len(drawn)] = CONTEXT_WEIGHT * len(others) / len(drawn)
-    is_answer = torch.zeros(count, dtype=torch.bool)
-    is_answer[: len(chosen)] = True
-    return Batch(ids, row_of, torch.tensor(places), weight, is_answer)
+    return Batch(ids, sequence_ids, torch.tensor(targets), weight, torch.arange(count) < len(chosen))
+
+
+def _continuations(sequence: Encoded) -> Sequence[int]:
+    return sequence.continuations or [0] * len(sequence.ids)
+
+
+def _predictable(sequences: Sequence[Encoded]) -> tuple[dict[int, float], list[int]]:
+    """Return the loss weight of each token of an answer by its index, and the indices of the other tokens.
+
+    The first token of a sequence, and of each continuation but the first, has no token before it to predict it from.
+    """
+    weights: dict[int, float] = {}
+    others: list[int] = []
+    start = 0
+    for sequence in sequences:
+        parts = _continuations(sequence)
+        for n, kind in enumerate(sequence.kinds):
+            if n == 0 or (parts[n] > 1 and parts[n] != parts[n - 1]):
+                continue
+            if kind == CONTEXT:
+                others.append(start + n)
+            else:
+                weights[start + n] = _weight(kind, sequence.kinds[n - 1])
+        start += len(sequence.ids)
+    return weights, others
 
 
 def _weight(kind: int, before: int) -> float:

@@ -1,10 +1,10 @@
-"""The reference model's tokenizer: byte-level BPE whose pieces copy well.
+"""The reference model's tokenizer: byte-level BPE whose pieces are easy to copy.
 
-A word has the same pieces wherever it stands: merges inside of words come first, and only then does a space join the
-word's first piece. So ``New York`` is `` New`` + `` York`` in a sentence and ``New`` + `` York`` behind ``='``, and the
-embeddings of a piece with and without the space share their parameters (``training.network.embedding``).
-Digits stand alone. A run of other characters breaks before ``[``, so that the line's ending and a call's opener are
-never one token. CamelCase splits into words.
+A word has the same pieces wherever it stands. Merges within words come first; only then does a space join the first
+piece of a word. ``New York`` is `` New`` + `` York`` in a sentence and ``New`` + `` York`` after ``='``, and the
+embeddings of a piece with and without the space share parameters (``training.network.embedding``). Every digit is a
+token. Other characters break before ``[``, so that the end of a line and the opener of a call are never one token.
+CamelCase splits into words.
 """
 
 import json
@@ -20,6 +20,8 @@ OTHER = r"\[?[^\p{L}\p{N}\[]+?(?= ?[\p{L}\p{N}]|\[|$)|\["
 SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
 SPACE = "Ġ"
 """How byte-level BPE writes a space."""
+SPACED_SHARE = 0.4
+"""Share of the vocabulary for pieces that begin with a space."""
 
 
 def _pre_tokenizer(word: str) -> pre_tokenizers.PreTokenizer:
@@ -39,13 +41,10 @@ def _words_with_space() -> pre_tokenizers.PreTokenizer:
     return _pre_tokenizer(f" ?(?:{WORD})")
 
 
-def train_tokenizer(texts: Iterable[str], vocabulary: int = 4096, spaced_share: float = 0.4) -> PreTrainedTokenizerFast:
-    """Train on an iterable of texts; all 256 bytes are in the vocabulary, so any text round-trips.
-
-    ``spaced_share`` is the part of the vocabulary for pieces with a space before them.
-    """
+def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
+    """Train on texts; all 256 bytes are in the vocabulary, so every text round-trips."""
     kept = list(texts)
-    spaced = int(vocabulary * spaced_share)
+    spaced = int(vocabulary * SPACED_SHARE)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = _words_alone()
     tokenizer.decoder = decoders.ByteLevel()
@@ -65,7 +64,10 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int = 4096, spaced_share: 
 
 
 def _with_spaced_pieces(tokenizer: Tokenizer, texts: list[str], count: int) -> Tokenizer:
-    """The tokenizer with merges of a space and the most frequent pieces behind one, after all other merges."""
+    """Return the tokenizer with merges of a space and the ``count`` pieces that most often follow one.
+
+    They come after all other merges.
+    """
     seen: Counter[str] = Counter()
     for encoding in tokenizer.encode_batch(texts, add_special_tokens=False):
         tokens = encoding.tokens
@@ -82,5 +84,5 @@ def _with_spaced_pieces(tokenizer: Tokenizer, texts: list[str], count: int) -> T
 
 
 def _is_word(piece: str) -> bool:
-    """Whether a piece is one that a space may join: it begins a word or is a digit."""
+    """Whether a space may join a piece: it begins a word or is a digit."""
     return piece[0].isalnum() or ord(piece[0]) > 0x7E

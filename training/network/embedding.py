@@ -1,9 +1,9 @@
-"""Embeddings that tokens of one word share: with and without a space before it, with and without capitals.
+"""Embeddings with parts that several spellings of a word share: with and without a space, with and without capitals.
 
-A token's embedding is the sum of one vector of its letters (lower case, no space), one vector for each of its traits,
-one of its own that begins at zero, and one that all tokens share. What is learnt of `` york`` then holds for ``York``,
-too, and copying a word from a sentence into a value need not be learnt word by word. The sum is an ordinary table, and
-only that is written to the model.
+The embedding of a token is a sum: a vector for its letters (lower case, no space), a vector for each of its traits, a
+vector of its own, which starts at zero, and a vector that all tokens share. So what is learnt about `` york`` also holds
+for ``York``, and copying a word from a sentence into a value need not be learnt word by word. The model file holds only
+the sum, as an ordinary table.
 """
 
 import torch
@@ -16,7 +16,7 @@ SCALE = 0.1
 
 
 def traits(token: str) -> tuple[str, tuple[bool, bool, bool]]:
-    """The letters of a token (in byte-level spelling), and whether it has a space, a capital, all capitals."""
+    """Return a token's letters (in byte-level spelling), and whether it has a space, a capital, or only capitals."""
     spaced = len(token) > 1 and token.startswith(SPACE)
     word = token[1:] if spaced else token
     if not (word.isascii() and word.isalpha()):
@@ -26,7 +26,7 @@ def traits(token: str) -> tuple[str, tuple[bool, bool, bool]]:
 
 
 class TokenEmbedding(nn.Module):
-    """The embedding table, also that of the tied head, as a sum of shared parts."""
+    """The embedding table, which is also the output matrix, as a sum of shared parts."""
 
     letters_of: Tensor
     traits_of: Tensor
@@ -45,5 +45,5 @@ class TokenEmbedding(nn.Module):
         self.constant = nn.Parameter(torch.randn(width) * SCALE)
 
     def table(self) -> Tensor:
-        """Embeddings (vocabulary, width), float32."""
+        """Return the embeddings (vocabulary, width), float32."""
         return self.letters.index_select(0, self.letters_of) + self.traits_of @ self.traits + self.own + self.constant

@@ -1,9 +1,10 @@
-"""Initial weights that can copy already.
+"""Initial weights with induction heads, so that the network copies from the start.
 
-Most of what a call holds was said before, so the network must find the place where the last tokens stood and go on as
-it went on there. Two kinds of heads do that together: one writes at each token which token stood before it, the other
-looks for tokens behind an earlier occurrence of the present one and copies them. A small network needs a good part of a
-short training to come upon that; here, some heads begin that way, all else at random, and training goes on from there.
+Most of a call was said before it. The network has to find the place where the last tokens occurred and to continue as
+the text did there. Two kinds of heads do that together: a previous-token head writes into each token which token came
+before it, and an induction head attends to the tokens after earlier occurrences of the current one and copies them. A
+small network spends much of a short training on discovering this. Here some heads begin that way, everything else is
+random, and training continues from there.
 """
 
 import torch
@@ -12,17 +13,21 @@ from torch import Tensor
 from training.network.network import Block, Network
 
 PEAK = 20.0
-"""Attention score of the token before, in heads that look there."""
+"""Attention score of the token that a previous-token head looks at."""
 MATCH = 9.0
-"""Attention score of a token behind an earlier occurrence of the present one, roughly."""
+"""Approximate attention score of a token after an earlier occurrence of the current one."""
 FAST_PAIRS = 4
-"""Rotary pairs, from the fastest, that tell the token before from its neighbours."""
+"""How many of the fastest rotary pairs tell the previous token from its neighbours."""
 WRITTEN = 0.2
-"""How large a head's output is at first, in terms of its normalised input."""
+"""Initial scale of a head's output relative to its normalised input."""
 
 
-def wire(network: Network) -> None:
-    """Set the first two heads of the first three blocks; a network without them, or of narrow heads, stays as it is."""
+def add_induction_heads(network: Network) -> None:
+    """Set two previous-token heads in the first block, and two induction heads in each of the next two blocks.
+
+    One induction head of a block compares the current token, the other the current and the previous one. A network
+    with fewer blocks or heads, or with narrow heads, is left as it is.
+    """
     shape = network.shape
     width = shape.head_width
     if shape.layers < 3 or shape.heads < 2 or shape.width <= 3 * width or width < 32:
@@ -35,28 +40,27 @@ def wire(network: Network) -> None:
         for block in network.stack:
             block.matrices["o"] *= 0.1
             block.matrices["down"] *= 0.1
-        first, *behind = network.stack[:3]
+        first, *later = network.stack[:3]
         for head, written in enumerate((one_back, two_back)):
             part = slice(head * width, (head + 1) * width)
             _look_back(first, part, shape.rope_base, constant, head + 1)
-            _carry(first, part, token, written)
+            _copy(first, part, token, written)
         rows = _slow_rows(width)
         half = len(rows) // 2
-        for number, block in enumerate(behind):
+        for number, block in enumerate(later):
             start = number * (width - len(rows))
-            some = slice(start, start + len(rows))
-            alone, paired = slice(0, width), slice(width, 2 * width)
-            _match(block, alone, rows, token[some], one_back[some])
-            present, previous = token[start : start + half], one_back[start : start + half]
-            keys = torch.cat([one_back[start : start + half], two_back[start : start + half]])
-            _match(block, paired, rows, torch.cat([present, previous]), keys)
-            for head, part in enumerate((alone, paired)):
+            some, first_half = slice(start, start + len(rows)), slice(start, start + half)
+            _match(block, slice(0, width), rows, token[some], one_back[some])
+            current, previous = token[first_half], one_back[first_half]
+            keys = torch.cat([one_back[first_half], two_back[first_half]])
+            _match(block, slice(width, 2 * width), rows, torch.cat([current, previous]), keys)
+            for head in (0, 1):
                 drawn = copied.roll(-(2 * number + head) * width, 0)[:width]
-                _carry(block, part, drawn, drawn)
+                _copy(block, slice(head * width, (head + 1) * width), drawn, drawn)
 
 
 def _orthogonal_to(vector: Tensor) -> Tensor:
-    """Random orthonormal rows (width - 1, width), all orthogonal to a unit vector."""
+    """Draw orthonormal rows (width - 1, width), all orthogonal to a unit vector."""
     width = len(vector)
     drawn = torch.randn(width, width)
     drawn[:, 0] = vector
@@ -66,14 +70,14 @@ def _orthogonal_to(vector: Tensor) -> Tensor:
 
 
 def _slow_rows(head_width: int) -> Tensor:
-    """Rows of a head in the slower half of the rotary pairs."""
+    """Return the rows of a head that belong to the slower half of the rotary pairs."""
     pairs = head_width // 2
     slow = torch.arange(pairs // 2, pairs)
     return torch.cat([slow, slow + pairs])
 
 
 def _look_back(block: Block, part: slice, rope_base: float, constant: Tensor, distance: int) -> None:
-    """A head attends to the token at a distance before its own."""
+    """Make a head attend to the token ``distance`` before the current one."""
     width = part.stop - part.start
     pairs = width // 2
     strength = (PEAK * width**0.5 / (len(constant) / 2) / FAST_PAIRS) ** 0.5
@@ -88,7 +92,7 @@ def _look_back(block: Block, part: slice, rope_base: float, constant: Tensor, di
 
 
 def _match(block: Block, part: slice, rows: Tensor, read: Tensor, written: Tensor) -> None:
-    """A head attends to the tokens whose ``written`` part is what its own ``read`` part is."""
+    """Make a head attend to the tokens whose ``written`` part equals the ``read`` part of the current one."""
     width, size = part.stop - part.start, read.shape[1]
     strength = (3 * MATCH * width**0.5 / len(rows)) ** 0.5
     query, key = torch.zeros(width, size), torch.zeros(width, size)
@@ -98,7 +102,7 @@ def _match(block: Block, part: slice, rows: Tensor, read: Tensor, written: Tenso
     block.matrices["k"][part] = key
 
 
-def _carry(block: Block, part: slice, read: Tensor, written: Tensor) -> None:
-    """A head writes into one part of the hidden state what it reads in another."""
+def _copy(block: Block, part: slice, read: Tensor, written: Tensor) -> None:
+    """Make a head copy the ``read`` part of the hidden state into the ``written`` part."""
     block.matrices["v"][part] = read * WRITTEN**0.5
     block.matrices["o"][:, part] = written.T * WRITTEN**0.5

@@ -38,13 +38,13 @@ class Learner:
             Means over the tokens of answers, before the update.
         """
         total = sum(float(batch.weight.sum()) for batch in batches)
-        loss = right = answers = 0.0
+        loss = correct = answers = 0.0
         for batch in batches:
             on = batch.to(self.device)
-            losses, good = self.network.losses(on.ids, on.row_of, on.places)
+            losses, good = self.network.losses(on.ids, on.sequence_ids, on.targets)
             ((losses * on.weight).sum() / total).backward()
             loss += float(losses.detach()[on.is_answer].sum())
-            right += float(good[on.is_answer].sum())
+            correct += float(good[on.is_answer].sum())
             answers += float(on.is_answer.sum())
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), CLIP)
         for optimizer, rate in zip(self.optimizers, self.rates, strict=True):
@@ -52,31 +52,29 @@ class Learner:
                 group["lr"] = rate * factor
             optimizer.step()
             optimizer.zero_grad()
-        return loss / max(1.0, answers), right / max(1.0, answers)
+        return loss / max(1.0, answers), correct / max(1.0, answers)
 
     @torch.no_grad()
-    def right(self, sequences: Sequence[Encoded], length: int) -> list[Tensor]:
-        """Whether the most probable token is right, for the tokens of each sequence from the second on.
+    def correct(self, sequences: Sequence[Encoded], length: int) -> list[Tensor]:
+        """Return whether the most probable token is right, for the tokens of each sequence from the second on.
 
-        Sequences are padded to ``length``, one of the lengths that the network is trained with.
+        Sequences are padded to ``length``, one of the row lengths of the run, so that nothing is compiled anew.
         """
         out = []
         for sequence in sequences:
             ids = torch.zeros((1, length), dtype=torch.long)
             ids[0, : len(sequence.ids)] = torch.tensor(sequence.ids)
-            places = torch.arange(1, length)
-            _, right = self.network.losses(
-                ids.to(self.device), torch.zeros_like(ids).to(self.device), places.to(self.device)
-            )
-            out.append(right[: len(sequence.ids) - 1].cpu())
+            on, targets = ids.to(self.device), torch.arange(1, length, device=self.device)
+            _, good = self.network.losses(on, torch.zeros_like(on), targets)
+            out.append(good[: len(sequence.ids) - 1].cpu())
         return out
 
     def state(self) -> dict[str, Any]:
-        """All that resuming needs."""
+        """Return what is needed to resume."""
         return {"network": self.network.state_dict(), "optimizers": [o.state_dict() for o in self.optimizers]}
 
     def load(self, state: dict[str, Any]) -> None:
-        """Take over a ``state``."""
+        """Restore a ``state``."""
         self.network.load_state_dict(state["network"])
         for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(values)

@@ -1,4 +1,4 @@
-"""Batches made ahead by other processes, for a GPU learns faster than one process can write examples."""
+"""Batches made ahead by other processes: a GPU learns faster than one process can write examples."""
 
 from collections import deque
 from collections.abc import Generator
@@ -11,40 +11,35 @@ from training.encoding.packing import Batch
 from training.run.material import Material
 
 _material: list[Material] = []
-"""The worker's own material."""
+"""The worker process's own copy."""
 
 
-def _begin(material: Material) -> None:
+def _start_worker(material: Material) -> None:
     torch.set_num_threads(1)
     _material[:] = [material]
 
 
-def _make(step: int, progress: float) -> list[Batch]:
-    return _material[0].batches(step, progress)
+def _make(step: int) -> list[Batch]:
+    return _material[0].batches(step)
 
 
 def batches_from(material: Material, step: int, workers: int) -> Generator[list[Batch], None, None]:
-    """The batches of update ``step`` and of all behind it, to the end of the budget; the same for any ``workers``.
+    """Yield the batches of update ``step`` and of all updates after it, to the end of the budget.
 
-    With no worker they are made when they are asked for.
+    They are the same for any number of ``workers``; with 0, they are made when they are needed.
     """
-    settings = material.settings
-
-    def progress(number: int) -> float:
-        return number * settings.step_tokens / settings.budget
-
+    steps = range(step, material.steps)
     if not workers:
-        while progress(step) < 1:
-            yield material.batches(step, progress(step))
-            step += 1
+        yield from map(material.batches, steps)
         return
     waiting: deque[Future[list[Batch]]] = deque()
-    with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (material,)) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _start_worker, (material,)) as pool:
         try:
-            while waiting or progress(step) < 1:
-                while len(waiting) < 2 * workers and progress(step) < 1:
-                    waiting.append(pool.submit(_make, step, progress(step)))
-                    step += 1
+            for number in steps:
+                waiting.append(pool.submit(_make, number))
+                if len(waiting) == 2 * workers:
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
         finally:
             for future in waiting:

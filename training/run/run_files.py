@@ -1,9 +1,10 @@
-"""What a training run writes: its state, its log, the loss curve and the model; each file is renamed into place."""
+"""The files of a training run: state, log, curve and model. Each is replaced as a whole."""
 
 import json
 import pickle
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +38,18 @@ class RunFiles:
         shutil.rmtree(draft)
 
     def save_state(self, state: Mapping[str, Any]) -> None:
-        """Write what resuming needs."""
-        draft = self.state.with_suffix(".draft")
-        torch.save(dict(state), draft)
-        draft.replace(self.state)
+        """Write what is needed to resume."""
+        with _draft_of(self.state) as draft:
+            torch.save(dict(state), draft)
 
     def load_state(self) -> dict[str, Any] | None:
-        """What ``save_state`` wrote; ``None`` where there is nothing, ConfigError for anything else."""
+        """Read what ``save_state`` wrote; return ``None`` if there is no such file.
+
+        Raises
+        ------
+        ConfigError
+            If the file holds anything else.
+        """
         if not self.state.exists():
             return None
         try:
@@ -58,40 +64,50 @@ class RunFiles:
         with self.log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(dict(row)) + "\n")
 
-    def rows(self, until_step: int | None = None) -> list[dict[str, Any]]:
-        """The log; with ``until_step``, what lies behind that step is removed from it, for it is done again."""
+    def rows(self) -> list[dict[str, Any]]:
+        """Read the log."""
         if not self.log.exists():
             return []
-        rows: list[dict[str, Any]] = [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
-        if until_step is not None and any(row["step"] > until_step for row in rows):
-            rows = [row for row in rows if row["step"] <= until_step]
-            draft = self.log.with_suffix(".draft")
-            draft.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-            draft.replace(self.log)
-        return rows
+        return [json.loads(line) for line in self.log.read_text(encoding="utf-8").splitlines()]
+
+    def drop_rows_after(self, step: int) -> None:
+        """Remove from the log what comes after a step, because it is going to be done again."""
+        kept = [row for row in self.rows() if row["step"] <= step]
+        with _draft_of(self.log) as draft:
+            draft.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
 
     def plot(self) -> None:
-        """Draw loss, accuracy and held-out scores over the tokens seen."""
+        """Draw loss and held-out scores over the tokens seen."""
         from matplotlib.figure import Figure
 
         rows = self.rows()
         figure = Figure(figsize=(11, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        losses = [row for row in rows if "loss" in row]
-        left.plot([row["tokens"] / 1e6 for row in losses], [row["loss"] for row in losses], linewidth=0.8)
+        left.plot(*_points(rows, "loss"), linewidth=0.8)
         left.set(xlabel="million tokens", ylabel="loss of answers' tokens (nats)", yscale="log")
         scored = [row for row in rows if "held_out" in row]
         for number, name in enumerate(scored[-1]["held_out"] if scored else ()):
-            for figure_name, style in (("all_values", "-"), ("exact", ":")):
-                points = [
-                    (r["tokens"] / 1e6, 100 * r["held_out"][name][figure_name]) for r in scored if name in r["held_out"]
-                ]
-                right.plot(
-                    *zip(*points, strict=True), style, color=f"C{number}", label=f"{name}: {figure_name}", marker="."
-                )
+            scores = [{"tokens": row["tokens"], **row["held_out"].get(name, {})} for row in scored]
+            for score, style in (("all_values", "-"), ("exact", ":")):
+                tokens, shares = _points(scores, score)
+                percent = [100 * share for share in shares]
+                right.plot(tokens, percent, style, color=f"C{number}", label=f"{name}: {score}", marker=".")
         right.set(xlabel="million tokens", ylabel="held-out answers right (%)", ylim=(0, 100))
         if scored:
             right.legend(fontsize="x-small")
-        draft = self.folder / ".curve-draft.png"
-        figure.savefig(draft, dpi=110)
-        draft.replace(self.curve)
+        with _draft_of(self.curve) as draft:
+            figure.savefig(draft, dpi=110)
+
+
+@contextmanager
+def _draft_of(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; at the end of the block that file takes the place of ``path``."""
+    draft = path.with_name(f".draft-{path.name}")
+    yield draft
+    draft.replace(path)
+
+
+def _points(rows: Sequence[Mapping[str, Any]], key: str) -> tuple[list[float], list[float]]:
+    """Million tokens and values of the rows that have the key."""
+    found = [row for row in rows if key in row]
+    return [row["tokens"] / 1e6 for row in found], [row[key] for row in found]

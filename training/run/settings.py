@@ -14,43 +14,24 @@ from training.network.network import Shape
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ShapeSettings(_Strict):
-    """The size of the network; see ``Shape``."""
-
-    layers: PositiveInt
-    width: PositiveInt
-    heads: PositiveInt
-    head_width: PositiveInt
-    feed_forward: PositiveInt
-    vocabulary: Annotated[int, Field(ge=300)]
-    positions: PositiveInt = 8192
-    rope_base: PositiveFloat = 100_000.0
-
-    def shape(self) -> Shape:
-        """The same as the network takes it."""
-        return Shape(**self.model_dump())
-
-
-class Stage(_Strict):
-    """What the material is made of from a share of the budget on.
+class Stage(BaseModel):
+    """What the material consists of, from a share of the budget on.
 
     Attributes
     ----------
     start : float
         Share of the budget.
     lengths : mapping of int to float
-        Row length in tokens -> its share of the tokens.
+        Row length in tokens -> its weight when the length of a batch is drawn.
     tools, parameters, calls : int
-        How large a synthetic example may grow, in rows of up to 512 tokens; longer rows hold more.
+        How large a synthetic example may be in rows of up to 512 tokens; longer rows hold more.
     drills, sgd : float
-        Shares of copying drills and of SGD among the sequences; the others are synthetic.
+        Shares of copying drills, and of SGD among the other sequences; the rest is synthetic.
     bfcl : float
-        Share of BFCL's prompt form; the others have API-Bank's.
+        Share of BFCL's prompt template; the others use API-Bank's.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     start: Annotated[float, Field(ge=0, lt=1)]
     lengths: Mapping[int, PositiveFloat]
@@ -62,32 +43,40 @@ class Stage(_Strict):
     bfcl: Share
 
 
-class TrainingSettings(_Strict):
+class TrainingSettings(BaseModel):
     """One training run.
 
     Attributes
     ----------
     budget : int
-        Tokens to train on; learning rate and curriculum follow the share of it that has passed.
+        Tokens to train on. Learning rate and curriculum follow the share of it that has passed.
+    runs : str
+        Folder of the run.
+    sgd : str
+        Folder of the Schema-Guided Dialogue data; empty for none.
     step_tokens, batch_tokens : int
         Tokens of an update, and of one forward and backward pass.
     learnt_share : float
-        The share of a batch's tokens whose loss is computed.
+        Share of a batch's tokens whose loss is computed.
     muon_rate, adam_rate : float
         Highest learning rates of the layers' matrices and of the other parameters.
-    decay : float
-        The share of the budget over which the learning rate falls to zero, at the end.
+    warm_up, decay : float
+        Shares of the budget over which the learning rate rises at the start and falls to zero at the end.
+    compiled : bool
+        Whether ``torch.compile`` compiles the network.
+    threads : int
+        CPU threads.
     workers : int
-        Processes that make the material ahead; 0 for none, which is right where there are few cores.
+        Processes that make the material ahead; 0 for none, which is best on few cores.
     checkpoint_minutes : float
         Time between two saved states, each with held-out scores.
     held_out : int
-        Examples of each kind that the held-out scores are computed on.
-    sgd : str
-        Folder of the Schema-Guided Dialogue data; empty for none.
+        Examples of each held-out set.
     """
 
-    model: ShapeSettings
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: Shape
     stages: tuple[Stage, ...]
     budget: PositiveInt
     seed: int = 0
@@ -106,6 +95,11 @@ class TrainingSettings(_Strict):
     checkpoint_minutes: PositiveFloat = 10.0
     held_out: PositiveInt = 60
 
+    @property
+    def lengths(self) -> set[int]:
+        """All row lengths of the run, in tokens."""
+        return {length for stage in self.stages for length in stage.lengths}
+
     @model_validator(mode="after")
     def _fits(self) -> "TrainingSettings":
         starts = [stage.start for stage in self.stages]
@@ -113,7 +107,7 @@ class TrainingSettings(_Strict):
             raise ValueError("stages must begin at start 0 and ascend")
         if self.step_tokens % self.batch_tokens:
             raise ValueError("step_tokens must be a multiple of batch_tokens")
-        for length in {length for stage in self.stages for length in stage.lengths}:
+        for length in self.lengths:
             if length < 64 or self.batch_tokens % length or length > self.model.positions:
                 raise ValueError(
                     f"a row of {length} tokens: expected 64 or more, a divisor of batch_tokens, at most positions"
@@ -121,23 +115,23 @@ class TrainingSettings(_Strict):
         return self
 
     def stage_at(self, progress: float) -> Stage:
-        """The last stage that has started at ``progress`` (0 to 1)."""
+        """Return the last stage that has started at ``progress`` (0 to 1)."""
         return [stage for stage in self.stages if stage.start <= progress][-1]
 
     def rate_at(self, progress: float) -> float:
-        """Factor of the learning rates: linear warm-up, flat, linear to (almost) zero."""
+        """Return the factor of the learning rates: linear warm-up, constant, linear to (almost) zero."""
         if progress < self.warm_up:
             return max(0.02, progress / self.warm_up)
         return min(1.0, max(0.005, (1 - progress) / self.decay if self.decay else 1.0))
 
 
 def read_settings(path: Path, **changes: Any) -> TrainingSettings:
-    """The settings of a file, with the ``changes`` that are not ``None``.
+    """Read the settings of a file; ``changes`` that are not ``None`` take precedence.
 
     Raises
     ------
     ConfigError
-        For a file that is missing or malformed, an unknown key and a wrong value: with the file and the key.
+        If the file is missing or malformed, a key is unknown or a value is wrong; names the file and the key.
     """
     try:
         data = yaml.safe_load(read_text(path, ConfigError))
@@ -147,10 +141,8 @@ def read_settings(path: Path, **changes: Any) -> TrainingSettings:
         raise ConfigError(f"{path}: expected the settings of a training run as 'key: value' lines")
     given = {key: value for key, value in changes.items() if value is not None}
     try:
-        return TrainingSettings(**{**data, **given})
+        return TrainingSettings.model_validate(data | given)
     except ValidationError as cause:
         first = cause.errors()[0]
         where = ".".join(map(str, first["loc"])) or "the settings"
         raise ConfigError(f"{path}: {where}: {first['msg']}, got {first['input']!r:.80}") from None
-    except TypeError as cause:
-        raise ConfigError(f"{path}: expected texts as keys: {cause}") from None

@@ -1,4 +1,4 @@
-"""Other values in a recorded dialogue, so that none can be learnt by heart and all have to be copied."""
+"""Other values in a recorded dialogue, so that the model cannot memorise them and has to copy."""
 
 import json
 import re
@@ -9,13 +9,13 @@ from training.synthetic.lexicon import Draw
 from training.synthetic.values import city, person, phrase, title
 
 _NAME: re.Pattern[str] = re.compile(r"[A-Za-z][A-Za-z .'&-]{2,60}")
-"""What is replaced: no numbers, dates and times, which are said otherwise than they are written."""
+"""Values that may be replaced: no numbers, dates and times, because users say those in other ways."""
 SHARE = 0.7
-"""Share of the values that are replaced."""
+"""Share of these values that are replaced."""
 
 
 def made_up(d: Draw, value: str) -> str:
-    """Another text in a value's stead, with a capital where it has one."""
+    """Draw a text to replace a value; it begins with a capital if the value does."""
     if value[0].isupper():
         words = [d.pseudo_word().capitalize() for _ in range(d.randint(1, 3))]
         return d.choice([city(d), person(d), title(d), " ".join(words)])
@@ -23,12 +23,12 @@ def made_up(d: Draw, value: str) -> str:
 
 
 def with_other_values(d: Draw, row: Mapping[str, Any], free: Collection[str]) -> Mapping[str, Any]:
-    """A dialogue of the data with some values of calls replaced, everywhere alike.
+    """Return a dialogue of the data with some values of calls replaced, in the same way everywhere.
 
     Parameters
     ----------
     row : mapping
-        Its ``turns`` and ``calls``; it is not changed.
+        Has ``turns`` and ``calls``; it is not changed.
     free : collection of str
         The values that may be replaced.
     """

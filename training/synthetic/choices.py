@@ -1,4 +1,4 @@
-"""Parameters with documented members, and truth values: how each member is said."""
+"""Enum and boolean parameters: their keys, descriptions, and what users say for each value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Choice:
-    """An enum: ``members`` maps each to how it is said; the member itself is said, too."""
+    """An enum: ``members`` maps each value to what users say for it besides the value itself."""
 
     keys: tuple[str, ...]
     descriptions: tuple[str, ...]
@@ -16,7 +16,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Flag:
-    """A truth value with what is said for true and for false."""
+    """A boolean, with what users say for true and for false."""
 
     keys: tuple[str, ...]
     descriptions: tuple[str, ...]
@@ -25,15 +25,13 @@ class Flag:
 
 
 def _choice(keys: str, descriptions: str, clauses: str, members: str) -> Choice:
-    rows = (row.split(":") for row in members.split(";"))
-    said = {row[0]: tuple(row[1].split("|")) if len(row) > 1 else () for row in rows}
+    rows = (row.partition(":") for row in members.split(";"))
+    said = {member: tuple(texts.split("|")) if texts else () for member, _, texts in rows}
     return Choice(tuple(keys.split()), tuple(descriptions.split("|")), tuple(clauses.split("|")), said)
 
 
-def _flag(keys: str, descriptions: str, positive: str, negative: str) -> Flag:
-    return Flag(
-        tuple(keys.split()), tuple(descriptions.split("|")), tuple(positive.split("|")), tuple(negative.split("|"))
-    )
+def _flag(keys: str, *texts: str) -> Flag:
+    return Flag(tuple(keys.split()), *(tuple(text.split("|")) for text in texts))
 
 
 CHOICES: tuple[Choice, ...] = (

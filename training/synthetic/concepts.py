@@ -1,9 +1,10 @@
-"""What a parameter can mean: names of its key, ways of documenting it and, in other words, ways of saying its value."""
+"""What a parameter can mean: its keys, its descriptions and, in other words, what users say for its value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from training.synthetic import dates
 from training.synthetic import values as v
 
 STRING: Mapping[str, Any] = {"type": "string"}
@@ -13,18 +14,19 @@ NUMBER: Mapping[str, Any] = {"type": "number"}
 
 @dataclass(frozen=True)
 class Concept:
-    """One meaning.
+    """One meaning of a parameter.
 
     Attributes
     ----------
     group : str
-        Concepts of a group have like values, so that only the wording tells them apart.
+        Concepts of a group have similar values, so only the wording tells them apart.
     schema : mapping
         JSON Schema of the value.
     keys, descriptions : tuple of str
     clauses : tuple of str
-        How a user says it; ``{v}`` is the value.
+        What a user says; ``{v}`` is the value.
     sample : Sampler
+        Draws a value.
     """
 
     group: str
@@ -118,24 +120,24 @@ CONCEPTS: tuple[Concept, ...] = (
     _c("contact", STRING, "url link website image_url page", "Web address|Link to the resource", "{v}|at {v}|from {v}|"
        "the link is {v}", v.same(v.url)),
     _c("date", STRING, "date day on_date event_date", "The day, YYYY-MM-DD|Date in the format YYYY-MM-DD|"
-       "When it takes place (YYYY-MM-DD)", "on {v}|for {v}|dated {v}|it is on {v}", v.date),
+       "When it takes place (YYYY-MM-DD)", "on {v}|for {v}|dated {v}|it is on {v}", dates.date),
     _c("date", STRING, "start_date from_date check_in_date begin since", "First day, YYYY-MM-DD|"
-       "When it begins (YYYY-MM-DD)", "from {v}|starting {v}|beginning on {v}|checking in {v}", v.date),
+       "When it begins (YYYY-MM-DD)", "from {v}|starting {v}|beginning on {v}|checking in {v}", dates.date),
     _c("date", STRING, "end_date to_date check_out_date until due_date", "Last day, YYYY-MM-DD|"
-       "When it is over (YYYY-MM-DD)", "until {v}|to {v}|ending {v}|through {v}", v.date),
+       "When it is over (YYYY-MM-DD)", "until {v}|to {v}|ending {v}|through {v}", dates.date),
     _c("date", STRING, "birthday date_of_birth birth_date dob", "Date of birth, YYYY-MM-DD", "born on {v}|"
-       "my birthday is {v}|I was born {v}", v.date),
+       "my birthday is {v}|I was born {v}", dates.date),
     _c("date", STRING, "date day", "Date in the format MM/DD/YYYY|The day (MM/DD/YYYY)", "on {v}|for {v}",
-       v.slashed_date),
+       dates.slashed_date),
     _c("time", STRING, "datetime timestamp time start_time", "When it begins. Format: YYYY-MM-DD HH:MM:SS|"
-       "The time, YYYY-MM-DD HH:MM:SS", "at {v}|for {v}|it starts {v}|from {v}", v.date_time),
+       "The time, YYYY-MM-DD HH:MM:SS", "at {v}|for {v}|it starts {v}|from {v}", dates.date_time),
     _c("time", STRING, "end_time finish_time", "When it ends. Format: YYYY-MM-DD HH:MM:SS", "until {v}|to {v}|"
-       "it is over at {v}", v.date_time),
+       "it is over at {v}", dates.date_time),
     _c("clock", STRING, "time hour departure_time opening_time",
        "Time of day, HH:MM|The time in 24-hour format (HH:MM)",
-       "at {v}|around {v}|for {v}", v.clock),
+       "at {v}|around {v}|for {v}", dates.clock),
     _c("clock", STRING, "end_time closing_time return_time", "When it is over, HH:MM", "until {v}|back at {v}|till {v}",
-       v.clock),
+       dates.clock),
     _c("text", STRING, "title subject heading name", "How it is called|Title of the entry", 'called "{v}"|titled "{v}"|'
        "with the title '{v}'|named {v}", v.same(v.phrase)),
     _c("text", STRING, "content body text note details", "What it says|The text itself|Content of the entry",

@@ -1,4 +1,4 @@
-"""Synthetic dialogues of several turns: what is lacking is asked for, and results are used in later calls."""
+"""Synthetic dialogues: the assistant asks for missing values, and later calls use earlier results."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,18 +6,18 @@ from typing import Any
 
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Utterance
-from training.example import FORMS, Answer, Example, ExampleTurn
+from training.example import TEMPLATES, Answer, Example, ExampleTurn
 from training.synthetic.concepts import GROUPS
 from training.synthetic.documentation import api_bank, print_tools
 from training.synthetic.lexicon import Draw
-from training.synthetic.parameters import Parameter, Said, concept_parameter
+from training.synthetic.parameters import Parameter, Said, concept_parameter, spoken
 from training.synthetic.questions import Size, choose, sentence_case, tell
 from training.synthetic.tools import Tool, make_tools
 from training.synthetic.values import joined
 
 
 def chained(d: Draw, tools: list[Tool]) -> tuple[list[Tool], str]:
-    """Give all tools but the first a parameter that the first one returns, such as ``token``."""
+    """Give all tools but the first a parameter that the first one returns, such as ``token``; return it, too."""
     concept = d.choice([*GROUPS["user"][2:3], *GROUPS["id"][:5]])
     added = replace(concept_parameter(d, concept, tools[0].thing, required=True), key=d.choice(concept.keys))
     key = added.key
@@ -31,7 +31,13 @@ def chained(d: Draw, tools: list[Tool]) -> tuple[list[Tool], str]:
 
 
 class DialogueWriter:
-    """Writes the turns of one dialogue; remembers the values that tools have returned."""
+    """Writes the turns of one dialogue.
+
+    Parameters
+    ----------
+    returned : str
+        Key that the first call returns; empty for none. Later calls use its value.
+    """
 
     def __init__(self, d: Draw, returned: str = "") -> None:
         self.d = d
@@ -46,7 +52,7 @@ class DialogueWriter:
         self.turns.append(Utterance("assistant", sentence_case(text)))
 
     def call(self, tool: Tool) -> None:
-        """The turns that lead to a call of the tool, the call, its response and an answer."""
+        """Add the turns that lead to a call of the tool, the call, its response and, at times, a comment."""
         d = self.d
         known = {p.key: self.known[p.key] for p in tool.parameters if p.key in self.known and d.chance(0.95)}
         told = [(p, s) for p, s in choose(d, tool) if p.key not in known]
@@ -86,8 +92,8 @@ class DialogueWriter:
             self._assistant(d.choice(["one moment.", "let me do that.", "thanks, working on it.", "okay."]))
 
     def _asked(self, parameter: Parameter) -> str:
-        """How the assistant asks for a parameter: by its key or by its description."""
-        words = parameter.key.replace("_", " ")
+        """Return how the assistant names a parameter: by its key or by its description."""
+        words = spoken(parameter.key)
         short = parameter.description.split(",")[0].split("(")[0].split(".")[0].strip()
         described = short[:1].lower() + short[1:]
         return described if self.d.chance(0.4) else f"the {words}"
@@ -118,7 +124,7 @@ class DialogueWriter:
                         "done.",
                         "it is done.",
                         "all set, anything else?",
-                        f"the {key.replace('_', ' ')} is {value}.",
+                        f"the {spoken(key)} is {value}.",
                         f"I was able to {action}.",
                     ]
                 )
@@ -126,7 +132,7 @@ class DialogueWriter:
 
 
 def make_dialogue(d: Draw, size: Size, template: str) -> Example:
-    """Tools and a dialogue with one to ``size.calls`` calls."""
+    """Draw tools and a dialogue with one to ``size.calls`` calls."""
     tools = make_tools(d, d.randint(1, size.tools), size.parameters, size.nested and template == "bfcl")
     returned = ""
     if len(tools) > 1 and d.chance(0.4):
@@ -137,11 +143,11 @@ def make_dialogue(d: Draw, size: Size, template: str) -> Example:
     for _ in range(d.randint(1, max(1, size.calls - bool(returned)))):
         writer.call(d.choice(tools[1:] if returned else tools))
     required = {tool.name: tool.required for tool in tools}
-    return Example(print_tools(d, tools, template), required, tuple(writer.turns), FORMS[template])
+    return Example(print_tools(d, tools, template), required, tuple(writer.turns), TEMPLATES[template])
 
 
 def _searcher(d: Draw) -> tuple[dict[str, Any], str, str]:
-    """Documentation of a tool that finds tools, its name and its key."""
+    """Draw the documentation of a tool that finds tools; return it with its name and its key."""
     name = d.choice(["ToolSearcher", "ToolSearcher", "ApiFinder", "SearchTools", "find_tool"])
     key = d.choice(["keywords", "keywords", "query", "keyword"])
     description = d.choice(
@@ -161,19 +167,19 @@ def _searcher(d: Draw) -> tuple[dict[str, Any], str, str]:
 
 
 def make_search(d: Draw, size: Size) -> Example:
-    """A dialogue in which the tool has to be searched for first: up to the search, or up to the call behind it."""
+    """Draw a dialogue that must search for the tool first; it ends at the search, or at the call after it."""
     [tool] = make_tools(d, 1, size.parameters, nested=False)
     searcher, name, key = _searcher(d)
     writer = DialogueWriter(d)
     writer.call(tool)
     at = next(n for n, turn in enumerate(writer.turns) if isinstance(turn, Answer))
-    verb = d.choice(list(tool.verbs)).replace("_", " ")
+    verb = spoken(d.choice(list(tool.verbs)))
     arguments = {key: f"{verb} {tool.thing}"}
     required = {name: [key], tool.name: tool.required}
     if d.chance(0.4):
         turns = (Utterance("user", sentence_case(f"please {verb} the {tool.thing}.")), Answer((Call(name, arguments),)))
-        return Example((searcher,), required, turns, FORMS["api-bank"])
+        return Example((searcher,), required, turns, TEMPLATES["api-bank"])
     found = api_bank(d, tool)
     first = writer.turns[0]
     searched = (first, ToolRequest(name, arguments), ToolResponse(name, found))
-    return Example((searcher, found), required, (*searched, *writer.turns[1 : at + 1]), FORMS["api-bank"])
+    return Example((searcher, found), required, (*searched, *writer.turns[1 : at + 1]), TEMPLATES["api-bank"])

@@ -1,4 +1,4 @@
-"""How documentation of a tool is printed: API-Bank's objects, JSON Schemas reduced to them, BFCL's and OpenAI's."""
+"""Documentation of synthetic tools: API-Bank's objects, JSON Schemas reduced to them, BFCL's and OpenAI's objects."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,12 +21,12 @@ def _short_type(schema: Mapping[str, Any]) -> str:
 
 
 def api_bank(d: Draw, tool: Tool) -> dict[str, Any]:
-    """API-Bank's own object: what is optional and the members of an enum stand in the description."""
+    """Document a tool in API-Bank's form: descriptions say which keys are optional and list enum members."""
     return {
         "name": tool.name,
         "description": tool.description,
         "input_parameters": {
-            p.key: {"type": _short_type(p.schema), "description": marked_description(p)} for p in tool.parameters
+            p.key: {"type": _short_type(p.schema), "description": _marked(p)} for p in tool.parameters
         },
         "output_parameters": {
             d.choice(["status", "result", "results", tool.thing.split(" ")[-1]]): {
@@ -37,22 +37,20 @@ def api_bank(d: Draw, tool: Tool) -> dict[str, Any]:
     }
 
 
-def marked_description(parameter: Parameter) -> str:
-    """The description with ``[Optional]`` before it and the members behind it."""
-    members = parameter.schema.get("enum")
-    text = f"{parameter.description} One of: {', '.join(map(str, members))}" if members else parameter.description
-    return text if parameter.required else f"[Optional] {text}"
+def marked_description(description: str, schema: Mapping[str, Any], required: bool) -> str:
+    """Return the description with ``[Optional]`` before it and enum members after it, where they apply."""
+    members = f" One of: {', '.join(map(str, schema['enum']))}" if schema.get("enum") else ""
+    return f"{'' if required else '[Optional] '}{description}{members}"
+
+
+def _marked(parameter: Parameter) -> str:
+    return marked_description(parameter.description, parameter.schema, parameter.required)
 
 
 def reduced(_: Draw, tool: Tool) -> dict[str, Any]:
-    """What the ``api-bank`` template prints of a tool that is documented by a JSON Schema."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_parameters": {
-            p.key: {"type": p.schema["type"], "description": marked_description(p)} for p in tool.parameters
-        },
-    }
+    """Document a tool as the ``api-bank`` template prints one that has a JSON Schema."""
+    rows = {p.key: {"type": p.schema["type"], "description": _marked(p)} for p in tool.parameters}
+    return {"name": tool.name, "description": tool.description, "input_parameters": rows}
 
 
 def _property(parameter: Parameter, described_first: bool, types: Mapping[str, str]) -> dict[str, Any]:
@@ -65,9 +63,8 @@ def _property(parameter: Parameter, described_first: bool, types: Mapping[str, s
 
 
 def retyped(schema: Mapping[str, Any], types: Mapping[str, str]) -> dict[str, Any]:
-    """The schema with other names of types, inside of it as well."""
-    out = dict(schema)
-    out["type"] = types.get(schema["type"], schema["type"])
+    """Return the schema with other type names, also in nested schemas."""
+    out = {**schema, "type": types.get(schema["type"], schema["type"])}
     if "items" in schema:
         out["items"] = retyped(schema["items"], types)
     if "properties" in schema:
@@ -81,7 +78,7 @@ def _schema(tool: Tool, types: Mapping[str, str], kind: str, described_first: bo
 
 
 def bfcl(d: Draw, tool: Tool) -> dict[str, Any]:
-    """BFCL's object, with its names of types; a default is a field of its own or stands in the description."""
+    """Document a tool in BFCL's form with its type names; a default is a field or part of the description."""
     parameters = _schema(tool, BFCL_TYPES, "dict", d.chance(0.3))
     if d.chance(0.4):
         parameters = {"type": parameters["type"], "required": parameters["required"], **parameters}
@@ -94,7 +91,7 @@ def bfcl(d: Draw, tool: Tool) -> dict[str, Any]:
 
 
 def json_schema(d: Draw, tool: Tool) -> dict[str, Any]:
-    """OpenAI's object, with JSON Schema's names of types."""
+    """Document a tool as the ``function`` of OpenAI's form, with JSON Schema's type names."""
     return {
         "name": tool.name,
         "description": tool.description,
@@ -103,7 +100,7 @@ def json_schema(d: Draw, tool: Tool) -> dict[str, Any]:
 
 
 def openai(d: Draw, tool: Tool) -> dict[str, Any]:
-    """The same, wrapped."""
+    """Document a tool in OpenAI's form."""
     return {"type": "function", "function": json_schema(d, tool)}
 
 
@@ -111,11 +108,11 @@ PRINTERS: Mapping[str, Sequence[tuple[Printer, float]]] = {
     "api-bank": ((api_bank, 0.6), (reduced, 0.4)),
     "bfcl": ((bfcl, 0.7), (json_schema, 0.2), (openai, 0.1)),
 }
-"""Template -> what may stand in its prompts, with shares."""
+"""Template -> the forms in its prompts, with their shares."""
 
 
 def print_tools(d: Draw, tools: Sequence[Tool], template: str) -> tuple[dict[str, Any], ...]:
-    """All tools in one of the template's ways, in random sequence."""
+    """Document all tools in one of the template's forms, in random order."""
     printers, shares = zip(*PRINTERS[template], strict=True)
     [printer] = d.choices(printers, shares)
     shown = list(tools)

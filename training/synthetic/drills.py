@@ -1,20 +1,21 @@
-"""Copying drills: the short exercises that the curriculum starts with, and that fill the ends of rows.
+"""Copying drills: short exercises that the curriculum starts with and that fill the ends of rows.
 
-A transformer learns to copy far sooner from short texts that are mostly copies than from long prompts where few tokens
-are. Two kinds: repeated random token ids, and statements recalled by key in the form of a call.
+A transformer learns to copy much sooner from short texts that are mostly copies than from long prompts with few copied
+tokens. There are two kinds: repeated random token ids, and statements to be repeated as calls.
 """
 
 from tooldecoding.formats.call_format import Call
 from training.encoding.encode import CONTEXT, VALUE, Encoded
-from training.example import FORMS, Answer, Segment
+from training.example import TEMPLATES, Answer, Segment
 from training.synthetic.concepts import CONCEPTS
 from training.synthetic.lexicon import Draw
+from training.synthetic.parameters import spoken
 
 
 def repeated_ids(d: Draw, first: int, vocabulary: int, most_tokens: int) -> Encoded:
-    """Random ids from ``first`` on, then the same once or twice more; the repetitions are to be learnt.
+    """Draw random ids in ``first`` to ``vocabulary``, repeated once or twice; only the repetitions are learnt.
 
-    At most 144 tokens; fewer than 4 are context.
+    At most 144 tokens. Fewer than 4 are all context.
     """
     times = d.randint(2, 3)
     length = d.randint(4, 48)
@@ -33,8 +34,8 @@ def _key(d: Draw) -> str:
 
 
 def recall(d: Draw, template: str) -> list[Segment]:
-    """``User: key value, …`` then calls with the same keys and values, in other orders."""
-    form = FORMS[template]
+    """Draw lines ``User: name, key value, …``, each followed by calls with the same keys and values in other orders."""
+    prompt = TEMPLATES[template]
     out: list[Segment] = []
     before = ""
     for _ in range(d.randint(1, 4)):
@@ -42,7 +43,7 @@ def recall(d: Draw, template: str) -> list[Segment]:
         for _ in range(d.randint(1, 4)):
             told[_key(d)] = d.choice(CONCEPTS).sample(d)
         link = d.choice([" ", " is ", ": ", " = ", " should be "])
-        text = ", ".join(f"{key.replace('_', ' ')}{link}{said}" for key, (said, _) in told.items())
+        text = ", ".join(f"{spoken(key)}{link}{said}" for key, (said, _) in told.items())
         name = "".join(part.capitalize() for part in _key(d).split("_"))
         for repetition in range(d.choice([1, 1, 2])):
             keys = list(told)
@@ -50,7 +51,7 @@ def recall(d: Draw, template: str) -> list[Segment]:
             if repetition == 0:
                 before += f"User: {name}, {text}\n"
             answer = Answer((Call(name, {key: told[key][1] for key in keys}),))
-            written = form.call_format.render(answer.calls) + "\n"
-            out += [Segment(before + form.ending), Segment(written, answer)]
+            written = prompt.call_format.render(answer.calls) + "\n"
+            out += [Segment(before + prompt.ending), Segment(written, answer)]
             before = ""
     return out

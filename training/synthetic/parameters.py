@@ -1,4 +1,4 @@
-"""Parameters of synthetic tools: documented in one wording, told by the user in another."""
+"""Parameters of synthetic tools: the documentation uses one wording, the user another."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from training.synthetic.values import joined
 
 @dataclass(frozen=True)
 class Said:
-    """A value as a whole clause, alone, and as the call carries it."""
+    """A value as a clause of a request, as an answer to a question, and as the call has it."""
 
     clause: str
     alone: str
@@ -22,7 +22,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter with its JSON Schema; ``say`` draws a value; ``default`` is ``None`` where there is none."""
+    """A parameter with its JSON Schema; ``say`` draws a value, ``default`` is ``None`` if there is no default."""
 
     key: str
     schema: Mapping[str, Any]
@@ -38,12 +38,17 @@ GENERIC = (
 )  # fmt: skip
 
 
-def _words(key: str) -> str:
-    return key.replace("_", " ")
+def spoken(name: str) -> str:
+    """Return a key or verb as words."""
+    return name.replace("_", " ")
+
+
+def _generic_clauses(key: str) -> tuple[str, ...]:
+    return tuple(clause.replace("{k}", spoken(key)) for clause in GENERIC)
 
 
 def _restyled(d: Draw, key: str) -> str:
-    """The key in another case, now and then."""
+    """Return the key, at times in another style."""
     parts = key.split("_")
     shape = d.random()
     if shape < 0.1:
@@ -56,21 +61,18 @@ def _restyled(d: Draw, key: str) -> str:
 
 
 def _from_concept(d: Draw, concept: Concept, thing: str) -> tuple[str, str, tuple[str, ...]]:
-    """Key, description and clauses."""
+    """Draw key, description and clauses."""
     key, description = d.choice(concept.keys), d.choice(concept.descriptions)
     shape = d.random()
     if shape < 0.2:
         noun = d.choice(d.words.nouns) if d.chance(0.8) else d.pseudo_word()
         key = f"{noun}_{key}"
-        return key, f"{description} ({noun})", tuple(c.replace("{k}", _words(key)) for c in GENERIC)
+        return key, f"{description} ({noun})", _generic_clauses(key)
     if shape < 0.28:
-        return (
-            d.choice([d.pseudo_word(), f"param{d.randint(1, 9)}", "value", "input", "arg", "q", "p1", "p2"]),
-            description,
-            concept.clauses,
-        )
+        key = d.choice([d.pseudo_word(), f"param{d.randint(1, 9)}", "value", "input", "arg", "q", "p1", "p2"])
+        return key, description, concept.clauses
     if shape < 0.4:
-        return key, f"The {_words(key)}.", tuple(c.replace("{k}", _words(key)) for c in GENERIC)
+        return key, f"The {spoken(key)}.", _generic_clauses(key)
     if shape < 0.55:
         description = f"{description} of the {thing}" if " " not in description[-4:] else description
     return key, description, concept.clauses
@@ -82,12 +84,10 @@ def _say_concept(concept: Concept, clauses: tuple[str, ...], d: Draw) -> Said:
 
 
 def concept_parameter(d: Draw, concept: Concept, thing: str, required: bool) -> Parameter:
-    """A parameter of one meaning."""
+    """Draw a parameter of one meaning."""
     key, description, clauses = _from_concept(d, concept, thing)
     say = partial(_say_concept, concept, clauses)
-    default = None
-    if not required and d.chance(0.5):
-        default = concept.sample(d)[1]
+    default = concept.sample(d)[1] if not required and d.chance(0.5) else None
     if d.chance(0.12):
         description += f", e.g. {concept.sample(d)[1]}"
     return Parameter(_restyled(d, key), concept.schema, description, required, say, default)
@@ -95,13 +95,13 @@ def concept_parameter(d: Draw, concept: Concept, thing: str, required: bool) -> 
 
 def _say_choice(members: Mapping[str, tuple[str, ...]], clauses: tuple[str, ...], d: Draw) -> Said:
     value = d.choice(list(members))
-    said = d.choice([value.replace("_", " "), *members[value]]) if d.chance(0.75) else value
+    said = d.choice([spoken(value), *members[value]]) if d.chance(0.75) else value
     return Said(d.choice(clauses).replace("{v}", said), said, value)
 
 
 def choice_parameter(d: Draw, choice: Choice, required: bool) -> Parameter:
-    """A parameter with members, in various spellings; now and then the members are arbitrary words."""
-    members: Mapping[str, tuple[str, ...]] = choice.members
+    """Draw an enum parameter; its members are at times respelled, fewer, or arbitrary words."""
+    members = choice.members
     key, description, clauses = d.choice(choice.keys), d.choice(choice.descriptions), choice.clauses
     if d.chance(0.3):
         drawn = d.sample(list(d.words.things), d.randint(2, 5))
@@ -110,7 +110,7 @@ def choice_parameter(d: Draw, choice: Choice, required: bool) -> Parameter:
         noun = d.choice(d.words.nouns)
         key, description = f"{noun}_{d.choice(['type', 'kind', 'mode', 'category'])}", f"Kind of {noun}"
         members = dict.fromkeys(drawn, ())
-        clauses = tuple(c.replace("{k}", _words(key)) for c in GENERIC)
+        clauses = _generic_clauses(key)
     elif d.chance(0.25):
         respell = d.choice([str.upper, str.capitalize, str.title])
         members = {respell(member): said for member, said in members.items()}
@@ -132,7 +132,7 @@ def _say_flag(flag: Flag, d: Draw) -> Said:
 
 
 def flag_parameter(d: Draw, flag: Flag, required: bool) -> Parameter:
-    """A truth value."""
+    """Draw a boolean parameter."""
     default = d.chance(0.3) if not required and d.chance(0.7) else None
     key = _restyled(d, d.choice(flag.keys))
     return Parameter(key, {"type": "boolean"}, d.choice(flag.descriptions), required, partial(_say_flag, flag), default)
@@ -145,7 +145,7 @@ def _say_object(parts: tuple[Parameter, ...], d: Draw) -> Said:
 
 
 def object_parameter(d: Draw, required: bool) -> Parameter:
-    """An object with two or three documented keys."""
+    """Draw a parameter that is an object with two or three documented keys."""
     noun = d.choice(d.words.nouns)
     groups = d.sample([g for g in GROUPS if g != "list"], d.randint(2, 3))
     parts: dict[str, Parameter] = {}
@@ -169,7 +169,7 @@ def _say_items(noun_key: str, count_key: str, d: Draw) -> Said:
 
 
 def items_parameter(d: Draw, required: bool) -> Parameter:
-    """A list of objects with a name and a number."""
+    """Draw a parameter that is a list of objects, each with a name and a number."""
     noun_key, count_key = d.choice(["item", "name", "dish", "product"]), d.choice(["quantity", "count", "amount"])
     item = {
         "type": "object",
@@ -185,7 +185,7 @@ def items_parameter(d: Draw, required: bool) -> Parameter:
 
 
 def draw_parameters(d: Draw, count: int, thing: str, optional_share: float, nested: bool) -> tuple[Parameter, ...]:
-    """Parameters with distinct keys; often two of like values, which only the wording tells apart."""
+    """Draw parameters with distinct keys; often several have similar values and only the wording tells them apart."""
     concepts: list[Concept] = []
     if count > 1 and d.chance(0.5):
         group = d.choice([g for g, members in GROUPS.items() if len(members) > 1])

@@ -1,11 +1,11 @@
-"""Synthetic one-shot requests: one or several calls at once, or none where no tool fits."""
+"""Synthetic single requests: for one call, for several at once, or for none because no tool fits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import Utterance
-from training.example import FORMS, Answer, Example, ExampleTurn
+from training.example import TEMPLATES, Answer, Example, ExampleTurn
 from training.synthetic.documentation import print_tools
 from training.synthetic.lexicon import Draw
 from training.synthetic.parameters import Parameter, Said
@@ -27,7 +27,7 @@ IDLE_REQUESTS = (
 
 @dataclass(frozen=True)
 class Size:
-    """How large a synthetic example may grow: tools, parameters of a tool, answers; ``nested`` allows objects."""
+    """Most tools, parameters of a tool and answers of a synthetic example; ``nested`` allows objects."""
 
     tools: int = 3
     parameters: int = 5
@@ -36,17 +36,17 @@ class Size:
 
 
 def sentence_case(text: str) -> str:
-    """The text with a capital at its beginning."""
+    """Return the text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
-def choose(d: Draw, tool: Tool, optional_share: float = 0.4) -> list[tuple[Parameter, Said]]:
-    """The parameters that a user fills, in documentation order, with what is said of each."""
-    return [(p, p.say(d)) for p in tool.parameters if p.required or d.chance(optional_share)]
+def choose(d: Draw, tool: Tool) -> list[tuple[Parameter, Said]]:
+    """Draw the parameters that a user fills, in documentation order, each with what the user says."""
+    return [(p, p.say(d)) for p in tool.parameters if p.required or d.chance(0.4)]
 
 
 def chatter(d: Draw) -> str:
-    """Something that has nothing to do with the call."""
+    """Draw a sentence that has nothing to do with the call."""
     return d.choice(
         [
             "Hi there!",
@@ -65,7 +65,7 @@ def chatter(d: Draw) -> str:
 
 
 def tell(d: Draw, action: str, said: Sequence[Said]) -> str:
-    """A request with all that is said for it, in one sentence or in several."""
+    """Write a request with all its clauses, in one sentence or several."""
     request = d.choice(REQUESTS).format(a=action)
     clauses = [s.clause for s in said]
     d.shuffle(clauses)
@@ -86,14 +86,14 @@ def tell(d: Draw, action: str, said: Sequence[Said]) -> str:
 
 
 def ask_once(d: Draw, tool: Tool) -> tuple[str, tuple[Call, ...]]:
-    """A request and its one call."""
+    """Draw a request and its one call."""
     chosen = choose(d, tool)
     call = Call(tool.name, {p.key: s.value for p, s in chosen})
     return tell(d, tool.action(d), [s for _, s in chosen]), (call,)
 
 
 def ask_again(d: Draw, tool: Tool) -> tuple[str, tuple[Call, ...]]:
-    """One tool with several values for one parameter, the others being the same for all calls."""
+    """Draw a request for several calls of one tool that differ in one parameter."""
     chosen = choose(d, tool)
     if not chosen:
         return ask_once(d, tool)
@@ -107,7 +107,7 @@ def ask_again(d: Draw, tool: Tool) -> tuple[str, tuple[Call, ...]]:
 
 
 def ask_several(d: Draw, tools: Sequence[Tool]) -> tuple[str, tuple[Call, ...]]:
-    """Requests for several tools, one after the other."""
+    """Draw a request for one call of each of several tools."""
     asked = [ask_once(d, tool) for tool in tools]
     link = d.choice([" Also, ", " Then ", " After that, ", " And ", " Finally, ", " "])
     first, *rest = (text for text, _ in asked)
@@ -116,7 +116,7 @@ def ask_several(d: Draw, tools: Sequence[Tool]) -> tuple[str, tuple[Call, ...]]:
 
 
 def ask_in_vain(d: Draw, tools: Sequence[Tool]) -> str:
-    """A request that none of the tools fits: another verb or thing, or nothing that tools do."""
+    """Draw a request that none of the tools fits: for another thing, or for nothing that tools do."""
     if d.chance(0.3):
         idle = d.choice(IDLE_REQUESTS).format(x=phrase(d), c=city(d), p=person(d))
         return sentence_case(idle) + d.choice(["?", ".", ""])
@@ -128,20 +128,20 @@ def ask_in_vain(d: Draw, tools: Sequence[Tool]) -> str:
 
 
 def make_questions(d: Draw, size: Size, template: str) -> Example:
-    """Tools and one to ``size.calls`` requests, each answered at once."""
+    """Draw tools and one to ``size.calls`` requests, each answered at once."""
     tools = make_tools(d, d.randint(1, size.tools), size.parameters, size.nested)
-    form = FORMS[template]
+    prompt = TEMPLATES[template]
     turns: list[ExampleTurn] = []
     for _ in range(d.randint(1, size.calls)):
         shape = d.random()
         if shape < 0.07:
             turns += [Utterance("user", ask_in_vain(d, tools)), Answer(refusal=d.choice(REFUSALS))]
             continue
-        if form.call_format.parallel and shape < 0.22:
+        if prompt.call_format.parallel and shape < 0.22:
             text, calls = ask_again(d, d.choice(tools))
-        elif form.call_format.parallel and shape < 0.32 and len(tools) > 1:
+        elif prompt.call_format.parallel and shape < 0.32 and len(tools) > 1:
             text, calls = ask_several(d, d.sample(tools, d.randint(2, min(3, len(tools)))))
         else:
             text, calls = ask_once(d, d.choice(tools))
         turns += [Utterance("user", text), Answer(calls)]
-    return Example(print_tools(d, tools, template), {t.name: t.required for t in tools}, tuple(turns), form)
+    return Example(print_tools(d, tools, template), {t.name: t.required for t in tools}, tuple(turns), prompt)

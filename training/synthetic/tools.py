@@ -1,16 +1,16 @@
-"""Synthetic tools: a verb, a noun and parameters, each named in one way and spoken of in others."""
+"""Synthetic tools: a verb, a noun and parameters. Names use some words, descriptions and users use others."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from training.synthetic.lexicon import NOUN_SYNONYMS, VERB_GROUPS, Draw
-from training.synthetic.parameters import Parameter, draw_parameters
-from training.synthetic.words import SUFFIXES
+from training.synthetic.lexicon import Draw
+from training.synthetic.parameters import Parameter, draw_parameters, spoken
+from training.synthetic.words import NOUN_SYNONYMS, SUFFIXES, VERB_GROUPS
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool: what it does is a verb of ``verbs``, done to ``thing``."""
+    """A tool that does something (one of ``verbs``, which mean the same) to ``thing``."""
 
     name: str
     verbs: Sequence[str]
@@ -24,8 +24,8 @@ class Tool:
         return [p.key for p in self.parameters if p.required]
 
     def action(self, d: Draw) -> str:
-        """What it does, as a user says it: another verb than the name's, another noun where there is one."""
-        verb = d.choice(list(self.verbs)).replace("_", " ")
+        """Draw a user's words for what the tool does: any of its verbs, at times a synonym of its noun."""
+        verb = spoken(d.choice(list(self.verbs)))
         *modifiers, noun = self.thing.split(" ")
         if d.chance(0.3):
             noun = d.choice(NOUN_SYNONYMS.get(noun, (noun,)))
@@ -34,7 +34,7 @@ class Tool:
 
 
 def styled(d: Draw, parts: Sequence[str]) -> str:
-    """A name in one of the spellings of names."""
+    """Join words to a name in a random style: CamelCase, snake_case, camelCase or dotted."""
     shape = d.random()
     if shape < 0.4:
         return "".join(p.capitalize() for p in parts)
@@ -48,7 +48,7 @@ def styled(d: Draw, parts: Sequence[str]) -> str:
 
 
 def _describe(d: Draw, verbs: Sequence[str], thing: str, parameters: Sequence[Parameter]) -> str:
-    verb = d.choice(list(verbs)).replace("_", " ")
+    verb = spoken(d.choice(list(verbs)))
     if d.chance(0.2):
         noun = thing.split(" ")[-1]
         thing = thing.replace(noun, d.choice(NOUN_SYNONYMS.get(noun, (noun,))))
@@ -69,7 +69,7 @@ def _describe(d: Draw, verbs: Sequence[str], thing: str, parameters: Sequence[Pa
 
 
 def make_tool(d: Draw, most_parameters: int, optional_share: float, nested: bool, like: Tool | None = None) -> Tool:
-    """A tool; ``like`` another one, it shares that one's verb or thing."""
+    """Draw a tool; if ``like`` is given, it shares that tool's verbs or thing."""
     verbs = d.choice(VERB_GROUPS)
     noun = d.choice(d.words.nouns) if d.chance(0.94) else d.pseudo_word()
     modifier = [d.choice(d.words.modifiers)] if d.chance(0.35) else []
@@ -91,7 +91,7 @@ def make_tool(d: Draw, most_parameters: int, optional_share: float, nested: bool
 
 
 def make_tools(d: Draw, count: int, most_parameters: int, nested: bool) -> list[Tool]:
-    """Tools with distinct names, some of them like another one."""
+    """Draw tools with distinct names; some resemble another one."""
     optional_share = d.choice([0.0, 0.2, 0.4, 0.6])
     drawn: dict[str, Tool] = {}
     while len(drawn) < count:

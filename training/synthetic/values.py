@@ -1,28 +1,18 @@
-"""Values: how a user says one, and what the call then carries."""
+"""Values: how a user says one, and what the call has."""
 
 import string
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Any
 
 from training.synthetic.lexicon import Draw
+from training.synthetic.words import FOREIGN, NUMBER_WORDS
 
 Sampler = Callable[[Draw], tuple[str, Any]]
-"""Draws a value: as it is said, as it is written."""
-
-NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-).split()
-
-FOREIGN = (
-    "东京|北京|上海|你好|天气|会议|数据|こんにちは|メモ|서울|안녕하세요|привет|Москва|école|señor|São Paulo|Zürich|"
-    "Köln|Málaga|niño|über|naïve|café au lait|crème brûlée|smörgåsbord|piñata|fête|Łódź|Kraków|Đà Nẵng|İzmir|Αθήνα"
-).split("|")
+"""Draws a value: what the user says, what the call has."""
 
 
 def same(draw_text: Callable[[Draw], Any]) -> Sampler:
-    """Values that are said as they are written."""
+    """Draw values that the user says as the call has them."""
 
     def sample(d: Draw) -> tuple[str, Any]:
         value = draw_text(d)
@@ -32,7 +22,7 @@ def same(draw_text: Callable[[Draw], Any]) -> Sampler:
 
 
 def one_of(field: str) -> Sampler:
-    """An entry of a list of the lexicon."""
+    """Draw entries of a list of the lexicon."""
     return same(lambda d: d.choice(getattr(d.words, field)))
 
 
@@ -57,14 +47,14 @@ def city(d: Draw) -> str:
 
 
 def city_and_state(d: Draw) -> tuple[str, str]:
-    """``Boston, MA``, from "Boston" or as it is."""
+    """``Boston, MA``, at times said as "Boston"."""
     name, state = d.choice(d.words.us_cities).split(":")
     written = f"{name}, {state}"
     return (name if d.chance(0.45) else written), written
 
 
 def country_code(d: Draw) -> tuple[str, str]:
-    """``FR``, from "France" or as it is."""
+    """``FR``, often said as "France"."""
     name, code = d.choice(d.words.countries).split(":")
     return (name if d.chance(0.6) else code), code
 
@@ -90,7 +80,7 @@ def user_name(d: Draw) -> str:
 
 
 def password(d: Draw) -> str:
-    """A password as people write them in examples, or a random one."""
+    """A password as in examples, or a random one."""
     if d.chance(0.5):
         return d.choice(["pass", "secret", "pw", "key", d.pseudo_word(), d.pseudo_word()]) + str(d.randint(0, 99999))
     alphabet = string.ascii_letters + string.digits + "!@#$%"
@@ -105,7 +95,7 @@ def token(d: Draw) -> str:
 
 
 def identifier(d: Draw) -> str:
-    """An id of digits, mostly with something before it."""
+    """An id of digits, mostly with a prefix."""
     prefix = d.choice(["", "", "A", "ORD-", "ID", "TX_", "#", d.pseudo_word(1).upper() + "-"])
     return prefix + "".join(d.choice(string.digits) for _ in range(d.randint(3, 9)))
 
@@ -160,59 +150,6 @@ def street(d: Draw) -> str:
     """A street with its number."""
     name = d.choice([last_name(d), d.choice(d.words.adjectives).capitalize(), d.choice(d.words.things).capitalize()])
     return f"{d.randint(1, 999)} {name} {d.choice(['Street', 'Avenue', 'Road', 'Lane', 'St', 'Drive'])}"
-
-
-def _moment(d: Draw) -> datetime:
-    minutes = 30 * d.randrange(48) if d.chance(0.8) else d.randrange(1440)
-    return datetime(d.randint(2015, 2027), 1, 1) + timedelta(days=d.randrange(365), minutes=minutes)
-
-
-def _ordinal(day: int) -> str:
-    return f"{day}{'th' if 10 < day < 14 else {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10, 'th')}"
-
-
-def _said_day(d: Draw, moment: datetime) -> str:
-    month, day, year = moment.strftime("%B"), moment.day, moment.year
-    if d.chance(0.25):
-        month = month[:3]
-    return d.choice([f"{month} {day}, {year}", f"{month} {_ordinal(day)}, {year}", f"{_ordinal(day)} of {month} {year}",
-                     f"{day} {month} {year}"])  # fmt: skip
-
-
-def _said_time(d: Draw, moment: datetime) -> str:
-    hour = moment.hour % 12 or 12
-    half = d.choice(["am", " AM"]) if moment.hour < 12 else d.choice(["pm", " PM"])
-    minute = f":{moment.minute:02d}" if moment.minute or d.chance(0.4) else ""
-    return f"{hour}{minute}{half}"
-
-
-def date(d: Draw) -> tuple[str, str]:
-    """``2023-07-15``, often from "July 15th, 2023"."""
-    moment = _moment(d)
-    written = moment.strftime("%Y-%m-%d")
-    return (written if d.chance(0.5) else _said_day(d, moment)), written
-
-
-def slashed_date(d: Draw) -> tuple[str, str]:
-    """``07/15/2023``, often from "July 15th, 2023"."""
-    moment = _moment(d)
-    written = moment.strftime("%m/%d/%Y")
-    return (written if d.chance(0.5) else _said_day(d, moment)), written
-
-
-def date_time(d: Draw) -> tuple[str, str]:
-    """``2023-07-15 14:00:00``, sometimes from its spoken form."""
-    moment = _moment(d)
-    written = moment.strftime("%Y-%m-%d %H:%M:%S")
-    day, time = d.choice([moment.strftime("%Y-%m-%d"), _said_day(d, moment)]), _said_time(d, moment)
-    return d.choice([written, written, f"{day} at {time}", f"{day}, {time}"]), written
-
-
-def clock(d: Draw) -> tuple[str, str]:
-    """``14:30``, often from "2:30 pm"."""
-    moment = _moment(d)
-    written = moment.strftime("%H:%M")
-    return (written if d.chance(0.4) else _said_time(d, moment)), written
 
 
 def formula(d: Draw) -> str:
@@ -274,12 +211,12 @@ def code(d: Draw) -> str:
 
 
 def upper_code(d: Draw) -> str:
-    """Two to five capitals, as a ticker."""
+    """Two to five capitals, such as a ticker symbol."""
     return "".join(d.choice(string.ascii_uppercase) for _ in range(d.randint(2, 5)))
 
 
 def whole(low: int, high: int) -> Sampler:
-    """A whole number, small ones sometimes in words, large ones sometimes with separators."""
+    """Draw whole numbers; users say some small ones in words and some large ones with separators."""
 
     def sample(d: Draw) -> tuple[str, int]:
         value = d.randint(low, high) if d.chance(0.7) or high < 100 else d.randint(-(-low // 100), high // 100) * 100
@@ -293,7 +230,7 @@ def whole(low: int, high: int) -> Sampler:
 
 
 def decimal(low: float, high: float, signed: bool = False) -> Sampler:
-    """A decimal number; a whole one is said without its point and written with it."""
+    """Draw decimal numbers; users often say a whole one without its point."""
 
     def sample(d: Draw) -> tuple[str, float]:
         value = round(d.uniform(low, high), d.choice([1, 1, 2, 2, 3]))
@@ -308,14 +245,14 @@ def decimal(low: float, high: float, signed: bool = False) -> Sampler:
 
 
 def joined(d: Draw, parts: list[str]) -> str:
-    """``a, b and c``."""
+    """Return ``a, b and c``."""
     if len(parts) < 2:
         return "".join(parts)
     return ", ".join(parts[:-1]) + d.choice([" and ", ", and ", ", "]) + parts[-1]
 
 
 def listed(sample: Sampler, low: int = 1, high: int = 4) -> Sampler:
-    """A list of distinct values, said as ``a, b and c``; of numbers sometimes as it is written."""
+    """Draw lists of distinct values, said as ``a, b and c``; numbers at times as the call has them."""
 
     def draw(d: Draw) -> tuple[str, list[Any]]:
         found: dict[str, tuple[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""Word lists of the synthetic generator (our own)."""
+"""Word lists of the synthetic material (our own)."""
 
 NOUNS = (
     "account address agenda agreement album alarm alert appointment archive article asset attendance auction "
@@ -23,12 +23,6 @@ NOUNS = (
     "topic tour tournament trade trail train training transaction transcript translation trip truck user vaccine "
     "vehicle venue version video visa visit volunteer voucher wallet warehouse warranty weather website wedding "
     "wiki workout zone"
-).split()
-
-HELD_OUT_NOUNS = (
-    "aquarium bakery beehive canal ceremony citizen comet compass dentist envoy fabric festival fossil glacier "
-    "greenhouse harbor helmet island jacket ladder lantern mirror nursery orchard parade piano pottery quarry "
-    "railway satellite skateboard telescope tractor turbine umbrella vineyard violin windmill yacht zoo"
 ).split()
 
 MODIFIERS = (
@@ -86,8 +80,7 @@ COMPANIES = (
 
 DISHES = (
     "pizza|sushi|tacos|burger|ramen|pad thai|lasagna|salad|chicken curry|pancakes|fried rice|tomato soup|"
-    "fish and chips|"
-    "dumplings|kebab|falafel|paella|risotto|apple pie|cheesecake|omelette|noodles|burrito|steak|beef stew|ice cream"
+    "fish and chips|dumplings|kebab|falafel|paella|risotto|apple pie|cheesecake|omelette|noodles|burrito|steak|beef stew|ice cream"
 ).split("|")
 
 GENRES = (
@@ -124,4 +117,133 @@ PLACES = (
     "conference room|coffee shop|city hall|central park|main office|meeting room|town square|train station|"
     "sports center|public library|second floor|north gate|old harbor|lake house|science museum|shopping mall|"
     "community center|bus terminal|airport|cafeteria|lobby|rooftop bar|art gallery|training hall|headquarters|gym"
+).split("|")
+
+VERB_GROUPS: tuple[tuple[str, ...], ...] = tuple(
+    tuple(group.split())
+    for group in (
+        "book reserve schedule arrange",
+        "create add make register set_up open new",
+        "get fetch retrieve show look_up view read",
+        "search find query look_for discover",
+        "list show_all enumerate get_all",
+        "delete remove erase clear drop",
+        "cancel call_off abort",
+        "update modify change edit adjust",
+        "send deliver dispatch forward",
+        "share post publish",
+        "check verify validate inspect",
+        "calculate compute work_out determine",
+        "convert transform turn",
+        "estimate predict forecast",
+        "translate interpret",
+        "compare contrast",
+        "buy purchase order",
+        "pay settle",
+        "sell trade",
+        "rent hire lease",
+        "play start run launch",
+        "stop pause halt end",
+        "track follow monitor watch",
+        "recommend suggest propose",
+        "rate review score",
+        "record log save store",
+        "upload import attach",
+        "download export",
+        "assign allocate give",
+        "move transfer relocate",
+        "enable turn_on activate switch_on",
+        "disable turn_off deactivate switch_off",
+        "lock block",
+        "unlock release",
+        "approve accept confirm",
+        "reject decline refuse",
+        "analyze examine evaluate study",
+        "summarize condense",
+        "sort rank arrange_by",
+        "filter narrow_down select",
+        "generate produce build",
+        "print display",
+        "remind alert notify",
+        "invite ask_to_join",
+        "join enter sign_up_for",
+        "leave quit exit",
+        "repair fix",
+        "return give_back refund",
+        "measure count",
+        "solve resolve",
+    )
+)
+"""Verbs that mean nearly the same. The first two of a group name most tools; users say any of them."""
+
+NOUN_SYNONYMS: dict[str, tuple[str, ...]] = {
+    "account": ("profile", "user account"),
+    "appointment": ("visit", "consultation"),
+    "bill": ("invoice", "charges"),
+    "bus": ("coach",),
+    "company": ("firm", "business"),
+    "customer": ("client", "buyer"),
+    "delivery": ("shipment", "parcel"),
+    "device": ("gadget", "machine"),
+    "doctor": ("physician",),
+    "document": ("paper", "file"),
+    "employee": ("worker", "staff member"),
+    "error": ("mistake", "fault"),
+    "event": ("happening", "occasion"),
+    "exam": ("test",),
+    "fee": ("charge", "cost"),
+    "film": ("movie",),
+    "flight": ("plane", "plane ticket"),
+    "forecast": ("outlook", "prediction"),
+    "gift": ("present",),
+    "hotel": ("place to stay", "accommodation"),
+    "house": ("home",),
+    "image": ("picture", "photo"),
+    "job": ("position", "work"),
+    "journey": ("trip", "travel"),
+    "loan": ("credit",),
+    "location": ("place", "spot"),
+    "mail": ("letter", "email"),
+    "meal": ("food", "dinner"),
+    "medicine": ("drug", "medication"),
+    "meeting": ("get-together", "session"),
+    "member": ("participant",),
+    "message": ("text", "note"),
+    "movie": ("film",),
+    "note": ("memo",),
+    "order": ("purchase",),
+    "payment": ("transaction",),
+    "phone": ("mobile",),
+    "photo": ("picture", "image"),
+    "price": ("cost", "rate"),
+    "product": ("item", "article"),
+    "property": ("house", "real estate"),
+    "reservation": ("booking",),
+    "restaurant": ("place to eat", "diner"),
+    "reminder": ("alert", "note"),
+    "ride": ("cab", "taxi"),
+    "room": ("place",),
+    "route": ("way", "directions"),
+    "salary": ("pay", "wage"),
+    "school": ("college",),
+    "song": ("track", "tune"),
+    "stock": ("share", "shares"),
+    "store": ("shop",),
+    "task": ("to-do", "job"),
+    "ticket": ("admission",),
+    "train": ("rail",),
+    "vehicle": ("car",),
+    "weather": ("weather conditions", "temperature"),
+    "website": ("page", "site"),
+}
+"""Noun -> other words that users say for it."""
+
+NUMBER_WORDS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+).split()
+
+FOREIGN = (
+    "东京|北京|上海|你好|天气|会议|数据|こんにちは|メモ|서울|안녕하세요|привет|Москва|école|señor|São Paulo|Zürich|"
+    "Köln|Málaga|niño|über|naïve|café au lait|crème brûlée|smörgåsbord|piñata|fête|Łódź|Kraków|Đà Nẵng|İzmir|Αθήνα"
 ).split("|")
