@@ -1,1 +1,1 @@
-"""The reference model: generator of tools and dialogues, SGD, tokenizer, network, training, held-out measurement."""
+"""Training of the reference model, from a checkout: ``train``, ``evaluate`` and ``held_out`` are the commands."""

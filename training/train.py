@@ -1,180 +1,37 @@
 """Train the reference model from nothing: ``python -m training.train --config configs/reference.yaml``.
 
-The learning rate and the curriculum follow the share of the token budget that has passed. An interrupted run (SIGINT,
-SIGTERM) saves its state and goes on from there when the command is given again, with another budget if need be.
+SIGINT and SIGTERM save the run and end it after the current update; the same command goes on with it.
 """
 
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import torch
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from transformers import PreTrainedTokenizerFast
 from transformers.utils import logging
 
-from lookup.errors import ToolDecodingError
 from tooldecoding.cli.ending import end_well
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError
-from tooldecoding.models.loading import find_device, load_tokenizer
-from training.copying import wire
-from training.evaluate import count
-from training.learner import Learner
-from training.material import Material, encode_held_out, held_out_examples, sample_texts
-from training.network import Network
-from training.packing import Batch
-from training.prefetch import batches_from
-from training.run_files import RunFiles
-from training.settings import TrainingSettings, read_settings
-from training.sgd import SgdDialogues
-from training.tokenizer import train_tokenizer
+from tooldecoding.models.loading import find_device
+from training.run.settings import TrainingSettings, read_settings
+from training.run.training_run import TrainingRun
 
-LOG_SECONDS = 20.0
-HELD_OUT_TOKENS = 1024
-TOKENIZER_TEXTS = 4000
+CONFIG = Path("configs/reference.yaml")
 
 
-class Training:
-    """A run: made anew or from its saved state, then ``run``."""
-
-    def __init__(self, settings: TrainingSettings, console: Console, device: torch.device) -> None:
-        self.settings, self.console = settings, console
-        self.files = RunFiles(Path(settings.runs))
-        torch.set_num_threads(settings.threads)
-        folder = Path(settings.sgd) if settings.sgd else None
-        if folder is not None and not (folder / "train.jsonl.gz").is_file():
-            raise ConfigError(f"sgd: {folder} has no train.jsonl.gz; give the folder of the data, or '' for none")
-        sgd = SgdDialogues(folder, "train") if folder else None
-        state = self.files.load_state()
-        shape = settings.model.shape()
-        self.tokenizer = self._tokenizer(sgd, state)
-        torch.manual_seed(settings.seed)
-        network = Network(shape, self.tokenizer, settings.compiled)
-        wire(network)
-        self.learner = Learner(network, settings.muon_rate, settings.adam_rate, device)
-        self.step, self.tokens, self.seconds = 0, 0, 0.0
-        if state is not None:
-            self._resume(state)
-        self.material = Material(settings, self.tokenizer, sgd)
-        held_out = held_out_examples(folder, settings.held_out)
-        self.held_out_length = min(HELD_OUT_TOKENS, max(n for stage in settings.stages for n in stage.lengths))
-        self.held_out = {n: encode_held_out(e, self.tokenizer, self.held_out_length) for n, e in held_out.items()}
-        self.stopped = False
-
-    @property
-    def progress(self) -> float:
-        """The share of the budget that has passed."""
-        return self.tokens / self.settings.budget
-
-    def _tokenizer(self, sgd: SgdDialogues | None, state: dict[str, Any] | None) -> PreTrainedTokenizerFast:
-        if state is not None:
-            return load_tokenizer(str(self.files.model))
-        texts = sample_texts(self.settings, sgd, TOKENIZER_TEXTS)
-        tokenizer = train_tokenizer(texts, self.settings.model.vocabulary)
-        tokenizer.save_pretrained(self.files.model)
-        return tokenizer
-
-    def _resume(self, state: dict[str, Any]) -> None:
-        model = self.settings.model.model_dump()
-        if state.get("model") != model or state.get("seed") != self.settings.seed:
-            raise ConfigError(
-                f"{self.files.state} belongs to the model {state.get('model')} with seed {state.get('seed')}; "
-                f"the settings say {model} with seed {self.settings.seed}; choose another folder with --runs"
-            )
-        self.learner.load(state)
-        self.step, self.tokens, self.seconds = state["step"], state["tokens"], state["seconds"]
-        self.files.rows(until_step=self.step)
-
-    def save(self) -> None:
-        """Write model, state, scores and curve."""
-        self.files.save_model(self.learner.network, self.tokenizer)
-        self.files.save_state(
-            {
-                **self.learner.state(),
-                "model": self.settings.model.model_dump(),
-                "seed": self.settings.seed,
-                "step": self.step,
-                "tokens": self.tokens,
-                "seconds": self.seconds,
-            }
-        )
-
-    def report(self) -> None:
-        """Score held-out material; log, print and plot it."""
-        scores = {
-            name: count(items, self.learner.right(items, self.held_out_length)) for name, items in self.held_out.items()
-        }
-        rows = {name: asdict(score) for name, score in scores.items()}
-        self.files.append({"step": self.step, "tokens": self.tokens, "seconds": self.seconds, "held_out": rows})
-        for name, s in scores.items():
-            self.console.print(
-                f"  {name}: tokens {s.token_accuracy:.3f}, names {s.names:.3f}, each value {s.each_value:.3f}, "
-                f"all values {s.all_values:.3f}, exact {s.exact:.3f} of {s.answers}"
-            )
-        self.files.plot()
-
-    def run(self, advance: Callable[[int], None]) -> None:
-        """Train until the budget is used up or ``stopped`` is set; ``advance`` hears of the tokens of each update."""
-        settings = self.settings
-        losses: list[tuple[float, float]] = []
-        began = logged = saved = time.monotonic()
-        before, drawn = self.seconds, 0.0
-        made = batches_from(self.material, self.step, settings.workers)
-        while self.progress < 1 and not self.stopped:
-            drawing = time.monotonic()
-            batches = self._next(made)
-            drawn += time.monotonic() - drawing
-            losses.append(self.learner.step(batches, settings.rate_at(self.progress)))
-            self.step += 1
-            self.tokens += settings.step_tokens
-            advance(settings.step_tokens)
-            now = time.monotonic()
-            self.seconds = before + now - began
-            if now - logged > LOG_SECONDS or self.progress >= 1 or self.stopped:
-                self._log(losses, now - logged, drawn)
-                logged, losses, drawn = now, [], 0.0
-            if now - saved > 60 * settings.checkpoint_minutes and self.progress < 1:
-                self.save()
-                self.report()
-                saved = logged = time.monotonic()
-        made.close()
-        self.save()
-        if not self.stopped:
-            self.report()
-
-    def _next(self, made: Iterator[list[Batch]]) -> list[Batch]:
-        try:
-            return next(made)
-        except Exception:
-            self.save()  # what was learnt is kept, whatever is wrong with the material
-            raise
-
-    def _log(self, losses: list[tuple[float, float]], seconds: float, drawn: float) -> None:
-        loss, right = (sum(column) / len(losses) for column in zip(*losses, strict=True))
-        speed = len(losses) * self.settings.step_tokens / seconds
-        row = {"step": self.step, "tokens": self.tokens, "seconds": round(self.seconds, 1), "loss": loss}
-        self.files.append(row | {"accuracy": right, "tokens_per_second": round(speed)})
-        self.console.print(
-            f"{self.seconds:6.0f} s  step {self.step}  {self.tokens / 1e6:.2f}M tokens ({self.progress:.1%})  "
-            f"{speed:.0f}/s, {drawn / seconds:.0%} for data  loss {loss:.3f}  accuracy {right:.3f}"
-        )
-
-
-def run_training(settings: TrainingSettings, console: Console, device: torch.device) -> Training:
-    """One run, with progress where the console is a terminal; SIGINT and SIGTERM end it after the current update."""
-    training = Training(settings, console, device)
-    size = sum(p.numel() for p in training.learner.network.to_llama().parameters())
-    console.print(f"{size:,} parameters, {len(training.tokenizer):,} tokens in the vocabulary, at step {training.step}")
+def run_training(settings: TrainingSettings, console: Console, device: torch.device) -> TrainingRun:
+    """Train, with a progress bar if the console is a terminal."""
+    run = TrainingRun(settings, console, device)
+    size = sum(p.numel() for p in run.learner.network.to_llama().parameters())
+    console.print(f"{size:,} parameters, {len(run.tokenizer):,} tokens in the vocabulary, at step {run.step}")
 
     def stop(*_: object) -> None:
-        training.stopped = True
+        run.stopped = True
 
     kept = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.1f} %"))
@@ -182,37 +39,32 @@ def run_training(settings: TrainingSettings, console: Console, device: torch.dev
         with Progress(
             *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, disable=not console.is_terminal
         ) as bar:
-            task = bar.add_task("training", total=settings.budget, completed=training.tokens)
-            training.run(lambda tokens: bar.advance(task, tokens))
+            task = bar.add_task("training", total=settings.budget, completed=run.tokens)
+            run.run(lambda tokens: bar.advance(task, tokens))
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
-    ended = "stopped" if training.stopped else "finished"
-    console.print(
-        f"{ended} after {training.step} updates and {training.tokens / 1e6:.2f}M tokens: {training.files.model}"
-    )
-    return training
+    ended = "stopped" if run.stopped else "finished"
+    console.print(f"{ended} after {run.step} updates and {run.tokens / 1e6:.2f}M tokens: {run.files.model}")
+    return run
 
 
 def main(
-    config: Annotated[Path, typer.Option(help="Settings of the run.")] = Path("configs/reference.yaml"),
+    config: Annotated[Path, typer.Option(help="Settings of the run.")] = CONFIG,
     runs: Annotated[str | None, typer.Option(help="Folder of the run, instead of the settings'.")] = None,
     budget: Annotated[int | None, typer.Option(help="Tokens to train on, instead of the settings'.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed, instead of the settings'.")] = None,
     sgd: Annotated[str | None, typer.Option(help="Folder of SGD ('' for none), instead of the settings'.")] = None,
     threads: Annotated[int | None, typer.Option(help="CPU threads, instead of the settings'.")] = None,
-    device: Annotated[str, typer.Option(help="cpu or cuda; by default a GPU where there is one.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu or cuda; by default a GPU if there is one.")] = "auto",
 ) -> None:
-    """Train the reference model; the same command again goes on with an interrupted run."""
+    """Train the reference model; the same command goes on with an interrupted run."""
     logging.disable_progress_bar()
-    console = Console(soft_wrap=True)
-    try:
-        demand_extra("eval", "matplotlib")  # for the curve
-        settings = read_settings(config, runs=runs, budget=budget, seed=seed, sgd=sgd, threads=threads)
-        run_training(settings, console, find_device(None if device == "auto" else device))
-    except ToolDecodingError as error:
-        print(f"error: {error}", file=sys.stderr)
-        raise typer.Exit(2) from None
+    demand_extra("eval", "matplotlib")  # for the curve
+    if config == CONFIG and not config.exists():
+        raise ConfigError(f"there is no {CONFIG} here; run this in the root of a checkout, or give --config")
+    settings = read_settings(config, runs=runs, budget=budget, seed=seed, sgd=sgd, threads=threads)
+    run_training(settings, Console(soft_wrap=True), find_device(None if device == "auto" else device))
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ from pathlib import Path
 from transformers import PreTrainedTokenizerFast
 
 from data import DATA
-from training.material import sample_texts
-from training.settings import TrainingSettings, read_settings
-from training.tokenizer import train_tokenizer
+from training.encoding.tokenizer import train_tokenizer
+from training.run.material import sample_texts
+from training.run.settings import TrainingSettings, read_settings
 
 SGD = DATA / "sgd"
 

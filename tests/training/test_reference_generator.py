@@ -11,18 +11,18 @@ import pytest
 from lookup import LookupDictionary, ToolSpec
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.documentation import Documentation
-from training.choices import CHOICES, FLAGS
-from training.concepts import CONCEPTS
-from training.dialogues import make_search
-from training.drills import recall, repeated_ids
-from training.encoding import CONTEXT
+from training.encoding.encode import CONTEXT
 from training.example import FORMS, Answer, Example, ordered, segments
-from training.lexicon import HELD_OUT, TRAINED, Draw
-from training.material import draw_synthetic
-from training.parameters import draw_parameters
-from training.printing import BFCL_TYPES, print_tools
-from training.questions import Size, make_questions
-from training.tools import make_tool, make_tools
+from training.run.material import draw_synthetic
+from training.synthetic.choices import CHOICES, FLAGS
+from training.synthetic.concepts import CONCEPTS
+from training.synthetic.dialogues import make_search
+from training.synthetic.documentation import BFCL_TYPES, print_tools
+from training.synthetic.drills import recall, repeated_ids
+from training.synthetic.lexicon import HELD_OUT, TRAINED, Draw
+from training.synthetic.parameters import draw_parameters
+from training.synthetic.questions import Size, make_questions
+from training.synthetic.tools import make_tool, make_tools
 
 SIZE = Size(tools=4, parameters=6, calls=4)
 
@@ -208,8 +208,8 @@ def test_drills_are_mostly_copies() -> None:
 
 
 def test_a_thing_named_like_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.tools.VERB_GROUPS", (("review",),))
-    monkeypatch.setattr("training.tools.NOUN_SYNONYMS", {})
+    monkeypatch.setattr("training.synthetic.tools.VERB_GROUPS", (("review",),))
+    monkeypatch.setattr("training.synthetic.tools.NOUN_SYNONYMS", {})
     d = Draw("review")
     like = make_tool(d, 2, 0.5, nested=False)
     drawn = [make_tool(d, 2, 0.5, nested=False, like=replace(like, thing="review")) for _ in range(300)]

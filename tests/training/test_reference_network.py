@@ -6,11 +6,11 @@ import pytest
 import torch
 from reference_runs import tiny_settings, tiny_tokenizer
 
-from training.copying import wire
-from training.encoding import CONTEXT, FORM, NAME, VALUE, Encoded
+from training.encoding.encode import CONTEXT, FORM, NAME, VALUE, Encoded
+from training.encoding.packing import MEMBERS
 from training.evaluate import Score, count
-from training.network import Network, Shape, rotate
-from training.packing import MEMBERS
+from training.network.induction_heads import wire
+from training.network.network import Network, Shape, rotate
 
 
 @pytest.fixture(scope="module")

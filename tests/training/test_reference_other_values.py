@@ -7,9 +7,9 @@ import pytest
 from reference_runs import SGD
 
 from data import needs_data
-from training.lexicon import Draw
-from training.other_values import with_other_values
-from training.sgd import SgdDialogues
+from training.sgd.dialogues import SgdDialogues
+from training.sgd.other_values import with_other_values
+from training.synthetic.lexicon import Draw
 
 ROW: dict[str, Any] = {
     "services": ["Music"],
@@ -28,8 +28,8 @@ ROW: dict[str, Any] = {
 
 
 def test_whole_words_are_replaced_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.other_values.SHARE", 1.0)
-    monkeypatch.setattr("training.other_values.made_up", lambda d, value: f'"{value[::-1]}"\\')
+    monkeypatch.setattr("training.sgd.other_values.SHARE", 1.0)
+    monkeypatch.setattr("training.sgd.other_values.made_up", lambda d, value: f'"{value[::-1]}"\\')
     before = copy.deepcopy(ROW)
     row = with_other_values(Draw("x"), ROW, {"Anna", "Rock", "Rock Band", "2019-03-01"})
     assert before == ROW and row["services"] == ROW["services"]

@@ -8,13 +8,13 @@ from reference_runs import SGD, tiny_settings, tiny_tokenizer
 
 from data import needs_data
 from tooldecoding.prompts.documentation import Documentation
-from training.encoding import CONTEXT, FORM, KEY, NAME, VALUE, Encoded, encode, encode_together
+from training.encoding.encode import CONTEXT, FORM, KEY, NAME, VALUE, Encoded, encode, encode_together
+from training.encoding.packing import CONTEXT_WEIGHT, DECISION_WEIGHT, KEY_WEIGHT, collate, fill_row
 from training.example import Answer, segments
-from training.lexicon import Draw
-from training.material import Material, encode_held_out, held_out_examples
-from training.packing import CONTEXT_WEIGHT, DECISION_WEIGHT, KEY_WEIGHT, collate, fill_row
-from training.prefetch import batches_from
-from training.sgd import SgdDialogues
+from training.run.material import Material, encode_held_out, held_out_examples
+from training.run.prefetch import batches_from
+from training.sgd.dialogues import SgdDialogues
+from training.synthetic.lexicon import Draw
 
 
 def sequence(length: int, answers: int) -> Encoded:

@@ -15,10 +15,10 @@ from typer.testing import CliRunner
 
 from data import needs_data
 from tooldecoding.errors import ConfigError
+from training.encoding.packing import Batch
 from training.evaluate import main as evaluate
-from training.material import Material
-from training.packing import Batch
-from training.settings import TrainingSettings, read_settings
+from training.run.material import Material
+from training.run.settings import TrainingSettings, read_settings
 from training.train import Training, run_training
 
 CPU = torch.device("cpu")

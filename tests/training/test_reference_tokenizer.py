@@ -7,9 +7,9 @@ from reference_runs import tiny_tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.formats.call_format import Call
-from training.embedding import TokenEmbedding, traits
-from training.encoding import KEY, NAME, VALUE, encode_answer
+from training.encoding.encode import KEY, NAME, VALUE, encode_answer
 from training.example import FORMS, Answer
+from training.network.embedding import TokenEmbedding, traits
 
 
 @pytest.fixture(scope="module")

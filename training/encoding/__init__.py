@@ -1,0 +1,1 @@
+"""Text and tokens: the tokenizer, examples as token ids, and rows packed with them."""

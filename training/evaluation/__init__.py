@@ -1,0 +1,1 @@
+"""What a model is measured on: held-out examples, teacher-forced scores, files for ``tooldecoding eval``."""

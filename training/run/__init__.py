@@ -1,0 +1,1 @@
+"""A training run: its settings, its material, its updates and its files."""

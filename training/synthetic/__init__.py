@@ -1,0 +1,1 @@
+"""Tools, requests and dialogues of our own, drawn from a seed."""
