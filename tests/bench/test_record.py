@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval.bench.measurements import Cell, Entry, Record, Spread
+from eval.bench.measurements import Cell, MeasuredMethod, Record, Spread
 from eval.bench.method import Run
 from eval.bench.store import Store
 from eval.errors import EvalError
@@ -24,7 +24,7 @@ def made() -> Record:
         {"greedy": run(10, 20), "1 order": run(4, 5)},
         {"greedy": run(1, 2), "1 order": run(3, 3)},
     ]
-    cell = Cell({"model": "m"}, [Entry("1 order", 9, {}), Entry("greedy", None, {})], {"xgrammar": "gone"}, rounds)
+    cell = Cell({"model": "m"}, [MeasuredMethod("1 order", 9, {}), MeasuredMethod("greedy", None, {})], {"xgrammar": "gone"}, rounds)
     return Record({"repeat": 3}, {"cpu": "x"}, "now", [cell])
 
 
@@ -36,7 +36,7 @@ def test_ratios_are_to_greedy_of_the_same_round() -> None:
 
 
 def test_without_greedy_there_are_no_ratios() -> None:
-    cell = Cell({}, [Entry("1 order", 9, {})], {}, [{"1 order": run(1, 2)}])
+    cell = Cell({}, [MeasuredMethod("1 order", 9, {})], {}, [{"1 order": run(1, 2)}])
     assert cell.ratios("1 order", "decode") == []
     assert cell.to_json()["methods"][0]["decode_to_greedy"] is None
 

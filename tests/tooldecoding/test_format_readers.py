@@ -7,7 +7,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from test_call_format import TOOLS, VALUES, draw_call
-from tooldecoding.formats.readers import MAX_DEPTH, MAX_LENGTH, UnreadableCallError, read_api_bank, read_pythonic
 
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
@@ -15,8 +14,11 @@ from growth import assert_linear
 from lookup.dictionary import ToolSpec
 from lookup.values.literal_values import render_value
 from tooldecoding.calls.call_decoder import DecodedCall
+from tooldecoding.formats.api_bank import read_api_bank
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.pythonic import read_pythonic
+from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH, UnreadableCallError
 from tooldecoding.result import Counters, DecodeResult
 from tools import lookup, parameter, tool
 from voting import VotedCall, VotedParameter

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from tooldecoding.calls.value_state import ValueState
 from transformers import PreTrainedTokenizerFast
 
 from lookup.values.grammar import value_grammar
 from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.calls.value_end import ValueState
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.known_formats import CALL_FORMATS
