@@ -44,7 +44,7 @@ class DecodeCommand(ModelOptions):
     show_orders: bool = option(False, "Print every candidate call.")
 
     def to_json(self) -> dict[str, Any]:
-        """Return the options that a YAML file can set."""
+        """Return all options but ``retry_failed``, which says nothing about results."""
         return {name: value for name, value in super().to_json().items() if name != "retry_failed"}
 
 

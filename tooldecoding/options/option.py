@@ -9,12 +9,14 @@
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from inspect import cleandoc
 from typing import Any, Final, Literal, TypeVar, cast, get_type_hints
 
+from pydantic import TypeAdapter
+
 from tooldecoding.errors import ConfigError
-from tooldecoding.options.values import bounds_in_words, fits, in_words, schema_of
+from tooldecoding.options.values import adapter_of, bounds_in_words, fits, in_words, schema_of
 
 T = TypeVar("T")
 
@@ -118,6 +120,10 @@ class Option:
         default = f" Default: {self.shown_default}." if self.shown_default else ""
         return self.help + bounds + default
 
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return adapter_of(self.type)
+
     @property
     def schema(self) -> Mapping[str, Any]:
         """JSON Schema of the values, without null."""
@@ -145,7 +151,7 @@ class Option:
         return items
 
     def _check(self, value: Any, place: str, given: Any) -> None:
-        if not fits(value, self.type):
+        if not fits(value, self._adapter):
             raise ConfigError(f"{place}: expected {self.values}, got {given!r}")
 
 

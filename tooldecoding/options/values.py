@@ -15,10 +15,16 @@ Share = Annotated[float, Bounds(ge=0, le=1)]
 """0 to 1."""
 
 
-def fits(value: Any, type_: Any) -> bool:
+@cache
+def adapter_of(type_: Any) -> TypeAdapter[Any]:
+    """Return pydantic's reader of a type."""
+    return TypeAdapter(type_)
+
+
+def fits(value: Any, adapter: TypeAdapter[Any]) -> bool:
     """Return whether a value has a type, without conversion, and is within its bounds."""
     try:
-        _adapter(type_).validate_python(value, strict=True)
+        adapter.validate_python(value, strict=True)
     except ValidationError as error:
         # a path may hold bytes that are not UTF-8
         return all(each["type"] == "string_unicode" for each in error.errors())
@@ -28,13 +34,8 @@ def fits(value: Any, type_: Any) -> bool:
 @cache
 def schema_of(type_: Any) -> Mapping[str, Any]:
     """Return the JSON Schema of a type, without null."""
-    schema = _adapter(type_).json_schema()
+    schema = adapter_of(type_).json_schema()
     return next((branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"), schema)
-
-
-@cache
-def _adapter(type_: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(type_)
 
 
 def in_words(schema: Mapping[str, Any]) -> str:
