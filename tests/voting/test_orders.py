@@ -1,4 +1,4 @@
-"""Orders: distinct, documentation order first, seeded, and the smaller limit a beginning of the larger."""
+"""Orders are distinct and seeded, begin with documentation order, and a smaller limit gives a prefix."""
 
 import math
 
@@ -34,7 +34,7 @@ def test_fixed_strategies() -> None:
 
 @given(KEYS, st.integers(1, 5), st.integers(0, 5))
 def test_orders_of_table_2(keys: list[str], limit: int, seed: int) -> None:
-    """One order that is not the documented one where there is one, and the three together, each once."""
+    """``shuffled-once`` is another order if there is one; ``aggregated`` has all three without repetition."""
     documented, backwards = tuple(keys), tuple(reversed(keys))
     [once] = draw_orders(keys, limit, "shuffled-once", seed)
     assert sorted(once) == sorted(keys)
