@@ -48,6 +48,6 @@ def test_a_limit_below_one(limit: int) -> None:
         draw_orders("abc", limit)
 
 
-def test_an_unknown_strategy() -> None:
+def test_an_unknown_scheme() -> None:
     with pytest.raises(ToolDecodingError, match="known: shuffled"):
         draw_orders("abc", 3, "sorted")  # type: ignore[arg-type]
