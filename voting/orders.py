@@ -19,7 +19,7 @@ _ENUMERATED_KEYS = 6
 def draw_orders(
     keys: Sequence[str],
     order_limit: int = DEFAULT_ORDER_LIMIT,
-    strategy: OrderScheme = "shuffled",
+    scheme: OrderScheme = "shuffled",
     seed: int = 0,
 ) -> tuple[tuple[str, ...], ...]:
     """Distinct orders of ``keys``: all n! if the limit allows it; otherwise ``order_limit`` random ones.
@@ -31,23 +31,23 @@ def draw_orders(
     Raises
     ------
     ToolDecodingError
-        If ``order_limit`` is below 1 or ``strategy`` is unknown.
+        If ``order_limit`` is below 1 or ``scheme`` is unknown.
     """
     if order_limit < 1:
         raise ToolDecodingError(f"order_limit must be 1 or more, got {order_limit}")
-    if strategy not in get_args(OrderScheme):
-        raise ToolDecodingError(f"unknown order strategy {strategy!r}; known: {', '.join(get_args(OrderScheme))}")
+    if scheme not in get_args(OrderScheme):
+        raise ToolDecodingError(f"unknown order scheme {scheme!r}; known: {', '.join(get_args(OrderScheme))}")
     documented = tuple(keys)
     others = _others(documented, random.Random(seed))
-    if strategy == "shuffled":
+    if scheme == "shuffled":
         count = min(order_limit, math.factorial(len(documented)))
         return (documented, *itertools.islice(others, count - 1))
-    if strategy == "documented":
+    if scheme == "documented":
         return (documented,)
-    if strategy == "reversed":
+    if scheme == "reversed":
         return (documented[::-1],)
     once = next(others, documented)
-    if strategy == "shuffled-once":
+    if scheme == "shuffled-once":
         return (once,)
     return tuple(dict.fromkeys((documented, documented[::-1], once)))[:order_limit]
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from lookup.errors import LiteralError, MisreadError
 from lookup.forms.form import TextForm, TextTool
-from lookup.lines import end_of_line, indented_end, width
 from lookup.messages import found_at
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
 from lookup.python.tokens import read_list, read_string, string_end, tokens
+from lookup.scanning import end_of_line, indented_end, skip, width
 
 # The beginning of a function or a decorator. Prompts may put a bullet or backticks before it.
 _LINE = re.compile(
@@ -65,7 +65,7 @@ def find(text: str) -> Iterator[TextTool]:
     while match := following:
         following = _LINE.search(text, match.end())
         limit = following.start() if following else len(text)
-        if above and skip_blank(text, above.end) != match.end("indent"):
+        if above and skip(_BLANK, text, above.end) != match.end("indent"):
             above = None
         if match["decorator"]:
             above = _decorators(text, match, limit, above)
@@ -148,7 +148,7 @@ def _docstring_start(
     """The opening quotes of a docstring: behind the colon, or on a line below, even if not indented."""
     if colon and (opening := _OPENS_STRING.match(text, colon.end())):
         return opening
-    opening = _OPENS_STRING.match(text, skip_blank(text, line_end + 1))
+    opening = _OPENS_STRING.match(text, skip(_BLANK, text, line_end + 1))
     if not opening:
         return None
     line_start = text.rfind("\n", 0, opening.start()) + 1
@@ -158,12 +158,6 @@ def _docstring_start(
     # Quotes alone below "def f(x)" close the text around it.
     alone = _REST_OF_LINE.match(text, opening.end()) is not None
     return opening if found == own and not inline and (colon or not alone) else None
-
-
-def skip_blank(text: str, position: int) -> int:
-    """The offset behind blank lines, comments and the next line's indentation."""
-    blank = _BLANK.match(text, position)
-    return blank.end() if blank else position
 
 
 def _body_end(text: str, position: int, indent: str) -> int:

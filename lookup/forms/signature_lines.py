@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 from lookup.dictionary import ANY
 from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.lines import end_of_line, indented_end, width
 from lookup.parameters.type_names import value_type
 from lookup.python.docstring import document
 from lookup.python.docstring_sections import COLONS, title_of
 from lookup.python.signature import Signature, read_signature
 from lookup.python.tokens import is_type, type_end
+from lookup.scanning import end_of_line, indented_end, skip, width
 
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)(?P<list>\()",
@@ -94,13 +94,13 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
     except LiteralError:
         return None
     line_end = end_of_line(text, signature.end)
-    position = _skip_marks(text, signature.end)
+    position = skip(_MARKS, text, signature.end)
     closed = position > signature.end  # whether the marks before the name are closed behind the signature
     returns = None
     if arrow := _ARROW.match(text, position):
         return_end = _return_end(text, arrow.end(), line_end)
         returns = text[arrow.end() : return_end]
-        position = _skip_marks(text, return_end)
+        position = skip(_MARKS, text, return_end)
         closed = closed or position > return_end
     if not _documents(signature, returns) or (returns or "").rstrip().endswith(_CODE_ENDS):
         return None
@@ -120,15 +120,10 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
     return _Head(signature, description, line_end)
 
 
-def _skip_marks(text: str, position: int) -> int:
-    marks = _MARKS.match(text, position)
-    return marks.end() if marks else position
-
-
 def _return_end(text: str, position: int, line_end: int) -> int:
     """The end of the return type, which may be prose: ``-> list of names - Searches.``"""
     end = type_end(text, position, line_end)
-    behind = _skip_marks(text, end)
+    behind = skip(_MARKS, text, end)
     rest = text[behind:line_end].strip()
     if end > position and (not rest or _SEPARATOR.match(rest)):
         return end

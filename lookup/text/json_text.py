@@ -11,6 +11,7 @@ from typing import Final
 
 from lookup.errors import LiteralError, MisreadError
 from lookup.messages import found_at
+from lookup.scanning import skip
 from lookup.text.piece import Piece
 from lookup.text.places import Stretches
 from lookup.values.literal_reader import LiteralReader, OpenContainer
@@ -45,7 +46,7 @@ def find_json(text: str, taken: Stretches, strict: bool = False) -> Iterator[Pie
         If a text that starts as JSON is malformed.
     """
     reader = LiteralReader(text)
-    position = _skip_blank(text, 0)
+    position = skip(_BLANK, text, 0)
     if not taken and (strict or _JSON_START.match(text, position)):
         first = position
         while position < len(text) and (strict or _JSON_START.match(text, position)):
@@ -53,7 +54,7 @@ def find_json(text: str, taken: Stretches, strict: bool = False) -> Iterator[Pie
                 value, end = reader.read(position)
             except LiteralError as error:
                 raise _misread(text, error) from None
-            start, position = position, _skip_blank(text, end)
+            start, position = position, skip(_BLANK, text, end)
             whole = start == first and position == len(text)
             yield Piece(value, start, end, reader.spans, document=True, whole=whole)
         if text[position : position + 1] in ("}", "]", ":"):
@@ -108,8 +109,3 @@ def _is_broken_tool(text: str, container: OpenContainer, position: int) -> bool:
 
 def _misread(text: str, error: LiteralError) -> MisreadError:
     return MisreadError(f"expected {error.expected}, found {found_at(text, error.position)}", error.position)
-
-
-def _skip_blank(text: str, position: int) -> int:
-    match = _BLANK.match(text, position)
-    return match.end() if match else position

@@ -11,6 +11,7 @@ import re
 from typing import Any, Final, NoReturn
 
 from lookup.errors import LiteralError
+from lookup.scanning import skip
 
 MAX_DEPTH: Final = 64
 # The limit of int() is never below 640 digits, so int() accepts every number of this length.
@@ -142,20 +143,20 @@ class LiteralReader:
                 if len(stack) == MAX_DEPTH:
                     _fail(f"at most {MAX_DEPTH} levels of nesting", position)
                 stack.append(OpenContainer(char, position))
-                position = _skip_space(text, position + 1)
+                position = skip(_SPACE, text, position + 1)
                 continue
             else:
                 value, position = _read_scalar(text, position)
             while stack:
                 top = stack[-1]
-                position = _skip_space(text, position)
+                position = skip(_SPACE, text, position)
                 char = text[position : position + 1]
                 if char == ":" and top.bracket == "{" and not top.waiting and not top.members:
                     _set_key(top, value, start)
                 else:
                     _add(top, value, start, char, position)
                 if char in (":", ","):
-                    position = _skip_space(text, position + 1)
+                    position = skip(_SPACE, text, position + 1)
                     break
                 start, value, position = self._close(position, comma_last=False)
             else:
@@ -276,11 +277,6 @@ def _number(digits: str) -> int | float:
     if not math.isfinite(value):
         raise ValueError(digits)
     return value
-
-
-def _skip_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
 
 
 def _fail(expected: str, position: int) -> NoReturn:

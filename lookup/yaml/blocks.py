@@ -4,7 +4,7 @@ import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 
-from lookup.lines import end_of_line
+from lookup.scanning import end_of_line
 
 _INDENT = re.compile(r"[ \t]*")
 _KEY = re.compile(r"""(["']?)([\w$.-]+)\1[ ]*:(?:[ \t]+(.*))?$""")

@@ -1,4 +1,4 @@
-"""BFCL's printed forms, XML and Python docstrings, read back and compared with what was printed."""
+"""BFCL's XML and Python docstrings: the tools that are read equal the tools that were printed."""
 
 from collections.abc import Mapping
 
@@ -27,7 +27,7 @@ def tool(form, text):
 
 
 def without_commas(value):
-    """What is left of a default after its commas have been deleted: texts are changed for good."""
+    """A default after its commas were deleted, even inside texts."""
     if isinstance(value, str):
         return value.replace(",", "")
     if isinstance(value, Mapping):
@@ -99,7 +99,7 @@ def test_what_is_printed_reads_as_itself(schema, description):
 
 
 def outline(keys):
-    """``name:type:required`` of all keys, those inside in parentheses."""
+    """``name:type:required`` of all keys, with nested keys in parentheses."""
     return " ".join(
         f"{key.name}:{key.raw_type}:{key.required}"
         + (f"({outline(key.type.properties)})" if key.type.properties is not None else "")

@@ -1,4 +1,4 @@
-"""A live function documents what its source text documents; a pydantic model documents its fields."""
+"""A live function gives the same tool as its source text; a pydantic model documents its fields."""
 
 import functools
 import inspect
@@ -17,7 +17,7 @@ from lookup.errors import DocumentationError
 from lookup.forms.python_functions import find
 from lookup.python.callables import read_callable, read_model
 
-# What stands in these functions is to be read as it stands, and Python prints Literal['a'] with single quotes.
+# The source of these functions is read verbatim, and Python prints Literal['a'] with single quotes.
 # ruff: noqa: UP006, UP007, UP045, B006, B008
 # fmt: off
 

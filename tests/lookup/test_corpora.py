@@ -88,7 +88,7 @@ def test_api_bank_table_read_as_text():
     tools = extract_file(DATA / "api-bank" / "all_apis.csv")
     documented = [row for row in table_rows() if "input_parameters" in row["api_info"]]
     assert list(tools) == [row["类名"] for row in table_rows()]
-    (signed,) = [row for row in table_rows() if row not in documented]  # only its signature columns say what it takes
+    (signed,) = [row for row in table_rows() if row not in documented]  # documented in its signature columns only
     assert (signed["input_parameters"], signed["api_info"]) == ("(image: str)", ".")
     assert [(p.name, p.raw_type, p.required) for p in tools[signed["类名"]].parameters] == [("image", "str", True)]
     for row in documented:

@@ -1,4 +1,4 @@
-"""Documentation inside a user's words: what is taken of it, and what is reported instead."""
+"""Documentation inside a user's turn: what is read, and what is reported as unread."""
 
 import json
 
@@ -14,7 +14,7 @@ TWIN = {
     "parameters": [{"name": "loc", "description": "d"}],
 }
 
-# The shapes of other tool lists that people paste into a question.
+# Other lists of tools that people paste into a question.
 DECOYS = {
     "gorilla": f"### Instruction: <<function>>[[{json.dumps(TWIN)}]]\n<<question>>Go.\n### Response: ",
     "gorilla call": '<<function>>[{"name": "Ride", "api_call": "uber.ride2", "parameters": [{"name": "a"}]}]',

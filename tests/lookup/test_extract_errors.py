@@ -1,4 +1,4 @@
-"""Every malformed input gives one DocumentationError: where, what was expected, what stood there."""
+"""Every malformed input raises one DocumentationError: where, what was expected, what was found."""
 
 import contextlib
 import json

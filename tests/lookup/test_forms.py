@@ -93,7 +93,7 @@ def test_api_bank_extracts_to_itself(tools):
 
 
 def parameter(spec, required=None, **schema):
-    """The one parameter ``x`` of a tool whose schema is given."""
+    """The only parameter ``x`` of a tool with this schema."""
     schema = {"type": "object", "properties": {"x": spec}} | schema
     if required is not None:
         schema["required"] = required

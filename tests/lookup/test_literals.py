@@ -25,7 +25,7 @@ PYTHON_VALUES = st.recursive(
 
 
 def same(left, right):
-    """Equal, and int, float and bool are not mixed up."""
+    """Equal values of equal types: int, float and bool differ."""
     return repr(left) == repr(right) or (isinstance(left, set) and left == right)
 
 
@@ -58,7 +58,7 @@ def test_any_text_gives_a_value_or_a_literal_error(text):
 
 @given(st.text(alphabet="{}[](),:'\"0123abn\\. "))
 @settings(max_examples=500)
-@pytest.mark.filterwarnings("ignore")  # Python warns of escapes that it keeps
+@pytest.mark.filterwarnings("ignore")  # Python warns about invalid escapes
 def test_agrees_with_ast_where_both_read(text):
     try:
         value = parse_literal(text)

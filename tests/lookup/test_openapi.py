@@ -1,4 +1,4 @@
-"""OpenAPI and Swagger documents against an oracle that walks the plain JSON, and the traps of real documents."""
+"""OpenAPI and Swagger documents compared with an oracle that walks the JSON, and the traps of real documents."""
 
 import json
 from copy import deepcopy
@@ -122,7 +122,7 @@ def test_real_documents_as_yaml_are_the_same():
 
 @needs_data
 def test_restgpt_blocks_are_the_same():
-    """The prompt's blocks are single operations with their references resolved, and without the path's parameters."""
+    """A block in the prompt is one operation with resolved references and without the parameters of its path."""
     document = corpus()["tmdb"]
     for path, item in document["paths"].items():
         for drop_responses in (True, False):
@@ -351,7 +351,7 @@ flags = st.sampled_from([True, False, "true", "false", None])
 
 @st.composite
 def operations(draw):
-    """An operation and its keys as the oracle gives them."""
+    """An operation and its keys in the format of the oracle."""
     names = draw(st.lists(words, unique=True, max_size=5))
     places = draw(st.lists(st.sampled_from(["query", "cookie", "body"]), min_size=len(names), max_size=len(names)))
     parameters, properties, required = [], {}, []

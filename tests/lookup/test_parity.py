@@ -1,4 +1,4 @@
-"""What is extracted from every corpus in every format agrees with a structural reading, see ``parity``."""
+"""Extraction from every corpus in every format agrees with a structural reading, see ``parity``."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Python functions and signature lines extract to what they document, and nothing else is taken for one."""
+"""Python functions and signature lines extract to the documented tools; other text does not look like them."""
 
 import keyword
 
@@ -118,7 +118,7 @@ def bare(p):
 
 @given(tools())
 def test_a_signature_line_extracts_to_itself(tool):
-    # Words of which none is a known type may be the values of a call.
+    # Without a known type, the words may be the values of a call.
     assume(not tool.parameters or any(p.type != ANY or p.raw_type == "Any" for p in tool.parameters))
     head = f"{tool.name}({listed(tool)}) -> dict[str, int]"
     undescribed = ToolSpec(tool.name, tool.description, tuple(bare(p) for p in tool.parameters))
@@ -162,7 +162,7 @@ def test_real_descriptions_of_keys_survive(style):
 
 
 def parameter(signature, docstring=""):
-    """The one parameter of a function."""
+    """The only parameter of a function."""
     docstring = indented(f'"""\n{docstring}\n"""\n') if docstring else ""
     return only(python_source.find(f"def f({signature}):\n{docstring}    pass")).parameters[0]
 

@@ -1,4 +1,4 @@
-"""Objects that are no text: wherever they stand in a list or a document, they are read without a detour over text."""
+"""Live objects and parsed data are read directly, anywhere in a list or a document."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""ToolAlpaca's prose forms, compared with the OpenAPI documents that they were printed from."""
+"""ToolAlpaca's prose forms compared with the OpenAPI documents they were printed from."""
 
 import json
 
@@ -30,7 +30,7 @@ def resolved(schema, document):
 
 
 def operations(api):
-    """Each operation's name and description, and its keys; of a key in query and body the body's is printed."""
+    """Each operation's name, description and keys. If a key is in query and body, the body's is printed."""
     document = json.loads(api["Documentation"])
     for path in document["paths"].values():
         for operation in path.values():

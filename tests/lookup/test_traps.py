@@ -1,4 +1,4 @@
-"""The traps of real documentation, each with its real shape (TOOL_DOCS.md of the project's shared documents)."""
+"""The traps of real documentation, each in its original form."""
 
 import json
 from typing import Any
@@ -32,7 +32,7 @@ def in_prompt(documentation: str) -> str:
     [
         ({"optional": True}, [], False, "flag"),
         ({"optional": "true"}, None, False, "flag"),
-        ({"optional": "yes"}, ["x"], False, "flag"),  # one tool says both: what the key itself says goes first
+        ({"optional": "yes"}, ["x"], False, "flag"),  # a tool with both: the key itself takes precedence
         ({"required": "true"}, None, True, "flag"),
         ({"required": "false"}, None, False, "flag"),  # bool("false") is True
         ({"required": False, "default": None}, None, False, "flag"),
@@ -74,7 +74,7 @@ def test_tools_without_any_list_of_required_keys() -> None:
     assert not tools.decided("optional")["book"].required
 
 
-# Types, enums and defaults that clash
+# Contradicting types, enums and defaults
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_a_new_name_never_meets_an_old_one() -> None:
     assert list(extract(tools, on_duplicate="rename")) == ["a", "a_3", "a_2", "a_4"]
 
 
-# What other frameworks print
+# Forms of other frameworks
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Value grammars: complete and possible agree, every literal is readable, and an unfinished one can be closed."""
+"""Value grammars: complete and possible agree, literals can be read, and unfinished ones can be closed."""
 
 import time
 from dataclasses import replace
@@ -58,7 +58,7 @@ def test_what_is_rendered_reads_back(kind: str, notation: Notation, data: st.Dat
     if notation == "quoted" and kind == "any":
         value = str(value)
     if notation == "json" and kind in ("any", "dict"):
-        value = with_lists(value)  # JSON has no tuples, and no documentation asks for them here
+        value = with_lists(value)  # JSON has no tuples, and none are documented here
     text = render_value(value, notation)
     assert check_value(read_value(text, spec(kind), notation), spec(kind)) == value
 

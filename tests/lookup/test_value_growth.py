@@ -1,4 +1,4 @@
-"""Small documentation costs little: closing and reading values are linear, what is unreasonable is an error."""
+"""Small documentation is cheap: closing and reading values is linear, and unreasonable types are errors."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ def record(*keys: tuple[str, ValueType], required: bool = True) -> ValueType:
 
 
 def steps(work: Callable[[], object]) -> int:
-    """How many functions are called: exact, and the same on every machine."""
+    """The number of function calls, which is the same on every machine."""
     count = 0
 
     def watch(_frame: object, event: str, _argument: object) -> None:
@@ -54,7 +54,7 @@ def close(wanted: ParameterSpec, beginning: str, notation: Notation = "python") 
 
 @pytest.mark.parametrize("beginning", ["{", "{'key0003': 7, 'k", '{"key0001"'])
 def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
-    close(integers(3), "{")  # what is made once
+    close(integers(3), "{")  # computed once
     small, large = (steps(lambda n=n: close(integers(n), beginning)) for n in (160, 320))  # type: ignore[misc]
     assert large < 2.2 * small and small < 160 * 100
     assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
@@ -92,7 +92,7 @@ def test_an_enum_of_3000_members_costs_little_a_step(notation: Notation, place: 
     }
     wanted, value = places[place]
     text = render_value(value, notation)
-    # Rendering costs some steps a member; all pairs of members would be millions.
+    # Rendering takes some steps for each member; comparing all pairs would take millions.
     assert steps(lambda: value_grammar(wanted, notation).choices) < 150_000
     grammar = value_grammar(wanted, notation)
     assert (grammar.choices is not None) == (place == "value")
@@ -140,7 +140,7 @@ def test_first_bytes_are_those_of_the_characters_that_may_follow(
 
 
 def test_a_grammar_is_made_once_for_a_parameter() -> None:
-    wanted = spec(ValueType("str"), enum=tuple({"k": [n]} for n in range(500)), default=[{}])  # no spec can be hashed
+    wanted = spec(ValueType("str"), enum=tuple({"k": [n]} for n in range(500)), default=[{}])  # no spec is hashable
     first = value_grammar(wanted, "json")
     assert steps(lambda: value_grammar(wanted, "json")) < 9
     assert value_grammar(wanted, "json") is first and value_grammar(wanted, "python") is not first
@@ -168,7 +168,7 @@ def tree(depth: int, keys: int) -> ValueType:
 
 
 def wide(depth: int) -> ValueType:
-    """Brackets of which each may be that of five types of lists."""
+    """Brackets that may each belong to five types of lists."""
     inner = wide(depth - 1) if depth else ValueType("int")
     return ValueType("any", any_of=tuple(ValueType("list", inner) for _ in range(5)))
 

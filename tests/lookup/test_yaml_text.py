@@ -1,4 +1,4 @@
-"""YAML in any text: what is read as data, what is found as documentation, and what is left alone."""
+"""YAML in any text: what is read as data, what is found as documentation, and what is ignored."""
 
 import pytest
 import yaml
@@ -184,7 +184,7 @@ def test_what_was_dumped_is_read_again(value, allow_unicode, flow, style):
     assert plain(text) == value
 
 
-# What stands around a block; each takes the block as ``{}``.
+# Texts around a block ``{}``.
 AROUND = [
     "{}",
     "{}\nUser: hello: there\n",

@@ -1,1 +1,1 @@
-"""Does ``lookup.extract`` find in text what a structural reader finds in the same data? ``python -m parity DATA``."""
+"""Compare ``lookup.extract`` on text with a structural reader of the same data: ``python -m parity DATA``."""

@@ -38,7 +38,7 @@ def rows() -> list[Row]:
 
 
 def _cases(data: Path, pattern: str, form: Format, every: bool) -> Iterator[Case]:
-    """The entries that have a function which none before had, or ``every`` entry."""
+    """The entries with a function that no earlier entry has, or ``every`` entry."""
     seen: set[str] = set()
     for number, entry in enumerate(_entries(data, pattern)):
         written = set(map(json.dumps, entry["function"]))
@@ -48,7 +48,7 @@ def _cases(data: Path, pattern: str, form: Format, every: bool) -> Iterator[Case
 
 
 def _decoys(data: Path, form: Format) -> Iterator[Case]:
-    """Each in every layout of the prompt, as they differ in how they mark the user's words."""
+    """Each entry in every layout of the prompt, because layouts mark the user's turn differently."""
     for entry in _entries(data, "live_*"):
         if entry["id"].startswith(_DECOYS):
             for number in range(LAYOUTS):

@@ -1,4 +1,4 @@
-"""What ``lookup.extract`` finds in a text, compared key by key with what the oracle expects."""
+"""Compare the result of ``lookup.extract`` with the oracle, key by key."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ FIELDS = ("names", "keys", "required", "raw types", "kinds", "enums", "defaults"
 
 
 class Remark(str):
-    """What is said in the place of a value."""
+    """Stands for a value that is not documented."""
 
     __repr__ = str.__str__
 
 
 @dataclass(frozen=True)
 class Miss:
-    """One disagreement; ``where`` is the case, the tool and the key."""
+    """One disagreement. ``where`` is the case, the tool and the key."""
 
     field: str
     where: str
@@ -32,14 +32,14 @@ class Miss:
 
 @dataclass
 class Tally:
-    """What agreed and what did not, for one corpus in one format."""
+    """Agreements and misses for one corpus in one format."""
 
     tools: int = 0
     asked: Counter[str] = field(default_factory=Counter)
     misses: list[Miss] = field(default_factory=list)
 
     def agreement(self, name: str) -> float | None:
-        """The share of a field that agrees exactly, in percent; ``None`` where nothing was asked."""
+        """The exact agreement of a field in percent; ``None`` if nothing was compared."""
         if not self.asked[name]:
             return None
         return 100 * (1 - sum(miss.field == name for miss in self.misses) / self.asked[name])
@@ -49,7 +49,7 @@ class Tally:
         return min((a for a in map(self.agreement, FIELDS) if a is not None), default=0.0)
 
     def ask(self, name: str, where: str, expected: Any, found: Any) -> None:
-        """Count one comparison; values agree only with their types."""
+        """Count one comparison. Values agree only if their types do."""
         self.asked[name] += 1
         if repr(expected) != repr(found):
             self.misses.append(Miss(name, where, expected, found))
@@ -76,10 +76,10 @@ class Tally:
             else:
                 self.ask("names", where, Remark("a tool"), error)
         if by_name.keys() == set(expected_names):
-            self.ask("names", case.id, expected_names, list(by_name))  # their sequence
+            self.ask("names", case.id, expected_names, list(by_name))  # their order
 
     def compare(self, where: str, expected: Tool, found: ToolSpec) -> None:
-        """Compare one tool; keys that are not there are missed once, as keys."""
+        """Compare one tool. A missing key counts as one miss, of the field ``keys``."""
         keys = list(flat_keys(found.parameters))
         self.ask("descriptions", where, expected.description, found.description)
         self.ask("keys", where, [key.path for key in expected.keys], [key.path for key in keys])

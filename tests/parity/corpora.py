@@ -1,4 +1,4 @@
-"""The corpora other than BFCL: what each of them documents, in every format in which it is printed."""
+"""The corpora other than BFCL: the tools of each, in every format in which they are printed."""
 
 import ast
 import csv
@@ -24,7 +24,7 @@ Cases = Callable[[Path], Iterator[Case]]
 class Row:
     """A corpus in one format.
 
-    ``target`` is the agreement in percent that every field must reach; ``None`` for what is only listed.
+    ``target`` is the agreement in percent that every field must reach; ``None`` if the row is only listed.
     """
 
     corpus: str
@@ -73,7 +73,7 @@ LAYOUTS = len(FRAMES) + 2
 
 
 def prompt(text: str, question: str, number: int) -> str:
-    """Documentation with other text around it, laid out in one of several ways: also indented, or with CRLF."""
+    """Documentation with other text around it, in one of several layouts, such as indented or with CRLF."""
     layout = number % LAYOUTS
     before, after = FRAMES[layout % len(FRAMES)]
     if layout == len(FRAMES):
@@ -133,7 +133,7 @@ def _api_bank_rows(data: Path) -> list[dict[str, str]]:
 
 
 def _row_tool(row: Mapping[str, str]) -> Tool:
-    """What the source text of a row assigns; a row without it has its signature only."""
+    """The assignments in the source text of a row. Without it, a row has only its signature."""
     if "input_parameters" not in row["api_info"]:
         return source_tool(f"def {row['expressions']}: ...")
     values = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(row["api_info"]).body}
@@ -154,7 +154,7 @@ def _api_bank_assignments(data: Path) -> Iterator[Case]:
 
 
 def _api_bank_signatures(data: Path) -> Iterator[Case]:
-    """The column ``expressions``; ``GetTodayNone`` is none."""
+    """The column ``expressions``. ``GetTodayNone`` is not a signature."""
     written = [row["expressions"] for row in _api_bank_rows(data) if "(" in row["expressions"]]
     for number, group in groups(written, 6):
         expected = [source_tool(f"def {line}: ...") for line in group]
@@ -243,7 +243,7 @@ def _rapid(data: Path, printed: Callable[[Any], str]) -> Iterator[Case]:
 
 
 def _rapid_renamed(data: Path) -> Iterator[Case]:
-    """Several prompts in one, so that tools of one name meet: of two collections, or one tool twice."""
+    """Several prompts in one, so that names repeat: in two collections, or of the same tool."""
     for number, group in groups(_rapid_queries(data), 6):
         documents = [document for query in group for document in query["api_list"]]
         expected = renamed([(rapid_tool(d), d["tool_name"]) for d in documents])
@@ -265,7 +265,7 @@ def _rest_bench(data: Path, printed: Callable[[Any], str]) -> Iterator[Case]:
 
 
 def _rest_gpt(data: Path) -> Iterator[Case]:
-    """RestGPT's blocks: keys sorted, lines folded, without the parameters that stand beside the operation."""
+    """RestGPT's blocks: keys sorted, lines folded, without the parameters of the path."""
     for document_path in sorted((data / "restbench").glob("*_oas.json")):
         document = _read(document_path)
         for number, group in groups(list(operations(document)), 4):

@@ -1,4 +1,4 @@
-"""What documentation says of a tool, flat: the common ground of the oracle and of what was extracted."""
+"""A flat description of a tool: the common format of the oracle and of extracted tools."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,15 +11,15 @@ class _Absent:
 
 
 ABSENT = _Absent()
-"""No default documented."""
+"""No default is documented."""
 
 
 @dataclass(frozen=True)
 class Key:
-    """One key; nested ones are ``outer.inner`` and, inside the elements of a list, ``outer[].inner``.
+    """One key. Nested keys are ``outer.inner``, or ``outer[].inner`` inside the elements of a list.
 
-    ``kind`` is a normalised type such as ``list[str]``, with ``?`` behind it where null is allowed, too.
-    ``element_enum`` is what the elements of a list may be.
+    ``kind`` is a normalised type such as ``list[str]``, followed by ``?`` if null is allowed. ``element_enum`` is the
+    enum of the elements of a list.
     """
 
     path: str
@@ -41,7 +41,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Case:
-    """One text, or what else ``extract`` takes, with the tools that it documents."""
+    """One input of ``extract`` with the tools that it documents."""
 
     id: str
     source: Any
@@ -64,7 +64,7 @@ _INSIDE = re.compile(r"(\w+) ?[\[(<](.+)[\])>]", re.DOTALL)
 
 
 def kind_of_name(written: str) -> str:
-    """The kind of a type's name: ``List[str]`` -> ``list[str]``; what is not known is ``any``.
+    """The kind of a type name: ``List[str]`` -> ``list[str]``. An unknown name is ``any``.
 
     Only lists and tuples have elements: ``DATE (YYYY-MM-DD)`` is a text.
     """
@@ -80,5 +80,5 @@ def kind_of_name(written: str) -> str:
 
 
 def container(outer: str, element: str) -> str:
-    """``list`` of ``str`` -> ``list[str]``; elements of any type go without saying."""
+    """``list`` of ``str`` -> ``list[str]``. Elements of any type are omitted."""
     return outer if element == "any" else f"{outer}[{element}]"

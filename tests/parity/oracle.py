@@ -1,7 +1,7 @@
-"""What the documentation says that stands in parsed data: JSON Schema, Seal-Tools, RapidAPI, API-Bank.
+"""The oracle for parsed data: JSON Schema, Seal-Tools, RapidAPI, API-Bank.
 
-Written without anything of ``lookup``. Whether a key is required: what the property itself says > a list of required
-keys > a marker in the description > a default > the form's habit.
+Independent of ``lookup``. Whether a key is required is decided by the property itself, then by a list of required keys,
+a marker in the description, a default, and the convention of the form.
 """
 
 import re
@@ -17,7 +17,7 @@ _BRACKETED = re.compile(r"[\[(]\s*(optional|required)\s*[\])]", re.IGNORECASE)
 def requiredness(
     flag: bool | None, listed: bool | None, description: str, has_default: bool, habit: bool | None
 ) -> bool | None:
-    """Whether a key is required; ``None``: the documentation does not tell."""
+    """Whether a key is required; ``None`` if the documentation does not say."""
     if flag is not None:
         return flag
     if listed is not None:
@@ -28,7 +28,7 @@ def requiredness(
 
 
 def own_flag(spec: Mapping[str, Any]) -> bool | None:
-    """What ``required`` or ``optional`` of a property itself says, as a boolean or in words."""
+    """The property's own ``required`` or ``optional``, as a boolean or in words."""
     words = {"true": True, "yes": True, "false": False, "no": False}
     for key, meaning in (("required", True), ("optional", False)):
         said = spec.get(key)
@@ -39,7 +39,7 @@ def own_flag(spec: Mapping[str, Any]) -> bool | None:
 
 
 def kind_of(spec: Mapping[str, Any]) -> str:
-    """The kind of a property, with that of its elements."""
+    """The kind of a property with the kind of its elements."""
     kind = kind_of_name(spec.get("type") or "")
     if kind in ("list", "tuple") and isinstance(spec.get("items"), Mapping):
         return container(kind, kind_of(spec["items"]))
@@ -47,7 +47,7 @@ def kind_of(spec: Mapping[str, Any]) -> str:
 
 
 def element_enum(spec: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """What the elements of a list may be."""
+    """The enum of the elements of a list."""
     items = spec.get("items")
     if not isinstance(items, Mapping):
         return None
@@ -57,7 +57,7 @@ def element_enum(spec: Mapping[str, Any]) -> tuple[Any, ...] | None:
 def keys(
     properties: Mapping[str, Any], required: list[str] | None, habit: bool | None, prefix: str = ""
 ) -> Iterator[Key]:
-    """The keys of an object and, below each, those inside it."""
+    """The keys of an object, each followed by the keys inside it."""
     for name, spec in properties.items():
         description = spec.get("description") or ""
         listed = None if required is None else name in required
@@ -97,13 +97,13 @@ def schema_tool(function: Mapping[str, Any], habit: bool | None = False) -> Tool
 
 
 def seal_tool(document: Mapping[str, Any]) -> Tool:
-    """Seal-Tools: an object of keys with the list of required ones beside it."""
+    """Seal-Tools: an object of keys next to a list of required keys."""
     found = keys(document["parameters"], document.get("required"), None)
     return Tool(document["api_name"], document["api_description"], tuple(found))
 
 
 def rapid_tool(document: Mapping[str, Any]) -> Tool:
-    """RapidAPI: two lists of keys; an empty default says nothing."""
+    """RapidAPI: two lists of keys. An empty default is ignored."""
     lists = [
         (required, [{k: v for k, v in spec.items() if k != "default" or v != ""} for spec in document[word]])
         for word, required in (("required_parameters", True), ("optional_parameters", False))
@@ -112,14 +112,14 @@ def rapid_tool(document: Mapping[str, Any]) -> Tool:
 
 
 def gorilla_tool(document: Mapping[str, Any]) -> Tool:
-    """Gorilla: one list of keys, which says nothing of what is required, or two."""
+    """Gorilla: one list of keys without requiredness, or two lists."""
     lists = document["parameters"]
     words = [(None, lists)] if isinstance(lists, list) else [(True, lists["required"]), (False, lists["optional"])]
     return Tool(document["api_name"], document["description"], _listed_keys(words))
 
 
 def _listed_keys(lists: list[tuple[bool | None, list[Any]]]) -> tuple[Key, ...]:
-    """The keys of lists and whether these are required; of two keys of one name the first one counts."""
+    """The keys of lists that are required or not. The first of two keys with the same name counts."""
     found: dict[str, Key] = {}
     for required, specs in lists:
         for spec in specs:
@@ -137,10 +137,10 @@ def api_bank_tool(document: Mapping[str, Any]) -> Tool:
 
 
 def renamed(tools: list[tuple[Tool, str]]) -> list[Tool]:
-    """Tools under names that differ, each given with its collection: the first of a name keeps it.
+    """Tools with unique names, from tools with their collections. The first tool of a name keeps it.
 
-    A later one is ``name_for_collection``, or the name itself without a collection; if that is taken, with the first
-    number from 2 on that makes it free. No name that is documented is given to another tool.
+    A later one is ``name_for_collection``, or just the name without a collection. If that is taken, the first free
+    number from 2 on is appended. No documented name is given to another tool.
     """
     taken = {tool.name for tool, _ in tools}
     seen: set[str] = set()

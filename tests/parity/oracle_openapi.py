@@ -1,4 +1,4 @@
-"""What an OpenAPI document says of its operations, each of which is a tool."""
+"""The oracle for OpenAPI documents. Each operation is a tool."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ _METHODS = ("get", "put", "post", "delete", "patch", "options", "head", "trace")
 
 
 def operations(document: Json) -> Iterator[tuple[str, str, Json, Json]]:
-    """Method, path, operation and the item of the path that it stands in."""
+    """Method, path and operation, and the item of the path."""
     for path, item in document["paths"].items():
         for method, operation in item.items():
             if method in _METHODS:
@@ -30,7 +30,7 @@ def openapi_tools(document: Json) -> list[Tool]:
 
 
 def operation_tool(document: Json, name: str, path: str, operation: Json, item: Json) -> Tool:
-    """One operation; a variable of the path that is not described is a required key in front of the others."""
+    """One operation. An undescribed variable of the path is a required key before all others."""
     own = [_resolved(document, p) for p in operation.get("parameters", [])]
     places = [(p["name"], p["in"]) for p in own]
     shared = [p for p in (_resolved(document, p) for p in item.get("parameters", [])) if _place(p) not in places]
@@ -62,7 +62,7 @@ def _place(parameter: Json) -> tuple[str, str]:
 
 
 def _body_keys(document: Json, operation: Json) -> Iterator[Key]:
-    """The keys of a JSON body; one that is no object is a key of its own, ``body``."""
+    """The keys of a JSON body. A body that is not an object is one key, ``body``."""
     body = _resolved(document, operation.get("requestBody", {}))
     schemas = {media: content["schema"] for media, content in body.get("content", {}).items() if "schema" in content}
     if not schemas:
@@ -86,7 +86,7 @@ def _resolved(document: Json, node: Json) -> Json:
 
 
 def expanded(document: Json, node: Any) -> Any:
-    """The node with all references in it followed."""
+    """The node with all references resolved."""
     if isinstance(node, list):
         return [expanded(document, member) for member in node]
     if not isinstance(node, Mapping):

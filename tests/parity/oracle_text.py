@@ -1,4 +1,4 @@
-"""What a printed form says of a tool, where that is less, or other, than the data it was printed from."""
+"""The oracle for printed forms that say less than the data they were printed from, or something else."""
 
 import ast
 import json
@@ -15,14 +15,14 @@ Function = Mapping[str, Any]
 
 
 def xml_tool(function: Function) -> Tool:
-    """BFCL's XML says of every key whether it is required, loses commas in defaults, and has no keys of elements."""
+    """BFCL's XML prints requiredness, but loses commas in defaults and the keys of elements."""
     return Tool(
         function["name"], function["description"].strip(), tuple(_printed_keys(function["parameters"], "", xml=True))
     )
 
 
 def python_tool(function: Function) -> Tool:
-    """BFCL's docstrings do not print what is required: a default tells of some keys that they are not."""
+    """BFCL's docstrings do not print requiredness. A key with a default is optional."""
     return Tool(
         function["name"], function["description"].strip(), tuple(_printed_keys(function["parameters"], "", xml=False))
     )
@@ -63,7 +63,7 @@ def _without_commas(value: Any) -> Any:
 def source_tool(source: str, function: Function | None = None) -> Tool:
     """A Python function or a signature with ``def`` before it, read with ``ast``.
 
-    The descriptions are those of ``function``, out of which the docstring was made.
+    The descriptions are those of ``function``, from which the docstring was made.
     """
     node = ast.parse(source).body[0]
     assert isinstance(node, ast.FunctionDef)
@@ -115,7 +115,7 @@ def kind_of_members(members: tuple[Any, ...]) -> str:
 
 
 def alpaca_tools(text: str, marked: bool) -> list[Tool]:
-    """ToolAlpaca's texts. ``marked``: ``Functions``, which says of every key whether it is required."""
+    """ToolAlpaca's texts. ``marked`` is for ``Functions``, where every key has a marker."""
     pattern = _NUMBERED if marked else _NAMED
     return [
         Tool(match["name"], " ".join(match["description"].split()), tuple(_prose_keys(match["keys"], marked)))
@@ -165,5 +165,5 @@ def _prose_key(path: str, prose: str, habit: bool | None) -> Iterator[Key]:
 
 
 def without_descriptions(tool: Tool) -> Tool:
-    """A tool whose keys are not described, such as that of a plain signature."""
+    """A tool without descriptions of its keys, such as a plain signature."""
     return replace(tool, keys=tuple(replace(key, description="") for key in tool.keys))

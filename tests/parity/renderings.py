@@ -1,4 +1,4 @@
-"""How the corpora print their tools in prompts."""
+"""Print tools as the corpora do in their prompts."""
 
 import json
 import re
@@ -9,7 +9,7 @@ Functions = list[dict[str, Any]]
 
 
 def indented_json(functions: Functions) -> str:
-    """BFCL's own way."""
+    """BFCL's own format."""
     return json.dumps(functions, indent=4)
 
 
@@ -30,7 +30,7 @@ def anthropic(functions: Functions) -> str:
 
 
 def _as_object(function: Mapping[str, Any], word: str) -> dict[str, Any]:
-    """The schema under another name, with the type that JSON Schema gives to objects."""
+    """The schema under another name, with JSON Schema's type for objects."""
     return {
         "name": function["name"],
         "description": function["description"],
@@ -39,7 +39,7 @@ def _as_object(function: Mapping[str, Any], word: str) -> dict[str, Any]:
 
 
 def gorilla(functions: Functions) -> list[dict[str, Any]]:
-    """Gorilla's objects: ``name`` is a title, a call is written with ``api_name``, the keys stand in one list."""
+    """Gorilla's objects: ``name`` is a title, ``api_name`` is the name in calls, and the keys are in one list."""
     return [
         {
             "name": f["name"].replace("_", " ").title(),
@@ -52,7 +52,7 @@ def gorilla(functions: Functions) -> list[dict[str, Any]]:
 
 
 def gorilla_lists(functions: Functions) -> list[dict[str, Any]]:
-    """Its objects in a table of records: one list of required keys, one of optional ones, either may be empty."""
+    """Gorilla's objects with a list of required keys and a list of optional keys; either may be empty."""
     found = []
     for function in functions:
         lists: dict[str, list[Any]] = {"required": [], "optional": []}
@@ -64,7 +64,7 @@ def gorilla_lists(functions: Functions) -> list[dict[str, Any]]:
 
 
 def ultra_tool(functions: Functions) -> list[dict[str, Any]]:
-    """UltraTool's objects: ``arguments`` and ``results``, nowhere a list of required keys, Chinese descriptions."""
+    """UltraTool's objects: ``arguments`` and ``results``, no list of required keys, Chinese descriptions."""
     return [
         {
             "name": function["name"],
@@ -80,7 +80,7 @@ def ultra_tool(functions: Functions) -> list[dict[str, Any]]:
 
 
 def _ultra_keys(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Descriptions before types, as every second property of UltraTool has them."""
+    """Descriptions before types, as in every second property of UltraTool."""
     found = {}
     for name, spec in properties.items():
         rest = {key: value for key, value in spec.items() if key not in ("description", "required", "optional")}
@@ -131,7 +131,7 @@ def xml_type(spec: Mapping[str, Any]) -> str:
 
 
 def with_enum(spec: Mapping[str, Any]) -> str:
-    """The description with the members of the enum behind it."""
+    """The description followed by the members of the enum."""
     description = spec.get("description", "")
     return f"{description} Enum values: {spec['enum']!r}." if "enum" in spec else description
 
@@ -159,7 +159,7 @@ def _docstring_lines(properties: Mapping[str, Any], indent: int) -> list[str]:
 
 
 def python_type(spec: Mapping[str, Any]) -> str:
-    """``list[str]``; a type that Python does not have keeps its name."""
+    """``list[str]``. A type that Python does not have keeps its name."""
     written = spec.get("type", "string")
     if written in ("array", "list", "tuple") and "items" in spec:
         return f"list[{python_type(spec['items'])}]"
@@ -170,12 +170,12 @@ def python_type(spec: Mapping[str, Any]) -> str:
 
 
 def json_lines(documents: Iterable[Mapping[str, Any]]) -> str:
-    """One object a line."""
+    """One object on each line."""
     return "".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents)
 
 
 def seal_prompt(documents: list[dict[str, Any]], instruction: str) -> str:
-    """Seal-Tools' prompt; quotes inside the instruction are not escaped."""
+    """Seal-Tools' prompt. Quotes inside the instruction are not escaped."""
     return f'api_list = {documents!r}\ntask_instruction = "{instruction}"'
 
 
@@ -204,7 +204,7 @@ def tool_bench(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def standard_name(name: str) -> str:
-    """``TheClique: Songs`` -> ``theclique_songs``; a digit in front gets ``get_``."""
+    """``TheClique: Songs`` -> ``theclique_songs``. A leading digit gets the prefix ``get_``."""
     standard = re.sub(r"_+", "_", re.sub(r"[^\u4e00-\u9fa5\w]|[^\x00-\x7f\u4e00-\u9fa5]", "_", name)).lower().strip("_")
     return f"get_{standard}" if standard[:1].isdigit() else standard
 
@@ -225,4 +225,4 @@ FINISH = {
         "required": ["return_type"],
     },
 }
-"""What ToolBench adds to the tools of every prompt."""
+"""The tool that ToolBench adds to every prompt."""

@@ -12,13 +12,13 @@ Spec = Mapping[str, Any]
 
 
 def writable(function: Spec) -> bool:
-    """Whether all keys can stand in a Python signature."""
+    """Whether all keys are possible in a Python signature."""
     keys = function["parameters"]["properties"]
     return all(key.isidentifier() and not keyword.iskeyword(key) for key in keys)
 
 
 def annotation(spec: Spec) -> str:
-    """The type as Python writes it; the members of an enum as a literal type."""
+    """The type in Python. An enum becomes a literal type."""
     if _is_literal(spec):
         return f"Literal[{', '.join(map(repr, spec['enum']))}]"
     kind = kind_of_name(spec.get("type", ""))
@@ -43,13 +43,13 @@ def _is_literal(spec: Spec) -> bool:
 
 
 def _is_optional(function: Spec, key: str) -> bool:
-    """Whether a key without a default can be left out: in Python it has the default ``None`` then."""
+    """Whether a key without a default is optional. In Python, its default is ``None``."""
     schema = function["parameters"]
     return key not in schema["required"] and "default" not in schema["properties"][key]
 
 
 def signature(function: Spec) -> str:
-    """``(a: str, b: Literal[1, 2] = 1, *, c: int)``: a star where a key without default follows one with it."""
+    """``(a: str, b: Literal[1, 2] = 1, *, c: int)``, with a star if a key without a default follows one with it."""
     written = []
     defaults = False
     for number, (key, spec) in enumerate(function["parameters"]["properties"].items()):
@@ -76,7 +76,7 @@ def python_source(function: Spec) -> str:
 
 
 def docstring(function: Spec, indent: str) -> str:
-    """What stands between the quotes; every second key has its type repeated."""
+    """The text of the docstring. Every second key repeats its type."""
     lines = [function["description"].strip()]
     properties = function["parameters"]["properties"]
     if properties:
@@ -100,7 +100,7 @@ def identifier(function: Spec) -> str:
 
 
 def live(function: Spec) -> Any:
-    """A function of this name, signature and docstring."""
+    """A function with this name, signature and docstring."""
 
     def tool(**arguments: Any) -> dict[str, Any]:
         return arguments

@@ -1,4 +1,4 @@
-"""The table: one row for each corpus and format, and below it what disagrees."""
+"""The table: one row for each corpus and format, followed by the disagreements."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ def all_rows() -> list[Row]:
 
 
 def tally(row: Row, data: Path, every: int = 1) -> Tally:
-    """Compare all cases of a row, or ``every`` so many-th."""
+    """Compare all cases of a row, or one in ``every``."""
     found = Tally()
     for number, case in enumerate(row.cases(data)):
         if number % every == 0:
@@ -68,7 +68,7 @@ def print_table(results: list[tuple[Row, Tally]], console: Console) -> None:
 
 
 def print_misses(results: list[tuple[Row, Tally]], limit: int | None) -> None:
-    """The first ``limit`` misses of each row, each on a line of its own."""
+    """The first ``limit`` misses of each row, one on each line."""
     for row, found in results:
         for line in _lines(row, found, limit):
             print(line)

@@ -37,5 +37,5 @@ def test_a_calibration_is_a_logistic_regression(
 
 def test_without_a_calibration() -> None:
     assert confidence(voted(1.0, 0.0)) == 1.0
-    assert confidence(voted(1.0, 1e-7)) == 1.0  # rounding of the model's scores
+    assert confidence(voted(1.0, 1e-7)) == 1.0  # rounding of log-probabilities
     assert confidence(voted(0.5, math.log(0.5))) == pytest.approx(0.25)

@@ -1,4 +1,4 @@
-"""Law 4 and the rules of the vote."""
+"""The rules of the majority vote."""
 
 import random
 from typing import Any

@@ -1,4 +1,4 @@
-"""Orders: distinct, documentation order first, seeded, and the smaller limit a beginning of the larger."""
+"""Orders are distinct and seeded, begin with documentation order, and a smaller limit gives a prefix."""
 
 import math
 
@@ -34,7 +34,7 @@ def test_fixed_strategies() -> None:
 
 @given(KEYS, st.integers(1, 5), st.integers(0, 5))
 def test_orders_of_table_2(keys: list[str], limit: int, seed: int) -> None:
-    """One order that is not the documented one where there is one, and the three together, each once."""
+    """``shuffled-once`` is another order if there is one; ``aggregated`` has all three without repetition."""
     documented, backwards = tuple(keys), tuple(reversed(keys))
     [once] = draw_orders(keys, limit, "shuffled-once", seed)
     assert sorted(once) == sorted(keys)
@@ -48,6 +48,6 @@ def test_a_limit_below_one(limit: int) -> None:
         draw_orders("abc", limit)
 
 
-def test_an_unknown_strategy() -> None:
+def test_an_unknown_scheme() -> None:
     with pytest.raises(ToolDecodingError, match="known: shuffled"):
         draw_orders("abc", 3, "sorted")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Stopping early: exact changes no vote, asks for no order too many, and posterior follows the Beta rule."""
+"""Early stopping: ``exact`` never changes a vote or asks for too many orders; ``posterior`` follows the Beta rule."""
 
 import itertools
 from collections.abc import Sequence
@@ -38,8 +38,8 @@ def candidate(
     return CandidateCall(name, order, tuple(written))
 
 
-# values that fail the type check, that are one vote in several spellings (1 and 1.0, 0.0 and -0.0, keys of an object in
-# another sequence) or several votes that look alike (1, 1.0 and True)
+# values that fail the type check, equal votes with different spellings (1 and 1.0, 0.0 and -0.0, other order of an
+# object's keys), and different votes that look alike (1, 1.0 and True)
 COMMON: dict[str, Any] = {"city": "Rome", "price": 1, "place": {"a": 1, "b": 2}, "note": "x"}
 DEVIATION = st.fixed_dictionaries(
     {},
@@ -66,7 +66,7 @@ RULES = st.sampled_from(["none", "exact", "posterior"])
 
 
 def outcome(call: VotedCall) -> tuple[str, str, bool]:
-    """What a vote decides; ``repr`` tells 1 from 1.0, 0.0 from -0.0, and the sequence of an object's keys."""
+    """The result of a vote. ``repr`` distinguishes 1 and 1.0, 0.0 and -0.0, and the order of an object's keys."""
     return call.name, repr(call.arguments), call.valid
 
 
@@ -110,13 +110,13 @@ BALLOTS = st.builds(one, st.sampled_from(["a", "a", "b", 5, ABSENT]), st.sampled
 def test_settled_is_what_no_orders_can_change(
     required: bool, calls: list[CandidateCall], left: int, share: float
 ) -> None:
-    """Every way to go on with one key, where later orders win every tie."""
+    """Every continuation of the votes on one key, where later orders win every tie."""
     of = ONE[required]
     ways = [one(x, logprob=9.0) for x in ("a", "b", "new", 5, ABSENT)] + [one("a", truncated=True)]
     known = outcome(merge(calls, of, share))
     same = all(outcome(merge([*calls, *rest], of, share)) == known for rest in itertools.product(ways, repeat=left))
     settled = orders_needed(calls, of, len(calls) + left, "exact", optional_share=share) == 0
-    k_settled = 2 * len(calls) > len(calls) + left  # the other key, on which all agree
+    k_settled = 2 * len(calls) > len(calls) + left  # all agree on the other key
     assert settled == (same and k_settled)
 
 
@@ -130,7 +130,7 @@ def test_the_orders_asked_for_are_the_fewest(
     level: float,
     share: float,
 ) -> None:
-    """One more order takes at most one off, whatever it says; and some way to go on needs no more than these."""
+    """One more order reduces the number by at most one, and some continuation needs no more."""
     of, total = ONE[required], len(calls) + left
     count = orders_needed(calls, of, total, stopping, level, share)
     assert orders_needed([*calls, further], of, total, stopping, level, share) >= count - 1
@@ -219,8 +219,8 @@ def test_rounds_where_all_agree(stopping: Stopping, level: float, rounds: list[i
 
 
 def test_what_waits_for_the_last_order() -> None:
-    assert needed([candidate(COMMON | {"city": 3})] * 5, 12) == 4  # no valid value: a new one leads at the earliest
-    assert needed([candidate(COMMON, truncated=True)] * 11, 12) == 1  # one that ends by itself beats all that do not
+    assert needed([candidate(COMMON | {"city": 3})] * 5, 12) == 4  # no valid value: a new one would lead
+    assert needed([candidate(COMMON, truncated=True)] * 11, 12) == 1  # a complete value beats all truncated ones
     assert needed([candidate(COMMON)] * 13, 12) == 0
 
 
@@ -230,7 +230,7 @@ def test_what_waits_for_the_last_order() -> None:
     + [(v, False) for v in (0.0, -0.0, [0.0], (-0.0,), {"b": 2, "a": 1}, {"a": [0.0]}, {0.0: 1}, {"a": {1: 2, 3: 4}})],
 )
 def test_a_value_of_several_spellings_waits_for_documentation_order(place: Any, one_spelling: bool) -> None:
-    """The order nearest to documentation order spells it, and it may be the last one."""
+    """The order nearest to documentation order determines the spelling, and it may come last."""
     backwards = candidate(COMMON | {"place": place}, KEYS[::-1])
     assert needed([backwards] * 11, 12) == (0 if one_spelling else 1)
     assert needed([replace(backwards, order=KEYS), *[backwards] * 10], 12) == 0

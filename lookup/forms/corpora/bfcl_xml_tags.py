@@ -5,6 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.plain_values import plain_value
+from lookup.scanning import skip
 from lookup.values.literal_reader import MAX_DEPTH, read_literal
 
 _TAG = re.compile(
@@ -121,15 +122,15 @@ def _read_without_commas(text: str, position: int, depth: int = 0) -> tuple[Any,
         raise LiteralError(f"at most {MAX_DEPTH} levels of nesting", position)
     members: list[Any] = []
     keys: list[Any] = []
-    position = _skip_between(text, position + 1)
+    position = skip(_BETWEEN, text, position + 1)
     while text[position : position + 1] != _BRACKETS[opener]:
         value, position = _read_without_commas(text, position, depth + 1)
-        position = _skip_between(text, position)
+        position = skip(_BETWEEN, text, position)
         if opener == "{" and len(keys) == len(members):
             if not isinstance(value, str) or text[position : position + 1] != ":":
                 raise LiteralError("a text as key and ':'", position)
             keys.append(value)
-            position = _skip_between(text, position + 1)
+            position = skip(_BETWEEN, text, position + 1)
         else:
             members.append(value)
     if opener == "{":
@@ -137,8 +138,3 @@ def _read_without_commas(text: str, position: int, depth: int = 0) -> tuple[Any,
             raise LiteralError("a value", position)
         return dict(zip(keys, members, strict=True)), position + 1
     return members if opener == "[" else tuple(members), position + 1
-
-
-def _skip_between(text: str, position: int) -> int:
-    match = _BETWEEN.match(text, position)
-    return match.end() if match else position

@@ -10,6 +10,7 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.requiredness import decide
 from lookup.parameters.type_names import NULL_NAMES, value_type
+from lookup.scanning import skip
 from lookup.values.literal_reader import parse_literal, read_literal
 
 _MAX_NESTING: Final = 8
@@ -111,16 +112,14 @@ class _Prose:
 
     def parameter(self, key: str, start: int, end: int, habit: bool | None, nesting: int = 0) -> ParameterSpec:
         marker = _MARKER.match(self._text, start, end)
-        kind, raw_type, position = self._type(self._skip(marker.end() if marker else start, end), end, habit, nesting)
+        kind, raw_type, position = self._type(
+            skip(_SPACE, self._text, marker.end() if marker else start, end), end, habit, nesting
+        )
         enum, position, end_of_text = self._enum(position, end, kind.items if kind.kind == "list" else kind)
         description = self._text[position:end_of_text].strip()
         # The keys inside the type have their own markers.
         required, rule = decide(description=f"{marker[0] if marker else ''}{description}", habit=habit)
         return ParameterSpec(key, kind, raw_type, required, description, enum, MISSING, rule)
-
-    def _skip(self, position: int, end: int) -> int:
-        match = _SPACE.match(self._text, position, end)
-        return match.end() if match else position
 
     def _close(self, opener: int, end: int) -> int | None:
         close = self._partner.get(opener)
@@ -192,7 +191,7 @@ class _Prose:
     def _enum(self, start: int, end: int, kind: ValueType | None) -> tuple[tuple[Any, ...] | None, int, int]:
         """The members of ``One of: [...]`` at either end, and the remaining range."""
         text = self._text
-        start = self._skip(start, end)
+        start = skip(_SPACE, self._text, start, end)
         last = text.rfind("One of:", start, end)
         for position in (start, last):
             match = _ONE_OF.match(text, position, end) if position >= 0 else None
@@ -200,7 +199,7 @@ class _Prose:
             if match is None or close is None or not text[match.end() : close].strip():
                 continue
             after = _SENTENCE_END.match(text, close + 1, end)
-            behind = self._skip(after.end() if after else close + 1, end)
+            behind = skip(_SPACE, self._text, after.end() if after else close + 1, end)
             members = _members(text[match.end() : close], kind or ANY)
             if position == start:
                 return members, behind, end

@@ -29,8 +29,8 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
 from lookup.forms.corpora.prose_keys import is_prose, opens_with_type, read_keys, read_object
 from lookup.forms.form import ObjectForm, TextForm, TextTool
-from lookup.lines import end_of_line
 from lookup.messages import found_at
+from lookup.scanning import end_of_line
 
 _COMPONENTS: Final = "components"
 

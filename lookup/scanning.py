@@ -1,6 +1,14 @@
-"""Lines and indentation of a text."""
+"""Helpers for scanning a text: patterns, lines and indentation."""
 
+import re
+import sys
 from collections.abc import Callable
+
+
+def skip(pattern: re.Pattern[str], text: str, position: int, end: int = sys.maxsize) -> int:
+    """The offset behind a match of the pattern at ``position``; ``position`` if there is none."""
+    match = pattern.match(text, position, end)
+    return match.end() if match else position
 
 
 def indented_end(text: str, position: int, indent: str, stops: Callable[[int], bool] = lambda start: False) -> int:
