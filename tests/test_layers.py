@@ -38,5 +38,5 @@ def test_lower_layers_need_no_torch(layer: str) -> None:
 
 def test_a_backward_arrow_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "x.py"
-    file.write_text("def f():\n    from tooldecoding.cli.app import a\n    import torch.nn, eval.metrics.metrics\n")
+    file.write_text("def f():\n    from tooldecoding.cli.app import a\n    import torch.nn, eval.metrics.summary\n")
     assert set(imported(file)) == {"tooldecoding", "torch", "eval"}

@@ -7,7 +7,7 @@ from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.bfcl.data import NEWER_NAMES
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 
 BENCHMARKS: Mapping[str, Benchmark] = {b.name: b for b in (API_BANK, BFCL_LIVE, BFCL_V1, SGD)}

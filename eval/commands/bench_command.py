@@ -88,7 +88,7 @@ def _demand_defaults(context: typer.Context) -> None:
 def _show(record: "Record", store: "Store", as_json: bool) -> None:
     from eval.bench.bench_pictures import bench_picture
     from eval.bench.bench_tables import tables
-    from eval.tuning.tables import show
+    from eval.report.terminal import show
 
     found = tables(record)
     files = [str(store.path)] if record.cells else []

@@ -19,8 +19,8 @@ from tooldecoding.files.result_file import ResultFile
 
 if TYPE_CHECKING:
     from eval.benchmarks.samples import Benchmark, Sample
-    from eval.methods.methods import Method
-    from eval.methods.prompts import Prompter
+    from eval.methods.choose import Method
+    from eval.methods.sample_prompts import Prompter
 
 BENCHMARK = Annotated[str, typer.Argument(metavar="api-bank|bfcl-live|bfcl-v1|sgd")]
 DATA = Annotated[str, typer.Option(metavar="DIR", help="Folder of the benchmark, hub:OWNER/NAME, or bfcl-eval.")]
@@ -205,8 +205,8 @@ def _decode(
     settings: EvalOptions,
     folder: RunFolder,
 ) -> None:
-    from eval.methods.methods import make_method
-    from eval.methods.prompts import Prompter
+    from eval.methods.choose import make_method
+    from eval.methods.sample_prompts import Prompter
     from eval.runs.run import draw
     from tooldecoding.models.loading import load_quietly
 

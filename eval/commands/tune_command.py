@@ -109,7 +109,7 @@ def tune_command(
     given = {name: value for name, value in locals().items() if name in known}
     demand_extra("eval", "scipy", "matplotlib")
     from eval.tuning.choice import Decision, read_rule
-    from eval.tuning.limits import DEFAULT_LIMITS, read_limits
+    from eval.tuning.limit_list import DEFAULT_LIMITS, read_limits
     from eval.tuning.session import OWN_DATA, Plan, show_tuning
 
     decision = Decision(read_rule(rule), level, margin, max_latency_ms, max_slowdown, min_gain)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.methods.methods import Method, predict
+from eval.methods.choose import Method, predict
 from eval.methods.prediction import Prediction
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from lookup.errors import ToolDecodingError
 from tooldecoding.decoder import Request
 from tooldecoding.files.result_file import ResultFile

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.errors import EvalError
-from eval.methods.methods import predict
+from eval.methods.choose import predict
 from eval.methods.prediction import Prediction
-from eval.tuning.items import Item
-from eval.tuning.record import Record, read_record, to_prediction
-from eval.tuning.variant import Variant
+from eval.tuning.decoded_prompt import DecodedPrompt, read_decoded, to_prediction
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.vote_options import VoteOptions
 from lookup.text.text_file import read_text
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.files.json_lines import numbered_lines, read_row
@@ -44,16 +44,18 @@ class Collector:
     batch_size: int
     bar: ProgressBar
 
-    def candidates(self, items: Sequence[Item], variant: Variant) -> dict[str, list[Record]]:
-        """Item id -> its record, decoded unless it stands in ``candidates.jsonl``."""
+    def candidates(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, list[DecodedPrompt]]:
+        """TuningPrompt id -> its record, decoded unless it stands in ``candidates.jsonl``."""
         records = self._records(items, variant, CANDIDATES, "", "decoding")
         return {identifier: [record] for identifier, record in records.items()}
 
-    def again(self, items: Sequence[Item], variant: Variant) -> dict[str, Record]:
-        """Item id -> a record with that variant, decoded unless it stands in ``again.jsonl``."""
+    def again(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, DecodedPrompt]:
+        """TuningPrompt id -> a record with that variant, decoded unless it stands in ``again.jsonl``."""
         return self._records(items, variant, AGAIN, f"{variant.label}/", "decoding again")
 
-    def _records(self, items: Sequence[Item], variant: Variant, file: str, prefix: str, word: str) -> dict[str, Record]:
+    def _records(
+        self, items: Sequence[TuningPrompt], variant: VoteOptions, file: str, prefix: str, word: str
+    ) -> dict[str, DecodedPrompt]:
         path = self.folder / file
         results = ResultFile(str(path), frozenset({"prediction"}))
         try:
@@ -69,7 +71,7 @@ class Collector:
             results.close()
         return _read(path, items, variant, prefix)
 
-    def _decode(self, group: Sequence[Item], variant: Variant) -> list[tuple[Item, Prediction]]:
+    def _decode(self, group: Sequence[TuningPrompt], variant: VoteOptions) -> list[tuple[TuningPrompt, Prediction]]:
         requests = [replace(r, options=variant.applied(r.options)) for item in group if (r := item.request)]
         decoded = iter(predict(self._run, requests) if requests else [])
         return [(item, next(decoded) if item.request else Prediction("", error=item.error)) for item in group]
@@ -77,16 +79,16 @@ class Collector:
     def _run(self, requests: Sequence[Request]) -> list[Prediction]:
         return [to_prediction(result, len(requests)) for result in self.decoder.run(requests)]
 
-    def _row(self, item: Item, prediction: Prediction, prefix: str) -> dict[str, Any]:
+    def _row(self, item: TuningPrompt, prediction: Prediction, prefix: str) -> dict[str, Any]:
         return {**item.names, **prediction.to_json(), "id": prefix + item.id}
 
 
-def _read(path: Path, items: Sequence[Item], variant: Variant, prefix: str) -> dict[str, Record]:
-    wanted: Mapping[str, Item] = {prefix + item.id: item for item in items}
-    records: dict[str, Record] = {}
+def _read(path: Path, items: Sequence[TuningPrompt], variant: VoteOptions, prefix: str) -> dict[str, DecodedPrompt]:
+    wanted: Mapping[str, TuningPrompt] = {prefix + item.id: item for item in items}
+    records: dict[str, DecodedPrompt] = {}
     for number, line in numbered_lines(read_text(path, EvalError)):
         row = read_row(line, number, str(path), EvalError)
         item = wanted.get(row["id"])
         if item is not None:
-            records[item.id] = read_record(row, f"{path}:{number}", item.request, variant)
+            records[item.id] = read_decoded(row, f"{path}:{number}", item.request, variant)
     return {item.id: records[item.id] for item in items}

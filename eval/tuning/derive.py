@@ -8,16 +8,16 @@ committed, the candidates behind it were never decoded: that prompt is decoded a
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eval.tuning.items import Item
-from eval.tuning.record import Record, whole_text, written
-from eval.tuning.variant import Variant
+from eval.tuning.decoded_prompt import DecodedPrompt, whole_text, written
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.vote_options import VoteOptions
 from lookup.dictionary import ToolSpec
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, VotedCall, draw_orders, merge
 from voting.stopping import orders_needed
 
-DecodeAgain = Callable[[Sequence[Item], Variant], Mapping[str, Record]]
+DecodeAgain = Callable[[Sequence[TuningPrompt], VoteOptions], Mapping[str, DecodedPrompt]]
 """Decodes prompts with a variant; item id -> record."""
 
 
@@ -48,22 +48,22 @@ class Deriver:
 
     Attributes
     ----------
-    items : sequence of Item
+    items : sequence of TuningPrompt
     records : dict
-        Item id -> records so far; those that are decoded again are added.
+        TuningPrompt id -> records so far; those that are decoded again are added.
     decode_again : callable
     again : dict
-        Variant -> how many prompts had to be decoded again for it.
+        VoteOptions -> how many prompts had to be decoded again for it.
     """
 
-    items: Sequence[Item]
-    records: dict[str, list[Record]]
+    items: Sequence[TuningPrompt]
+    records: dict[str, list[DecodedPrompt]]
     decode_again: DecodeAgain
-    again: dict[Variant, int] = field(default_factory=dict)
-    _known: dict[Variant, dict[str, Outcome]] = field(default_factory=dict)
+    again: dict[VoteOptions, int] = field(default_factory=dict)
+    _known: dict[VoteOptions, dict[str, Outcome]] = field(default_factory=dict)
 
-    def outcomes(self, variant: Variant) -> dict[str, Outcome]:
-        """Item id -> outcome, in the sequence of the items."""
+    def outcomes(self, variant: VoteOptions) -> dict[str, Outcome]:
+        """TuningPrompt id -> outcome, in the sequence of the items."""
         if variant not in self._known:
             found = {item.id: self._derive(item, variant) for item in self.items}
             missing = [item for item in self.items if found[item.id] is None]
@@ -77,14 +77,14 @@ class Deriver:
             }
         return self._known[variant]
 
-    def _derive(self, item: Item, variant: Variant) -> Outcome | None:
+    def _derive(self, item: TuningPrompt, variant: VoteOptions) -> Outcome | None:
         if item.request is None:
             return Outcome("", (), 0, 0, item.error)
         attempts = (derive(record, variant, item.request.options) for record in self.records[item.id])
         return next((outcome for outcome in attempts if outcome), None)
 
 
-def derive(record: Record, variant: Variant, options: DecodeOptions) -> Outcome | None:
+def derive(record: DecodedPrompt, variant: VoteOptions, options: DecodeOptions) -> Outcome | None:
     """The outcome of a variant from the candidates of a record; None where they do not tell.
 
     Parameters
@@ -122,12 +122,12 @@ def _goes_on(form: CallFormat, number: int, options: DecodeOptions) -> bool:
     return form.parallel and number + 1 < options.max_calls
 
 
-def order_count(tool: ToolSpec, variant: Variant, seed: int) -> int:
+def order_count(tool: ToolSpec, variant: VoteOptions, seed: int) -> int:
     """Orders that a variant decodes for a tool if nothing stops it."""
     return len(draw_orders([p.name for p in tool.required], variant.order_limit, variant.orders, seed))
 
 
-def orders_until_settled(candidates: Sequence[CandidateCall], tool: ToolSpec, variant: Variant) -> int:
+def orders_until_settled(candidates: Sequence[CandidateCall], tool: ToolSpec, variant: VoteOptions) -> int:
     """How many of the candidates adaptive stopping decodes before it calls the vote settled; all without a rule."""
     total, done = len(candidates), 0
     while more := orders_needed(

@@ -15,8 +15,8 @@ from transformers import PreTrainedModel
 
 from eval.errors import EvalError
 from eval.tuning.collect import ProgressBar
-from eval.tuning.items import Item
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.vote_options import VoteOptions
 from lookup.text.text_file import read_text
 from tooldecoding.batches.jobs import decode_requests
 from tooldecoding.decoder import Request, ToolDecoder
@@ -74,7 +74,9 @@ class Stopwatch:
     seed: int
     bar: ProgressBar
 
-    def measure(self, items: Sequence[Item], variants: Sequence[Variant], base: Variant) -> dict[Variant, Latency]:
+    def measure(
+        self, items: Sequence[TuningPrompt], variants: Sequence[VoteOptions], base: VoteOptions
+    ) -> dict[VoteOptions, Latency]:
         """Decode every prompt alone with every variant, in a sequence of variants that is shuffled for each prompt.
 
         One decode with each variant goes before and is not counted. Prompts that were measured on this machine with
@@ -82,9 +84,9 @@ class Stopwatch:
 
         Parameters
         ----------
-        items : sequence of Item
+        items : sequence of TuningPrompt
             With requests; at least one.
-        base : Variant
+        base : VoteOptions
             One of ``variants``, which ratios are to.
         """
         path = self.folder / LATENCY
@@ -104,7 +106,7 @@ class Stopwatch:
             results.close()
         return _summarise(_read(path, [prefix + item.id for item in items]), variants, base, self.seed)
 
-    def _measure(self, item: Item, variants: Sequence[Variant]) -> dict[str, dict[str, float]]:
+    def _measure(self, item: TuningPrompt, variants: Sequence[VoteOptions]) -> dict[str, dict[str, float]]:
         sequence = list(variants)
         Random(f"{self.seed}/{item.id}").shuffle(sequence)
         measured = {}
@@ -130,14 +132,14 @@ def machine_name(model: PreTrainedModel) -> str:
     return f"{platform.processor() or platform.machine()}, {cores}, {device}, {str(model.dtype).removeprefix('torch.')}"
 
 
-def draw_prompts(items: Sequence[Item], count: int, seed: int) -> list[Item]:
+def draw_prompts(items: Sequence[TuningPrompt], count: int, seed: int) -> list[TuningPrompt]:
     """``count`` prompts, drawn with ``seed``."""
     drawn = list(items)
     Random(seed).shuffle(drawn)
     return drawn[:count]
 
 
-def _with(item: Item, variant: Variant) -> Request:
+def _with(item: TuningPrompt, variant: VoteOptions) -> Request:
     if item.request is None:
         raise ValueError(f"{item.id} has no prompt")
     return replace(item.request, options=variant.applied(item.request.options))
@@ -152,9 +154,9 @@ def _read(path: Path, ids: Sequence[str]) -> list[Mapping[str, Any]]:
 
 
 def _summarise(
-    rows: Sequence[Mapping[str, Any]], variants: Sequence[Variant], base: Variant, seed: int
-) -> dict[Variant, Latency]:
-    def column(variant: Variant, name: str) -> np.ndarray:
+    rows: Sequence[Mapping[str, Any]], variants: Sequence[VoteOptions], base: VoteOptions, seed: int
+) -> dict[VoteOptions, Latency]:
+    def column(variant: VoteOptions, name: str) -> np.ndarray:
         return np.array([row[variant.label][name] for row in rows])
 
     summaries = {}

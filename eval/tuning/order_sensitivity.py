@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval.tuning.record import RecordedCall
+from eval.tuning.decoded_prompt import DecodedCall
 from lookup.dictionary import ToolSpec
 from voting import CandidateCall
 from voting.type_check import vote_identity
@@ -59,7 +59,7 @@ class Sensitivity:
     calls: int = 0
 
 
-def reversed_is_missing(call: RecordedCall) -> bool:
+def reversed_is_missing(call: DecodedCall) -> bool:
     """Whether a call of at least two required keys has no candidate in reversed order."""
     backwards = tuple(p.name for p in reversed(call.tool.required))
     return len(backwards) > 1 and all(c.order != backwards for c in call.candidates)

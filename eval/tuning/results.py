@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.metrics.metrics import Accuracy
+from eval.metrics.accuracy import Accuracy
 from eval.tuning.choice import Choice, Decision
-from eval.tuning.confidence import Study
+from eval.tuning.confidence_study import Study
 from eval.tuning.latency import Latency
 from eval.tuning.optional_keys import Presence
 from eval.tuning.order_sensitivity import Sensitivity
-from eval.tuning.variant import Variant
+from eval.tuning.vote_options import VoteOptions
 from voting import Calibration
 
 
@@ -20,7 +20,7 @@ class LimitRow:
 
     Attributes
     ----------
-    variant : Variant
+    variant : VoteOptions
     candidate : bool
         Whether it was asked for; limit 1 is always there, as the base.
     right : Accuracy
@@ -35,7 +35,7 @@ class LimitRow:
     latency : Latency
     """
 
-    variant: Variant
+    variant: VoteOptions
     candidate: bool
     right: Accuracy
     by_category: Mapping[str, Accuracy]
@@ -63,7 +63,7 @@ class StoppingRow:
 
     Attributes
     ----------
-    variant : Variant
+    variant : VoteOptions
     right : Accuracy
     changed : int
         Prompts whose calls are not those without the rule.
@@ -73,7 +73,7 @@ class StoppingRow:
         Its ratio is to the same limit without the rule; None where it was not measured.
     """
 
-    variant: Variant
+    variant: VoteOptions
     right: Accuracy
     changed: int
     orders_used: float
@@ -93,7 +93,7 @@ class Tuning:
         Whether there are reference answers.
     failures : sequence of str
         Why prompts could not be decoded.
-    deployed : Variant or None
+    deployed : VoteOptions or None
         None if no limit fits the budget.
     """
 
@@ -109,7 +109,7 @@ class Tuning:
     study: Study | None
     calibration: Calibration | None
     choice: Choice
-    deployed: Variant | None
+    deployed: VoteOptions | None
     reasons: Sequence[str]
 
     @property

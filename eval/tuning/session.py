@@ -13,23 +13,23 @@ from rich.console import Console
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from eval.report.table import percent
 from eval.runs.run import draw
 from eval.runs.run_folder import RunFolder, describe_run
 from eval.runs.score import write_rows
-from eval.tuning.as_json import to_json
 from eval.tuning.choice import Decision
 from eval.tuning.collect import Collector, ProgressBar
 from eval.tuning.deployment import DEPLOYMENT, deployment_text, write_text
-from eval.tuning.items import Item, benchmark_items, draw_rows, own_items
 from eval.tuning.latency import Stopwatch, machine_name
-from eval.tuning.pictures import confidence_picture, tune_picture
 from eval.tuning.results import Tuning
-from eval.tuning.tables import show, tables
 from eval.tuning.tuner import Tuner
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_chart import confidence_picture, tune_picture
+from eval.tuning.tuning_json import to_json
+from eval.tuning.tuning_prompts import TuningPrompt, benchmark_prompts, draw_rows, own_prompts
+from eval.tuning.tuning_tables import show, tables
 from eval.tuning.verdicts import Verdicts
+from eval.tuning.vote_options import VoteOptions
 from tooldecoding.batches.batch import Row
 from tooldecoding.cli.config import DecodeCommand, ModelOptions
 from tooldecoding.decoder import ToolDecoder
@@ -78,7 +78,7 @@ def tune_benchmark(
     prompter.request(samples[0])  # a wrong template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]
     manifest = describe_run(benchmark, settings, categories, samples, len(every), str(decoder.model.device), prompts)
-    items = benchmark_items(benchmark, samples, prompter)
+    items = benchmark_prompts(benchmark, samples, prompter)
     about = _about(benchmark.name, settings, decoder) | {"categories": list(categories), "drawn_from": len(every)}
     return _tune(items, Verdicts(benchmark, items), settings, decoder, plan, about, manifest)
 
@@ -89,7 +89,7 @@ def tune_own_data(rows: Sequence[Row], limit: int | None, settings: DecodeComman
     plan.decision.demand_enough(len(drawn), answers=False)
     settings = replace(settings, **_before_tuning(settings, plan))
     decoder, tokenizer = _load(settings)
-    items = own_items(drawn, settings, tokenizer)
+    items = own_prompts(drawn, settings, tokenizer)
     about = _about(OWN_DATA, settings, decoder) | {"drawn_from": len(rows)}
     manifest = about | {
         "categories": [OWN_DATA],
@@ -125,7 +125,7 @@ def _about(data: str, settings: ModelOptions, decoder: ToolDecoder) -> dict[str,
 
 
 def _tune(
-    items: Sequence[Item],
+    items: Sequence[TuningPrompt],
     verdicts: Verdicts | None,
     settings: ModelOptions,
     decoder: ToolDecoder,
@@ -150,7 +150,7 @@ def _tune(
 
 
 def _run(
-    items: Sequence[Item],
+    items: Sequence[TuningPrompt],
     verdicts: Verdicts | None,
     settings: ModelOptions,
     decoder: ToolDecoder,
@@ -160,7 +160,7 @@ def _run(
     tuner = Tuner(
         items,
         plan.limits,
-        Variant(plan.limits[-1], settings.optional_share, "none", settings.stopping_level),
+        VoteOptions(plan.limits[-1], settings.optional_share, "none", settings.stopping_level),
         verdicts,
         plan.decision,
         Collector(decoder, plan.out, settings.batch_size, plan.bar),

@@ -6,20 +6,20 @@ from functools import cached_property
 from typing import Any, Final
 
 from eval.errors import EvalError
-from eval.metrics.metrics import Accuracy
+from eval.metrics.accuracy import Accuracy
 from eval.metrics.significance import holm
 from eval.tuning.choice import Choice, Decision, Right, choose, p_of_loss
 from eval.tuning.collect import Collector
-from eval.tuning.confidence import COMBINED, SINGLE, Slots, Study, calibrate, label_values, study
+from eval.tuning.confidence_study import COMBINED, SINGLE, Slots, Study, calibrate, label_values, study
+from eval.tuning.decoded_prompt import DecodedPrompt
 from eval.tuning.derive import Deriver, Outcome
-from eval.tuning.items import Item
 from eval.tuning.latency import Latency, Stopwatch, draw_prompts
 from eval.tuning.optional_keys import Presence, count_presence
 from eval.tuning.order_sensitivity import Sensitivity, count_flips, reversed_is_missing
-from eval.tuning.record import Record
 from eval.tuning.results import LimitRow, ShareRow, StoppingRow, Tuning
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_prompts import TuningPrompt
 from eval.tuning.verdicts import Verdicts, accuracy, right, value_errors
+from eval.tuning.vote_options import VoteOptions
 from voting import Stopping
 from voting.type_check import vote_identity
 
@@ -35,10 +35,10 @@ class Tuner:
 
     Parameters
     ----------
-    items : sequence of Item
+    items : sequence of TuningPrompt
     limits : tuple of int
         Order limits to choose from, ascending.
-    base : Variant
+    base : VoteOptions
         The settings before tuning, with the largest limit.
     verdicts : Verdicts or None
         None for own data without answers.
@@ -50,9 +50,9 @@ class Tuner:
     seed : int
     """
 
-    items: Sequence[Item]
+    items: Sequence[TuningPrompt]
     limits: tuple[int, ...]
-    base: Variant
+    base: VoteOptions
     verdicts: Verdicts | None
     decision: Decision
     collector: Collector
@@ -90,7 +90,7 @@ class Tuner:
         )
 
     @cached_property
-    def _records(self) -> dict[str, list[Record]]:
+    def _records(self) -> dict[str, list[DecodedPrompt]]:
         return self.collector.candidates(self.items, self.base)
 
     @cached_property
@@ -103,20 +103,20 @@ class Tuner:
         return {item.id: error for item in self.items if (error := self._records[item.id][0].error)}
 
     @cached_property
-    def _able(self) -> list[Item]:
+    def _able(self) -> list[TuningPrompt]:
         return [item for item in self.items if item.id not in self._failed]
 
     @cached_property
-    def _counted(self) -> list[Item]:
+    def _counted(self) -> list[TuningPrompt]:
         """What figures are over: all samples of a benchmark, the prompts that can be decoded of own data."""
         return list(self.items) if self.verdicts is not None else self._able
 
     @cached_property
-    def _timed(self) -> list[Item]:
+    def _timed(self) -> list[TuningPrompt]:
         return draw_prompts(self._able, self.latency_prompts, self.seed)
 
-    def outcomes(self, variant: Variant) -> dict[str, Outcome]:
-        """Item id -> what a variant gives, for what figures are over."""
+    def outcomes(self, variant: VoteOptions) -> dict[str, Outcome]:
+        """TuningPrompt id -> what a variant gives, for what figures are over."""
         every = self._deriver.outcomes(variant)
         return {item.id: every[item.id] for item in self._counted}
 
@@ -128,8 +128,8 @@ class Tuner:
             raise EvalError(f"none of the {len(self.items)} prompts can be decoded; the first: {first}")
         self.decision.demand_enough(len(self._able), answers, len(self._failed))
 
-    def _right(self, variant: Variant, reference: Variant) -> dict[str, bool]:
-        """Item id -> whether it is right, or gives the calls of the reference."""
+    def _right(self, variant: VoteOptions, reference: VoteOptions) -> dict[str, bool]:
+        """TuningPrompt id -> whether it is right, or gives the calls of the reference."""
         outcomes = self.outcomes(variant)
         if self.verdicts is not None:
             return right(self.verdicts.scores(outcomes))
@@ -170,7 +170,7 @@ class Tuner:
             f"{self.base.order_limit} (p = {best.p:.3g}, adjusted for {len(shares) - 1} comparisons)"
         ]
 
-    def _presence(self, variant: Variant) -> Presence:
+    def _presence(self, variant: VoteOptions) -> Presence:
         outcomes = self.outcomes(variant)
         pairs = []
         for item in self._counted:
@@ -186,14 +186,14 @@ class Tuner:
     def _groups(self) -> dict[str, str]:
         return {item.id: item.dialogue for item in self.items}
 
-    def _limit_rows(self, full: Variant) -> list[LimitRow]:
+    def _limit_rows(self, full: VoteOptions) -> list[LimitRow]:
         variants = {n: replace(full, order_limit=n) for n in sorted({1, *self.limits})}
         for variant in variants.values():  # all decoding before any measuring
             self.outcomes(variant)
         latency = self.stopwatch.measure(self._timed, list(variants.values()), variants[1])
         return [self._limit_row(v, full, n in self.limits, latency[v]) for n, v in variants.items()]
 
-    def _limit_row(self, variant: Variant, full: Variant, candidate: bool, latency: Latency) -> LimitRow:
+    def _limit_row(self, variant: VoteOptions, full: VoteOptions, candidate: bool, latency: Latency) -> LimitRow:
         hits = self._right(variant, full)
         outcomes, reference = self.outcomes(variant), self.outcomes(full)
         pairs = [pair for i in outcomes for pair in _paired_values(outcomes[i], reference[i])]
@@ -224,7 +224,7 @@ class Tuner:
             self.seed,
         )
 
-    def _stopping_rows(self, full: Variant, choice: Choice) -> list[StoppingRow]:
+    def _stopping_rows(self, full: VoteOptions, choice: Choice) -> list[StoppingRow]:
         """Both rules at the largest limit and at the chosen one; measured at the chosen one unless it is 1."""
         chosen = choice.limit if choice.limit is not None and choice.limit > 1 else full.order_limit
         rows = []
@@ -233,13 +233,15 @@ class Tuner:
             variants = [plain, *(replace(plain, stopping=rule) for rule in RULES)]
             for variant in variants:
                 self.outcomes(variant)
-            latency: Mapping[Variant, Latency] = {}
+            latency: Mapping[VoteOptions, Latency] = {}
             if limit == chosen:
                 latency = self.stopwatch.measure(self._timed, variants, plain)
             rows += [self._stopping_row(v, plain, full, latency.get(v)) for v in variants]
         return rows
 
-    def _stopping_row(self, variant: Variant, plain: Variant, full: Variant, latency: Latency | None) -> StoppingRow:
+    def _stopping_row(
+        self, variant: VoteOptions, plain: VoteOptions, full: VoteOptions, latency: Latency | None
+    ) -> StoppingRow:
         outcomes, reference = self.outcomes(variant), self.outcomes(plain)
         calls = max(1, sum(len(o.calls) for o in outcomes.values()))
         return StoppingRow(
@@ -251,7 +253,9 @@ class Tuner:
             latency,
         )
 
-    def _deployed(self, full: Variant, choice: Choice, rows: Sequence[StoppingRow]) -> tuple[Variant | None, list[str]]:
+    def _deployed(
+        self, full: VoteOptions, choice: Choice, rows: Sequence[StoppingRow]
+    ) -> tuple[VoteOptions | None, list[str]]:
         """The chosen limit, with exact stopping where that is faster: it changes no call."""
         if choice.limit is None:
             return None, []
@@ -276,7 +280,7 @@ class Tuner:
                     first[identifier] = replace(call, candidates=call.candidates + record.calls[0].candidates)
         return count_flips((call.tool, call.candidates) for call in first.values())
 
-    def _slots(self, variant: Variant) -> Slots:
+    def _slots(self, variant: VoteOptions) -> Slots:
         return label_values(self._counted, self.outcomes(variant), self.verdicts.judge) if self.verdicts else {}
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.metrics.metrics import Accuracy
+from eval.metrics.accuracy import Accuracy
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Scorer
 from eval.tuning.derive import Outcome
-from eval.tuning.items import Item
+from eval.tuning.tuning_prompts import TuningPrompt
 
 
 @dataclass
@@ -17,12 +17,12 @@ class Verdicts:
     """Judges what variants give for the samples of a benchmark."""
 
     benchmark: Benchmark
-    items: Sequence[Item]
+    items: Sequence[TuningPrompt]
     _rows: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
     _judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
 
     def scores(self, outcomes: Mapping[str, Outcome]) -> dict[str, Mapping[str, Any]]:
-        """Item id -> its row of scores."""
+        """TuningPrompt id -> its row of scores."""
         return {item.id: self._row(item.sample, outcomes[item.id]) for item in self.items if item.sample is not None}
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
@@ -41,7 +41,7 @@ class Verdicts:
 
 
 def right(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
-    """Item id -> whether it is right."""
+    """TuningPrompt id -> whether it is right."""
     return {identifier: bool(row["correct"]) for identifier, row in scores.items()}
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from eval_data import REFERENCES, write_sgd
 from tiny_models import byte_level_tokenizer
 from tooldecoding.errors import ConfigError

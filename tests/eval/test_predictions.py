@@ -8,7 +8,7 @@ import pytest
 from eval.benchmarks.bfcl.benchmark import BFCL_V1
 from eval.benchmarks.registry import choose_categories
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval.runs.predictions import read_predictions
 from eval.runs.score import Scorer

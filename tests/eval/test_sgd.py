@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data import DATA, needs_data
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval_data import REFERENCES, write_sgd
 from tooldecoding.formats.call_format import CALL_FORMATS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from eval.errors import EvalError
 from eval.metrics.significance import mcnemar
 from eval.tuning.choice import Decision, choose, p_of_loss, read_rule
-from eval.tuning.limits import read_limits
+from eval.tuning.limit_list import read_limits
 
 
 def hits(right: int, total: int) -> dict[str, bool]:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from eval.benchmarks.bfcl.data import BfclAnswer
 from eval.benchmarks.samples import Sample
-from eval.tuning.calibration import cross_validated, fit, predict
-from eval.tuning.confidence import COMBINED, SHARE, SINGLE, SINGLE_CALIBRATED, Slot, calibrate, study
+from eval.tuning.confidence_metrics import auroc, calibration_error, reliability, risk_coverage
+from eval.tuning.confidence_study import COMBINED, SHARE, SINGLE, SINGLE_CALIBRATED, Slot, calibrate, study
+from eval.tuning.logistic_regression import cross_validated, fit, predict
 from eval.tuning.optional_keys import count_presence
-from eval.tuning.ranking import auroc, calibration_error, reliability, risk_coverage
 from lookup import extract
 from tooldecoding.formats.call_format import Call
 from voting import VotedCall, VotedParameter, confidence

@@ -10,16 +10,16 @@ import eval_data
 from eval.benchmarks.registry import find_benchmark
 from eval.errors import EvalError
 from eval.tuning.choice import Decision
-from eval.tuning.confidence import label_values
+from eval.tuning.confidence_study import label_values
+from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, written
 from eval.tuning.derive import Outcome
-from eval.tuning.items import Item
 from eval.tuning.latency import Latency
-from eval.tuning.record import Record, RecordedCall, written
 from eval.tuning.results import Tuning
-from eval.tuning.tables import tables
 from eval.tuning.tuner import Tuner
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.tuning_tables import tables
 from eval.tuning.verdicts import Verdicts
+from eval.tuning.vote_options import VoteOptions
 from eval_data import write_sgd
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CALL_FORMATS
@@ -29,7 +29,7 @@ from voting import CandidateCall, CandidateValue, VotedCall, VotedParameter, mer
 SGD = find_benchmark("sgd")
 FORM = CALL_FORMATS["api-bank"]
 LAMP = {"room": "hall", "state": "off", "colour": "red"}
-BASE = Variant(2)
+BASE = VoteOptions(2)
 Candidates = Sequence[Mapping[str, str]]
 
 
@@ -39,17 +39,17 @@ class MadeUp:
 
     candidates_by_id: Mapping[str, Candidates]
 
-    def candidates(self, items: Sequence[Item], variant: Variant) -> dict[str, list[Record]]:
+    def candidates(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, list[DecodedPrompt]]:
         return {item.id: [self._record(item, variant)] for item in items}
 
-    def again(self, items: Sequence[Item], variant: Variant) -> dict[str, Record]:
+    def again(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, DecodedPrompt]:
         raise AssertionError("a single call is always derived")
 
-    def _record(self, item: Item, variant: Variant) -> Record:
+    def _record(self, item: TuningPrompt, variant: VoteOptions) -> DecodedPrompt:
         assert item.sample is not None
         given = self.candidates_by_id[item.id]
         if not given:
-            return Record(variant, "", "", (), "too long")
+            return DecodedPrompt(variant, "", "", (), "too long")
         tool = item.sample.documentation.lookup[item.sample.calls[0].name]
         orders = [("room", "state"), ("state", "room")]
         calls = tuple(
@@ -58,9 +58,11 @@ class MadeUp:
         )
         voted = merge(calls, tool, variant.optional_share)
         text = written(voted.name, voted.arguments, FORM)
-        return Record(variant, f"[{text}]", "", (RecordedCall(tool, calls, text),))
+        return DecodedPrompt(variant, f"[{text}]", "", (DecodedCall(tool, calls, text),))
 
-    def measure(self, items: Sequence[Item], variants: Sequence[Variant], base: Variant) -> dict[Variant, Latency]:
+    def measure(
+        self, items: Sequence[TuningPrompt], variants: Sequence[VoteOptions], base: VoteOptions
+    ) -> dict[VoteOptions, Latency]:
         faster = {"none": 1.0, "exact": 0.5, "posterior": 0.4}
         ms = {v: 100.0 * v.order_limit * faster[v.stopping] for v in variants}
         ratios = {v: ms[v] / ms[base] for v in variants}
@@ -78,7 +80,7 @@ def tune(
     monkeypatch.setattr(eval_data, "CALLS", [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))])
     samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
     requests = [Request("x", s.documentation.lookup, DecodeOptions()) for s in samples]
-    items = [Item(s.id, s.dialogue, r, "", s, {"id": s.id}) for s, r in zip(samples, requests, strict=True)]
+    items = [TuningPrompt(s.id, s.dialogue, r, "", s, {"id": s.id}) for s, r in zip(samples, requests, strict=True)]
     made_up = MadeUp({item.id: candidates for item, candidates in zip(items, given, strict=True)})
     verdicts = Verdicts(SGD, items) if answers else None
     decided = Decision(margin=100, **decision)  # type: ignore[arg-type]
@@ -171,7 +173,10 @@ def test_too_few_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_values_are_labelled_in_the_reference_call(tmp_path: Path) -> None:
     """A value is right by itself, whatever else the voted call has wrong."""
     samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
-    items = [Item(s.id, s.dialogue, Request("x", s.documentation.lookup, DecodeOptions()), "", s, {}) for s in samples]
+    items = [
+        TuningPrompt(s.id, s.dialogue, Request("x", s.documentation.lookup, DecodeOptions()), "", s, {})
+        for s in samples
+    ]
 
     def voted(name: str, **values: str) -> Outcome:
         parameters = tuple(VotedParameter(k, v, 1, 0.5, -1.0) for k, v in values.items())

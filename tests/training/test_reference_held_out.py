@@ -7,7 +7,7 @@ import typer
 
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from tooldecoding.formats.call_format import CALL_FORMATS
 from training.held_out import CATEGORIES, main, write
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from eval.benchmarks.bfcl.checker import Answer, Functions
+from eval.benchmarks.bfcl.faults import shown
 from eval.benchmarks.bfcl.files import ANSWERS, Files, find_files, listed
 from eval.benchmarks.bfcl.reference import reference_calls
-from eval.benchmarks.bfcl.verdicts import shown
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from lookup.dictionary import LookupDictionary

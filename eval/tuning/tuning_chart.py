@@ -7,9 +7,9 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
-from eval.report.plots import LINES, _blank, _printable, _save, _style
-from eval.tuning.confidence import COMBINED, LOGPROB, SHARE, SINGLE, SINGLE_CALIBRATED, Study
-from eval.tuning.ranking import reliability, risk_coverage
+from eval.report.drawing import LINES, blank_figure, chart_style, printable, save_figure
+from eval.tuning.confidence_metrics import reliability, risk_coverage
+from eval.tuning.confidence_study import COMBINED, LOGPROB, SHARE, SINGLE, SINGLE_CALIBRATED, Study
 from eval.tuning.results import Tuning
 
 BLUE, ORANGE, GREEN = LINES[0], LINES[1], LINES[2]
@@ -28,9 +28,9 @@ _STYLES: Final = {
 
 def tune_picture(title: str, tuning: Tuning, path: Path) -> None:
     """Accuracy (or agreement), latency, and value errors removed, against the order limit."""
-    with _style():
+    with chart_style():
         panels = 3 if tuning.answers and tuning.base.value_errors else 2
-        figure = _blank(4.1 * panels, 4.2)
+        figure = blank_figure(4.1 * panels, 4.2)
         axes = figure.subplots(1, panels, squeeze=False)[0]
         _accuracy_panel(axes[0], tuning)
         _latency_panel(axes[1], tuning)
@@ -46,8 +46,8 @@ def tune_picture(title: str, tuning: Tuning, path: Path) -> None:
             if tuning.choice.limit is not None:
                 panel.axvline(tuning.choice.limit, color=GREEN, linestyle=":", linewidth=1.5, zorder=0)
         chosen = "no limit fits the budget" if tuning.choice.limit is None else f"limit {tuning.choice.limit} chosen"
-        figure.suptitle(f"{_printable(title)}: {chosen}")
-        _save(figure, path)
+        figure.suptitle(f"{printable(title)}: {chosen}")
+        save_figure(figure, path)
 
 
 def _accuracy_panel(axes: Axes, tuning: Tuning) -> None:
@@ -104,8 +104,8 @@ def _mark(axes: Axes, tuning: Tuning, values: Sequence[float]) -> None:
 
 def confidence_picture(title: str, study: Study, path: Path) -> None:
     """Risk against coverage, and how far scores are from the share of right values."""
-    with _style():
-        figure = _blank(10.5, 4.8)
+    with chart_style():
+        figure = blank_figure(10.5, 4.8)
         left, right = figure.subplots(1, 2)
         for scored in study.scored:
             colour, line = _STYLES[scored.name]
@@ -127,5 +127,5 @@ def confidence_picture(title: str, study: Study, path: Path) -> None:
         for panel in (left, right):
             panel.grid(color=_GRID)
         figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=9)
-        figure.suptitle(_printable(title))
-        _save(figure, path)
+        figure.suptitle(printable(title))
+        save_figure(figure, path)

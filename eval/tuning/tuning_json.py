@@ -3,8 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from eval.metrics.metrics import Accuracy
-from eval.tuning.confidence import Study
+from eval.metrics.accuracy import Accuracy
+from eval.tuning.confidence_study import Study
 from eval.tuning.order_sensitivity import Sensitivity
 from eval.tuning.results import Tuning
 

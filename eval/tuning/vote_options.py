@@ -8,7 +8,7 @@ from voting.stopping import Stopping
 
 
 @dataclass(frozen=True)
-class Variant:
+class VoteOptions:
     """Fields of ``DecodeOptions`` by the same names."""
 
     order_limit: int

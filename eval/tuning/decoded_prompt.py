@@ -7,7 +7,7 @@ from typing import Any
 
 from eval.errors import EvalError
 from eval.methods.prediction import Prediction
-from eval.tuning.variant import Variant
+from eval.tuning.vote_options import VoteOptions
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value
@@ -18,7 +18,7 @@ from voting import CandidateCall, CandidateValue, merge
 
 
 @dataclass(frozen=True)
-class RecordedCall:
+class DecodedCall:
     """The candidates of one call, and the text of the vote over all of them, which the next call follows."""
 
     tool: ToolSpec
@@ -27,26 +27,26 @@ class RecordedCall:
 
 
 @dataclass(frozen=True)
-class Record:
+class DecodedPrompt:
     """What one decode of a prompt wrote.
 
     Attributes
     ----------
-    variant : Variant
+    variant : VoteOptions
         How it was decoded.
     text : str
         The prediction.
     before : str
         Its free text before the calls.
-    calls : tuple of RecordedCall
+    calls : tuple of DecodedCall
     error : str
         Why it could not be decoded; empty where it was.
     """
 
-    variant: Variant
+    variant: VoteOptions
     text: str
     before: str
-    calls: tuple[RecordedCall, ...]
+    calls: tuple[DecodedCall, ...]
     error: str = ""
 
 
@@ -75,7 +75,7 @@ def to_prediction(result: DecodeResult, prompts: int) -> Prediction:
     return Prediction(result.text, candidates, counters.to_json(), counters.seconds / prompts)
 
 
-def read_record(row: Mapping[str, Any], place: str, request: Request | None, variant: Variant) -> Record:
+def read_decoded(row: Mapping[str, Any], place: str, request: Request | None, variant: VoteOptions) -> DecodedPrompt:
     """A row of candidates; values are read from their texts as the decoder reads them.
 
     Parameters
@@ -92,7 +92,7 @@ def read_record(row: Mapping[str, Any], place: str, request: Request | None, var
         another version of the vote.
     """
     if request is None or row.get("error"):
-        return Record(variant, "", "", (), str(row.get("error") or "no prompt"))
+        return DecodedPrompt(variant, "", "", (), str(row.get("error") or "no prompt"))
     options = request.options
     form = options.call_format
     try:
@@ -108,7 +108,7 @@ def read_record(row: Mapping[str, Any], place: str, request: Request | None, var
             f"{place}: the vote over these candidates is {written!r}, the prediction is {text!r}: they were decoded by "
             "another version; choose another --out"
         )
-    return Record(variant, text, text[: len(text) - len(written)], tuple(calls))
+    return DecodedPrompt(variant, text, text[: len(text) - len(written)], tuple(calls))
 
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, form: CallFormat) -> CandidateCall:
@@ -127,11 +127,11 @@ def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, form: CallF
 
 
 def _read_call(
-    candidates: Sequence[CandidateCall], tools: LookupDictionary, form: CallFormat, variant: Variant
-) -> RecordedCall:
+    candidates: Sequence[CandidateCall], tools: LookupDictionary, form: CallFormat, variant: VoteOptions
+) -> DecodedCall:
     tool = tools[candidates[0].name]
     voted = merge(candidates, tool, variant.optional_share)
-    return RecordedCall(tool, tuple(candidates), written(voted.name, voted.arguments, form))
+    return DecodedCall(tool, tuple(candidates), written(voted.name, voted.arguments, form))
 
 
 def written(name: str, arguments: Mapping[str, Any], form: CallFormat) -> str:

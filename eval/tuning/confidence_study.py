@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from eval.benchmarks.samples import Judgement, Sample
-from eval.metrics.metrics import Estimate
-from eval.tuning.calibration import cross_validated, fit
+from eval.metrics.accuracy import Estimate
+from eval.tuning.confidence_metrics import auroc, calibration_error
 from eval.tuning.derive import Outcome
-from eval.tuning.items import Item
-from eval.tuning.ranking import auroc, calibration_error
+from eval.tuning.logistic_regression import cross_validated, fit
+from eval.tuning.tuning_prompts import TuningPrompt
 from tooldecoding.formats.call_format import Call, CallFormat
 from voting import Calibration
 
@@ -42,10 +42,12 @@ class Slot(NamedTuple):
 
 
 Slots = Mapping[tuple[str, str], Slot]
-"""Item id and key -> slot."""
+"""TuningPrompt id and key -> slot."""
 
 
-def label_values(items: Sequence[Item], outcomes: Mapping[str, Outcome], judge: Judge) -> dict[tuple[str, str], Slot]:
+def label_values(
+    items: Sequence[TuningPrompt], outcomes: Mapping[str, Outcome], judge: Judge
+) -> dict[tuple[str, str], Slot]:
     """Every parameter that can be labelled."""
     slots = {}
     for item in items:

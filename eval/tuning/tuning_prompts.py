@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from eval.runs.run import draw
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.batch import BadRow, Row
@@ -18,7 +18,7 @@ from tooldecoding.decoder import Request
 
 
 @dataclass(frozen=True)
-class Item:
+class TuningPrompt:
     """One prompt.
 
     Attributes
@@ -44,7 +44,7 @@ class Item:
     names: Mapping[str, Any]
 
 
-def benchmark_items(benchmark: Benchmark, samples: Sequence[Sample], prompter: Prompter) -> list[Item]:
+def benchmark_prompts(benchmark: Benchmark, samples: Sequence[Sample], prompter: Prompter) -> list[TuningPrompt]:
     """The samples of a benchmark; one whose prompt cannot be made counts as wrong, as in ``tooldecoding eval``."""
     items = []
     for sample in samples:
@@ -53,7 +53,7 @@ def benchmark_items(benchmark: Benchmark, samples: Sequence[Sample], prompter: P
             request = prompter.request(sample)
         except ToolDecodingError as cause:
             error = str(cause)
-        items.append(Item(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
+        items.append(TuningPrompt(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
     return items
 
 
@@ -70,12 +70,12 @@ def draw_rows(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
     return draw(rows, limit, seed)  # type: ignore[arg-type, return-value]  # it draws from any sequence
 
 
-def own_items(rows: Sequence[Row], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> list[Item]:
+def own_prompts(rows: Sequence[Row], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> list[TuningPrompt]:
     """The rows of ``decode --batch``; a row that cannot be decoded keeps its error and has no part in any figure."""
-    return [_own_item(row, settings, tokenizer) for row in rows]
+    return [_own_prompt(row, settings, tokenizer) for row in rows]
 
 
-def _own_item(row: Row, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> Item:
+def _own_prompt(row: Row, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> TuningPrompt:
     request, error = None, ""
     if isinstance(row, BadRow):
         error = row.error
@@ -84,4 +84,4 @@ def _own_item(row: Row, settings: DecodeCommand, tokenizer: PreTrainedTokenizerB
             request = make_request(row, settings, tokenizer)
         except ToolDecodingError as cause:
             error = str(cause)
-    return Item(str(row.id), str(row.id), request, error, None, {"id": str(row.id)})
+    return TuningPrompt(str(row.id), str(row.id), request, error, None, {"id": str(row.id)})

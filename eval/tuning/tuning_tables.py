@@ -6,7 +6,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from eval.metrics.metrics import Estimate
+from eval.metrics.accuracy import Estimate
 from eval.report.table import NONE, Table, percent, probability, share
 from eval.tuning.latency import Latency
 from eval.tuning.order_sensitivity import Flips

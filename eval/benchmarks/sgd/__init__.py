@@ -1,0 +1,1 @@
+"""Calls of the Schema-Guided Dialogue dataset."""
