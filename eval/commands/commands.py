@@ -1,7 +1,7 @@
 """The commands of evaluation: ``tooldecoding eval``, ``score``, ``report`` and ``export``."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -194,7 +194,7 @@ def export_command(
             file=sys.stderr,
         )
     rows = [r.row for r in read.rows]
-    for path in _export(bench, rows, samples, Path(out), model_name):
+    for path in bench.export(rows, samples, Path(out), model_name):
         print(path)
 
 
@@ -259,26 +259,6 @@ def _score_run(bench: "Benchmark", samples: "Sequence[Sample]", folder: RunFolde
             file=sys.stderr,
         )
     _show(bench, {folder.path.name: rows})
-
-
-def _export(
-    bench: "Benchmark",
-    rows: "Sequence[Mapping[str, Any]]",
-    samples: "Sequence[Sample]",
-    out: Path,
-    model_name: str | None,
-) -> list[Path]:
-    if bench.name == "api-bank":
-        from eval.benchmarks.api_bank.export import export as export_api_bank
-
-        return export_api_bank(rows, samples, out)
-    if bench.name not in ("bfcl-live", "bfcl-v1"):
-        raise EvalError(f"{bench.name} has no official format")
-    if model_name is None:
-        raise EvalError("bfcl scores models that it knows by name; name one with --model-name, such as Qwen/Qwen3-8B")
-    from eval.benchmarks.bfcl.export import export as export_bfcl
-
-    return export_bfcl(rows, samples, out, model_name)
 
 
 def _targets(predictions: Sequence[str], out: Path) -> dict[str, Path]:
