@@ -108,7 +108,7 @@ def tune_command(
     known = {field.name for field in fields(EvalOptions)}
     given = {name: value for name, value in locals().items() if name in known}
     demand_extra("eval", "scipy", "matplotlib")
-    from eval.tuning.choice import Decision, read_rule
+    from eval.tuning.decision import Decision, read_rule
     from eval.tuning.limit_list import DEFAULT_LIMITS, read_limits
     from eval.tuning.session import OWN_DATA, Plan, show_tuning
 

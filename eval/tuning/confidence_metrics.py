@@ -1,6 +1,6 @@
-"""How good a score of confidence is: AUROC, expected calibration error, risk against coverage."""
+"""How good is a confidence score? AUROC and expected calibration error."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from scipy.stats import rankdata
@@ -9,7 +9,7 @@ BINS: Final = 10
 
 
 def auroc(scores: np.ndarray, right: np.ndarray) -> float | None:
-    """Probability that a right value has a higher score than a wrong one, ties counting half.
+    """Return the probability that a right value has a higher score than a wrong one; a tie counts half.
 
     Parameters
     ----------
@@ -30,42 +30,10 @@ def auroc(scores: np.ndarray, right: np.ndarray) -> float | None:
 
 
 def calibration_error(scores: np.ndarray, right: np.ndarray) -> float:
-    """Expected calibration error with ten bins of equal width (Guo et al. 2017): how far a score in [0, 1] lies from
-    the share of right values, the mean over the bins weighted by their values.
+    """Return the expected calibration error with ten bins of equal width (Guo et al. 2017).
+
+    This is the mean distance of a score in [0, 1] from the share of right values in its bin.
     """
     bins = np.minimum((scores * BINS).astype(int), BINS - 1)
     gaps = np.bincount(bins, weights=scores - right, minlength=BINS)
     return float(np.abs(gaps).sum() / len(scores))
-
-
-class RiskCoverage(NamedTuple):
-    """Share of values kept when all below a threshold are set aside, and share of wrong ones among those kept."""
-
-    coverage: np.ndarray
-    risk: np.ndarray
-
-
-def risk_coverage(scores: np.ndarray, right: np.ndarray) -> RiskCoverage:
-    """Risk at every threshold (El-Yaniv and Wiener 2010); values of one score are kept or set aside together."""
-    order = np.argsort(-scores, kind="stable")
-    kept = np.arange(1, len(scores) + 1)
-    wrong = np.cumsum(~right[order])
-    last = np.append(np.diff(scores[order]) != 0, True)
-    return RiskCoverage(kept[last] / len(scores), wrong[last] / kept[last])
-
-
-class Reliability(NamedTuple):
-    """Mean score, share of right values and number of values, of each bin that is not empty."""
-
-    score: np.ndarray
-    right: np.ndarray
-    values: np.ndarray
-
-
-def reliability(scores: np.ndarray, right: np.ndarray) -> Reliability:
-    """What ``calibration_error`` sums up."""
-    bins = np.minimum((scores * BINS).astype(int), BINS - 1)
-    count = np.bincount(bins, minlength=BINS)
-    held = count > 0
-    means = [np.bincount(bins, weights=values, minlength=BINS)[held] / count[held] for values in (scores, right)]
-    return Reliability(means[0], means[1], count[held])

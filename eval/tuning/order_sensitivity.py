@@ -1,4 +1,4 @@
-"""How often the value of a parameter depends on the order of the required keys."""
+"""How often does the value of a parameter depend on the order of the required keys?"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ class Flips:
     parameters : int
         Required keys of calls that have at least two of them.
     reversed : int
-        Of these, how many differ between documented and reversed order.
+        Parameters whose values by documented and reversed order differ.
     shuffled : float
-        How many differ between documented order and another one, the mean over the other orders decoded.
+        Parameters whose values by documented order and another one differ; mean over the other orders decoded.
     reversed_shuffled : float
-        How many differ between reversed order and another one, the mean over the orders that are neither.
+        Parameters whose values by reversed order and another one differ; mean over the orders that are neither.
     comparable : int
         Parameters with an order that is neither documented nor reversed.
     any : int
-        How many are not the same in all orders decoded.
+        Parameters whose values are not the same in all orders decoded.
     """
 
     parameters: int = 0
@@ -66,7 +66,7 @@ def reversed_is_missing(call: DecodedCall) -> bool:
 
 
 def count_flips(calls: Iterable[tuple[ToolSpec, Sequence[CandidateCall]]]) -> Sensitivity:
-    """Count over calls, each with the candidates of its orders, documented and reversed among them."""
+    """Count over calls, each with candidates by documented order, reversed order and any others."""
     found = Sensitivity()
     for tool, candidates in calls:
         keys = [p.name for p in tool.required]

@@ -15,19 +15,21 @@ from eval.commands.settings import EvalOptions
 from eval.errors import EvalError
 from eval.methods.sample_prompts import Prompter
 from eval.report.table import percent
+from eval.report.terminal import show
 from eval.runs.run import draw
 from eval.runs.run_folder import RunFolder, describe_run
 from eval.runs.score import write_rows
-from eval.tuning.choice import Decision
 from eval.tuning.collect import Collector, ProgressBar
+from eval.tuning.decision import Decision
 from eval.tuning.deployment import DEPLOYMENT, deployment_text, write_text
 from eval.tuning.latency import Stopwatch, machine_name
+from eval.tuning.reasons import limit_reasons, reasons
 from eval.tuning.results import Tuning
 from eval.tuning.tuner import Tuner
-from eval.tuning.tuning_chart import confidence_picture, tune_picture
+from eval.tuning.tuning_chart import tuning_chart
 from eval.tuning.tuning_json import to_json
 from eval.tuning.tuning_prompts import TuningPrompt, benchmark_prompts, draw_rows, own_prompts
-from eval.tuning.tuning_tables import show, tables
+from eval.tuning.tuning_tables import tables
 from eval.tuning.verdicts import Verdicts
 from eval.tuning.vote_options import VoteOptions
 from tooldecoding.batches.batch import Row
@@ -175,29 +177,27 @@ def _write_files(tuner: Tuner, tuning: Tuning, settings: ModelOptions, out: Path
     _write_predictions(tuner, tuning, out)
     write_text(out / "tune.json", json.dumps(to_json(tuning), indent=2, ensure_ascii=False) + "\n")
     title = f"{tuning.about['benchmark']}, {tuning.about['model']}"
-    tune_picture(title, tuning, out / "tune.png")
-    if tuning.study is not None:
-        confidence_picture(title, tuning.study, out / "confidence.png")
+    tuning_chart(title, tuning, out / "tune.png")
     if tuning.deployed is not None:
         write_text(out / DEPLOYMENT, deployment_text(tuning, settings, _comments(tuning)))
 
 
 def _write_predictions(tuner: Tuner, tuning: Tuning, out: Path) -> None:
     """The predictions of each limit, which ``score`` reads."""
-    names = {item.id: item.names for item in tuner.items}
+    names = {prompt.id: prompt.names for prompt in tuner.prompts}
     for row in tuning.limits:
-        outcomes = tuner.outcomes(row.variant)
+        outcomes = tuner.evidence.outcomes(row.options)
         lines = [
             {**names[i], "prediction": o.text} | ({"error": o.error} if o.error else {}) for i, o in outcomes.items()
         ]
-        write_rows(lines, out / "predictions" / f"order_limit_{row.variant.order_limit}.jsonl")
+        write_rows(lines, out / "predictions" / f"order_limit_{row.options.order_limit}.jsonl")
 
 
 def _comments(tuning: Tuning) -> list[str]:
     about = tuning.about
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
-    chosen = next(row for row in tuning.limits if row.variant.order_limit == tuning.choice.limit)
-    measure = "right" if tuning.answers else f"as at limit {tuning.limits[-1].variant.order_limit} (not accuracy)"
+    chosen = next(row for row in tuning.limits if row.options.order_limit == tuning.choice.limit)
+    measure = "right" if tuning.answers else f"as at limit {tuning.largest_limit} (not accuracy)"
     template = about["settings"].get("template")
     latency = chosen.latency
     comments = [
@@ -225,12 +225,13 @@ def show_tuning(console: Console, tuning: Tuning, out: Path) -> None:
     if tuning.answers and tuning.study is None:
         console.print("\nConfidence: too few right or wrong values, or dialogues, for a study.")
     if tuning.deployed is None:
+        [reason] = limit_reasons(tuning.choice, tuning.decision, tuning.answers)
         raise EvalError(
-            f"{tuning.choice.reasons[0]} on this machine; no {DEPLOYMENT} is written. The same command with a larger "
-            f"budget goes on with what stands in {out}"
+            f"{reason} on this machine; no {DEPLOYMENT} is written. The same command with a larger budget "
+            f"goes on with what stands in {out}"
         )
     console.print()
-    for reason in tuning.reasons:
+    for reason in reasons(tuning):
         console.print(f"- {reason}")
-    files = [DEPLOYMENT, "tune.json", "tune.png", *(["confidence.png"] if tuning.study else [])]
+    files = [DEPLOYMENT, "tune.json", "tune.png"]
     console.print(f"\nwritten: {', '.join(str(out / name) for name in files)}")

@@ -1,4 +1,4 @@
-"""What is tuned on: the samples of a benchmark, or the user's own prompts without answers."""
+"""The prompts to tune on: samples of a benchmark, or the user's own prompts without answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,13 +25,13 @@ class TuningPrompt:
     ----------
     id : str
     dialogue : str
-        What is resampled, and kept in one fold, as a whole.
+        Prompts of one dialogue are resampled together and stay in one fold.
     request : Request or None
         None if no prompt can be made.
     error : str
         Why there is no request.
     sample : Sample or None
-        None for own data.
+        None for the user's own data.
     names : mapping
         The columns that name it in rows of predictions.
     """
@@ -45,33 +45,33 @@ class TuningPrompt:
 
 
 def benchmark_prompts(benchmark: Benchmark, samples: Sequence[Sample], prompter: Prompter) -> list[TuningPrompt]:
-    """The samples of a benchmark; one whose prompt cannot be made counts as wrong, as in ``tooldecoding eval``."""
-    items = []
+    """Return the prompts of a benchmark's samples. One that cannot be made counts as wrong, as in ``eval``."""
+    prompts = []
     for sample in samples:
         request, error = None, ""
         try:
             request = prompter.request(sample)
         except ToolDecodingError as cause:
             error = str(cause)
-        items.append(TuningPrompt(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
-    return items
+        prompts.append(TuningPrompt(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
+    return prompts
 
 
 def draw_rows(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
-    """``limit`` rows of a batch, drawn with ``seed``.
+    """Draw ``limit`` rows of a batch with ``seed``.
 
     Raises
     ------
     EvalError
-        If two ids differ by type alone (1 and "1").
+        If two ids differ only by type (1 and "1").
     """
     if len({str(row.id) for row in rows}) < len(rows):
         raise EvalError("--data: two rows have ids that differ by type alone (1 and '1'); tell them apart")
-    return draw(rows, limit, seed)  # type: ignore[arg-type, return-value]  # it draws from any sequence
+    return draw(rows, limit, seed)
 
 
 def own_prompts(rows: Sequence[Row], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> list[TuningPrompt]:
-    """The rows of ``decode --batch``; a row that cannot be decoded keeps its error and has no part in any figure."""
+    """Return the prompts of rows of ``decode --batch``. A row that cannot be decoded counts in no figure."""
     return [_own_prompt(row, settings, tokenizer) for row in rows]
 
 

@@ -9,11 +9,12 @@ import pytest
 import eval_data
 from eval.benchmarks.registry import find_benchmark
 from eval.errors import EvalError
-from eval.tuning.choice import Decision
+from eval.tuning.decision import Decision
 from eval.tuning.confidence_study import label_values
-from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, written
+from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt
 from eval.tuning.derive import Outcome
 from eval.tuning.latency import Latency
+from eval.tuning.reasons import limit_reasons, reasons
 from eval.tuning.results import Tuning
 from eval.tuning.tuner import Tuner
 from eval.tuning.tuning_prompts import TuningPrompt
@@ -57,7 +58,7 @@ class MadeUp:
             for order, values in zip(orders, given, strict=True)
         )
         voted = merge(calls, tool, variant.optional_share)
-        text = written(voted.name, voted.arguments, FORM)
+        text = FORM.render_call(voted.name, voted.arguments)
         return DecodedPrompt(variant, f"[{text}]", "", (DecodedCall(tool, calls, text),))
 
     def measure(
@@ -101,7 +102,7 @@ def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path, monkeypa
     presence = {row.share: row.presence for row in found.shares}
     assert (presence[0.4].right, presence[0.4].missing) == (10, 0)
     assert (presence[0.5].right, presence[0.5].missing, presence[0.5].recall) == (2, 8, 0.2)
-    assert "optional_share 0.4 is 80.0 points more accurate" in found.reasons[0]
+    assert "optional_share 0.4 is 80.0 points more accurate" in reasons(found)[0]
     # with it the second order adds what the first lacks
     assert [row.right.right for row in found.limits] == [2, 10]
     assert found.choice.limit == 2
@@ -111,7 +112,7 @@ def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path, monkeypa
     found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 6 + [(LAMP, LAMP)] * 4)
     assert found.deployed is not None
     assert found.deployed.optional_share == 0.5  # six gains alone have p = 0.016, among ten comparisons 0.16
-    assert "optional_share stays 0.5" in found.reasons[0]
+    assert "optional_share stays 0.5" in reasons(found)[0]
 
 
 def test_curve_and_value_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,20 +132,20 @@ def test_curve_and_value_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_stopping_exact_is_deployed_where_it_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 10)
     assert found.deployed == replace(BASE, optional_share=0.4, stopping="exact")
-    rows = {row.variant.stopping: row for row in found.stopping}
+    rows = {row.options.stopping: row for row in found.stopping}
     assert rows["exact"].changed == 0
     assert rows["none"].orders_used == rows["none"].orders_possible == 2
-    assert any("stopping exact changes no call and takes 0.50" in reason for reason in found.reasons)
+    assert any("stopping exact changes no call and takes 0.50" in reason for reason in reasons(found))
 
 
 def test_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [(PLAIN, LAMP)] * 10
     found = tune(tmp_path, monkeypatch, given, max_latency_ms=150)
     assert found.choice.limit == 1
-    assert found.choice.reasons[0] == "order limits within 150 ms: 1"
+    assert limit_reasons(found.choice, found.decision, True)[0] == "order limits within 150 ms: 1"
     none = tune(tmp_path, monkeypatch, given, max_latency_ms=50)
     assert none.deployed is None
-    assert none.choice.reasons == ("no limit keeps within 50 ms: the nearest is limit 1 with 100",)
+    assert reasons(none)[1:2] == ["no limit keeps within 50 ms: the nearest is limit 1 with 100"]
 
 
 def test_without_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,5 +183,4 @@ def _documentation(place: str, functions: list[dict[str, Any]]) -> Documentation
 
 
 def _truth(place: str, row: Mapping[str, Any]) -> list[Answer]:
-    truth: list[Answer] = validated(_GroundTruth, row, place).ground_truth
-    return truth
+    return list(validated(_GroundTruth, row, place).ground_truth)
