@@ -9,8 +9,8 @@ import pytest
 import eval_data
 from eval.benchmarks.registry import find_benchmark
 from eval.errors import EvalError
-from eval.tuning.decision import Decision
 from eval.tuning.confidence_study import label_values
+from eval.tuning.decision import Decision
 from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt
 from eval.tuning.derive import Outcome
 from eval.tuning.latency import Latency
