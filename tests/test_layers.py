@@ -57,5 +57,5 @@ def test_only_the_command_line_needs_the_command_line(room: str) -> None:
 
 def test_a_backward_arrow_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "x.py"
-    file.write_text("def f():\n    from tooldecoding.cli.app import a\n    import torch.nn, eval.metrics.metrics\n")
+    file.write_text("def f():\n    from tooldecoding.cli.app import a\n    import torch.nn, eval.metrics.summary\n")
     assert imported(file) == {"tooldecoding", "torch", "eval"}

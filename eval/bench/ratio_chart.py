@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from eval.bench.measurements import Cell, Record, Spread
-from eval.report.plots import LINES, _blank, _printable, _save, _style
+from eval.report.drawing import LINES, blank_figure, chart_style, printable, save_figure
 
 _FIGURES: Final = {"decode": (LINES[0], "o", -0.14), "total": (LINES[1], "s", 0.14)}
 """Colour, marker and offset within the row."""
@@ -23,16 +23,16 @@ def draw_ratios(record: Record, path: Path) -> bool:
     across = min(3, len(cells))
     down = -(-len(cells) // across)
     most = max(len(cell.methods) for cell in cells)
-    with _style():
-        figure = _blank(2 + 4.0 * across, 1.2 + down * (0.9 + 0.34 * most))
+    with chart_style():
+        figure = blank_figure(2 + 4.0 * across, 1.2 + down * (0.9 + 0.34 * most))
         panels = figure.subplots(down, across, squeeze=False).flatten()
         for panel, cell in zip(panels, cells, strict=False):
             _draw(panel, cell)
         for panel in panels[len(cells) :]:
             panel.set_axis_off()
         figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-        figure.suptitle(_printable("time over that of greedy decoding in the same round"))
-        _save(figure, path)
+        figure.suptitle(printable("time over that of greedy decoding in the same round"))
+        save_figure(figure, path)
     return True
 
 
@@ -55,7 +55,7 @@ def _draw(axes: Axes, cell: Cell) -> None:
         )
         every += values
     axes.axvline(1, color="black", linewidth=0.8, zorder=0)
-    axes.set_yticks(range(len(names)), [_printable(name) for name in names])
+    axes.set_yticks(range(len(names)), [printable(name) for name in names])
     axes.invert_yaxis()
     axes.grid(axis="x", color="#DDDDDD")
     if max(every) > _WIDE * min(every):
@@ -67,4 +67,4 @@ def _draw(axes: Axes, cell: Cell) -> None:
         axes.set_xlim(left=0)
     axes.set_xlabel("times greedy")
     about = cell.about
-    axes.set_title(_printable(f"{about['model']}, {about['dtype']}, batch {about['batch']}"), fontsize=10)
+    axes.set_title(printable(f"{about['model']}, {about['dtype']}, batch {about['batch']}"), fontsize=10)

@@ -1,21 +1,27 @@
-"""The benchmarks by the names that the command line knows."""
+"""Finds benchmarks by name. Each folder beside this file holds a module ``benchmark`` with a tuple ``BENCHMARKS``."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
+from pkgutil import iter_modules
 
-from eval.benchmarks.api_bank.benchmark import API_BANK
-from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
-from eval.benchmarks.bfcl.data import NEWER_NAMES
+import eval.benchmarks as folders
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd import SGD
 from eval.errors import EvalError
 
-BENCHMARKS: Mapping[str, Benchmark] = {b.name: b for b in (API_BANK, BFCL_LIVE, BFCL_V1, SGD)}
+
+def _collect() -> dict[str, Benchmark]:
+    folder_names = sorted(module.name for module in iter_modules(folders.__path__) if module.ispkg)
+    modules = [import_module(f"{folders.__name__}.{name}.benchmark") for name in folder_names]
+    return {benchmark.name: benchmark for module in modules for benchmark in module.BENCHMARKS}
+
+
+BENCHMARKS: Mapping[str, Benchmark] = _collect()
 """Name -> benchmark."""
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """The benchmark of that name; EvalError, with the nearest one, for an unknown name."""
+    """Return the benchmark of that name; EvalError, with the nearest name, if there is none."""
     if name not in BENCHMARKS:
         close = get_close_matches(name, BENCHMARKS, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
@@ -24,8 +30,8 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 def choose_categories(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The wanted categories in the benchmark's sequence, all where none is named; EvalError for unknown ones."""
-    wanted = [NEWER_NAMES.get(category, category) for category in wanted]
+    """Return the wanted categories in the benchmark's order, all if none is named; EvalError for unknown ones."""
+    wanted = [benchmark.newer_names.get(category, category) for category in wanted]
     for category in wanted:
         if category not in benchmark.categories:
             raise EvalError(f"{benchmark.name} has no category {category!r}; known: {', '.join(benchmark.categories)}")

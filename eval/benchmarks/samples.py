@@ -1,9 +1,12 @@
-"""A sample of a benchmark, and what a scorer says of a prediction for it."""
+"""What a benchmark provides: samples, and verdicts on predictions."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, ClassVar
 
+from eval.errors import EvalError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import Turn
 from tooldecoding.prompts.documentation import Documentation
@@ -11,24 +14,24 @@ from tooldecoding.prompts.documentation import Documentation
 
 @dataclass(frozen=True)
 class Sample:
-    """One prediction that a benchmark asks for.
+    """One item of a benchmark: it asks for one prediction.
 
     Attributes
     ----------
     id : str
         Unique in its benchmark.
     category : str
-        The group that accuracy is reported for, by its official name (``live_simple``, ``level-1-given-desc``).
+        The group whose accuracy is reported, by its official name (``live_simple``, ``level-1-given-desc``).
     dialogue : str
-        The dialogue or entry it stands in; in-context examples come from others.
+        The dialogue or entry that holds the sample. In-context examples come from others.
     turns : tuple of Turn
-        What was said before.
+        The dialogue so far.
     documentation : Documentation
         The tools that may be called.
     calls : tuple of Call
-        The reference calls; empty where no call is right.
+        The reference calls; empty if no call is right.
     answer : object
-        What the benchmark's own scorer needs beside it.
+        What else the benchmark's scorer needs.
     """
 
     id: str
@@ -42,17 +45,17 @@ class Sample:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the official scorer says of one prediction.
+    """The official scorer's verdict on one prediction.
 
     Attributes
     ----------
     correct : bool
     error_type : str or None
-        In the official scorer's own words; None where it is correct.
+        In the official scorer's own words; None if the prediction is correct.
     message : str
-        What was expected and found, for a reader; empty where it is correct.
+        What was expected and found, for a reader; empty if the prediction is correct.
     calls : tuple of Call, or None
-        The calls as the official reader understands them; None where it finds none or cannot read them.
+        The calls as the official parser understands them; None if it finds none or cannot read them.
     """
 
     correct: bool
@@ -61,38 +64,76 @@ class Judgement:
     calls: tuple[Call, ...] | None
 
 
-class Benchmark(Protocol):
-    """A set of samples with its scorer."""
+class Benchmark(ABC):
+    """A set of samples with its scorer.
 
-    @property
-    def name(self) -> str:
-        """As on the command line: ``api-bank``, ``bfcl-live``, ``bfcl-v1``, ``sgd``."""
+    Attributes
+    ----------
+    name : str
+        As on the command line: ``api-bank``, ``bfcl-live``, ``bfcl-v1``, ``sgd``.
+    categories : tuple of str
+        All categories, in the order of reports.
+    call_format : str
+        Call format of predictions, a name in ``CALL_FORMATS``.
+    newer_names : mapping
+        Former name of a category -> its name today.
+    """
 
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """All categories, in the sequence of reports."""
+    name: str
+    categories: tuple[str, ...]
+    call_format: str
+    newer_names: ClassVar[Mapping[str, str]] = {}
 
-    @property
-    def call_format(self) -> str:
-        """Call format of predictions, a name in ``CALL_FORMATS``."""
-
+    @abstractmethod
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """The samples of some categories, in official sequence.
+        """Return the samples of some categories, in official order.
 
         Raises
         ------
         EvalError
-            If ``data`` does not hold them, or what it holds is malformed.
+            If ``data`` does not hold them, or is malformed.
         """
 
+    @abstractmethod
     def judge(self, sample: Sample, prediction: str) -> Judgement:
-        """The official verdict."""
+        """Return the official verdict."""
 
     def satisfiable(self, sample: Sample) -> bool:
-        """Whether any prediction can be judged correct."""
+        """Whether any prediction for this sample can be judged correct."""
+        return True
+
+    def open_keys(self, sample: Sample) -> frozenset[str]:
+        """Keys of a sample with one reference call that a right call may have or leave out."""
+        return frozenset()
 
     def identify(self, row: Mapping[str, Any]) -> str:
-        """The sample id that a row of predictions is for; EvalError if the row does not say it."""
+        """Return the id of the sample that a row of predictions is for; EvalError if the row has none."""
+        identifier = row.get("id")
+        if not isinstance(identifier, str):
+            raise EvalError(f"expected a row with an 'id' (a text), found {identifier!r}")
+        return identifier
 
     def describe(self, sample: Sample) -> dict[str, Any]:
-        """The columns that name a sample in rows of predictions and scores."""
+        """Return the columns that name a sample in rows of predictions and scores."""
+        return {"id": sample.id, "category": sample.category}
+
+    def export(
+        self, rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Path, model: str | None
+    ) -> list[Path]:
+        """Write predictions in the format of the official scorer, and return the files.
+
+        Parameters
+        ----------
+        rows : sequence of mapping
+            Rows of predictions, one per sample at most.
+        out : Path
+            Folder.
+        model : str, optional
+            The model's name, if the official format has one.
+
+        Raises
+        ------
+        EvalError
+            If there is no official format, the name is unusable, or a file cannot be written.
+        """
+        raise EvalError(f"{self.name} has no official format")

@@ -41,7 +41,7 @@ def bench(given: Given) -> None:
 def _show(record: "Record", store: "Store", as_json: bool) -> None:
     from eval.bench.cell_tables import tables
     from eval.bench.ratio_chart import draw_ratios
-    from eval.tuning.tables import show
+    from eval.report.terminal import show
 
     found = tables(record)
     files = [str(store.path)] if record.cells else []

@@ -22,8 +22,8 @@ from tooldecoding.options.option import option, options_of
 
 if TYPE_CHECKING:
     from eval.benchmarks.samples import Benchmark, Sample
-    from eval.methods.methods import Method
-    from eval.methods.prompts import Prompter
+    from eval.methods.choose import Method
+    from eval.methods.sample_prompts import Prompter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,8 +50,8 @@ def _decode(
     options: EvalOptions,
     folder: RunFolder,
 ) -> None:
-    from eval.methods.methods import make_method
-    from eval.methods.prompts import Prompter
+    from eval.methods.choose import make_method
+    from eval.methods.sample_prompts import Prompter
     from eval.runs.run import draw
     from tooldecoding.models.loading import load_quietly
 

@@ -1,19 +1,17 @@
 """``tooldecoding export``."""
 
 import sys
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eval.commands.benchmark_command import BenchmarkCommand
-from eval.errors import EvalError
 from tooldecoding.cli.command import Command
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
 
 if TYPE_CHECKING:
-    from eval.benchmarks.samples import Benchmark, Sample
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,28 +41,8 @@ def export(given: Given) -> None:
             file=sys.stderr,
         )
     rows = [r.row for r in read.rows]
-    for path in _export(benchmark, rows, samples, Path(command.out), command.model_name):
+    for path in benchmark.export(rows, samples, Path(command.out), command.model_name):
         print(path)
-
-
-def _export(
-    benchmark: "Benchmark",
-    rows: Sequence[Mapping[str, Any]],
-    samples: "Sequence[Sample]",
-    out: Path,
-    model_name: str | None,
-) -> list[Path]:
-    if benchmark.name == "api-bank":
-        from eval.benchmarks.api_bank.export import export as export_api_bank
-
-        return export_api_bank(rows, samples, out)
-    if benchmark.name not in ("bfcl-live", "bfcl-v1"):
-        raise EvalError(f"{benchmark.name} has no official format")
-    if model_name is None:
-        raise EvalError("bfcl scores models that it knows by name; name one with --model-name, such as Qwen/Qwen3-8B")
-    from eval.benchmarks.bfcl.export import export as export_bfcl
-
-    return export_bfcl(rows, samples, out, model_name)
 
 
 EXPORT = Command("export", export, options_of(ExportCommand))

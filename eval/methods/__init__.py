@@ -1,1 +1,1 @@
-"""Decoding methods to compare: greedy, beam search, TOOLDEC, Tool Decoding."""
+"""The decoding methods to compare: greedy, beam search, TOOLDEC and Tool Decoding."""

@@ -1,4 +1,4 @@
-"""Whether one run is better than another on the same samples."""
+"""Is one run better than another on the same samples?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> Paired:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """The p-values of several comparisons made at once, adjusted by Holm's step-down method (Holm 1979)."""
+    """Adjust the p-values of several simultaneous comparisons by Holm's step-down method (Holm 1979)."""
     adjusted = [0.0] * len(p_values)
     largest = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):

@@ -1,4 +1,4 @@
-"""Reports of finished runs; ``eval.report.comparison`` compares scored files in the terminal."""
+"""Reports of finished runs as Markdown with charts, and tables of scored files for the terminal."""
 
 from eval.report.document import write_report
 

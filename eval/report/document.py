@@ -6,12 +6,14 @@ from itertools import groupby
 from pathlib import Path
 
 from eval.errors import EvalError
-from eval.report.accuracy import accuracy_tables, significance_table
-from eval.report.cost import cost_tables, machine
+from eval.report.accuracy_table import accuracy_tables
+from eval.report.charts import accuracy_chart, error_chart, order_limit_chart
+from eval.report.cost_table import cost_tables, machine
 from eval.report.entry import Entry, common_samples
-from eval.report.error_shares import error_tables
-from eval.report.finished_run import Run, read_runs
-from eval.report.plots import accuracy_chart, error_chart, order_limit_chart
+from eval.report.error_table import error_tables
+from eval.report.finished_run import Run
+from eval.report.run_list import read_runs
+from eval.report.significance_table import significance_table
 from eval.report.studies import order_limit_table, orders_table, shots_table, value_errors
 from eval.report.table import NONE, Table, escaped, markdown
 
@@ -28,17 +30,17 @@ def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
     runs : sequence of str or Path
         Folders of finished runs, of any benchmarks, models and methods.
     out : Path
-        Folder, made where there is none. Files of an earlier report in it are replaced.
+        Folder; created if it does not exist. Files of an earlier report are replaced.
 
     Returns
     -------
     list of Path
-        What was written, ``report.md`` first.
+        The files, ``report.md`` first.
 
     Raises
     ------
     EvalError
-        As ``read_runs``; or if ``out`` cannot be written.
+        As ``read_runs``; also if ``out`` cannot be written.
     """
     read = read_runs(runs)
     try:
@@ -60,7 +62,7 @@ def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
 
 
 def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str], list[Path]]:
-    """Texts and charts of one benchmark."""
+    """Return the texts and the charts of one benchmark."""
     greedy = _greedy(runs)
     entries = [_entry(run, greedy.get(number)) for number, run in enumerate(runs)]
     common = common_samples(entries)
@@ -113,7 +115,7 @@ def _entry(run: Run, greedy: Run | None) -> Entry:
 
 
 def _greedy(runs: Sequence[Run]) -> dict[int, Run]:
-    """The (first) greedy run of the same model and the same prompts, by index of the run."""
+    """Return, by index of a run, the first greedy run of the same model and the same prompts."""
     bases: dict[Hashable, Run] = {}
     for run in runs:
         if run.method == "greedy":
@@ -123,13 +125,13 @@ def _greedy(runs: Sequence[Run]) -> dict[int, Run]:
 
 
 def _prompts(run: Run) -> Hashable:
-    """What must be equal for two runs of one benchmark to have given the same prompts to the same model."""
+    """Return a key: two runs of one benchmark with the same key gave the same prompts to the same model."""
     seed = run.settings.get("seed") if run.settings.get("shots") else None
     return (run.model, seed, *(run.settings.get(name) for name in _PROMPT_SETTINGS))
 
 
 def _runs_tables(runs: Sequence[Run]) -> list[Table]:
-    """Which samples each run is of, and what it was made with."""
+    """Return the tables of the samples and of the origin of each run."""
     names = [(r.benchmark, r.model, r.name) for r in runs]
     samples = [
         (
@@ -168,7 +170,7 @@ def _runs_tables(runs: Sequence[Run]) -> list[Table]:
 
 
 def _subset(run: Run) -> str:
-    """``200 drawn with seed 0``, or ``all``."""
+    """Return ``200 drawn with seed 0``, or ``all``."""
     if run.settings.get("limit") is None:
         return "all"
     return f"{run.settings['limit']} drawn with seed {run.settings.get('seed', NONE)}"

@@ -1,26 +1,27 @@
-"""A scored run, or a scored file, that tables and charts have a row for."""
+"""A row of the report's tables and charts: a scored run or a scored file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from eval.metrics.metrics import Score, Summary, summarise
+from eval.metrics.score_row import Score
+from eval.metrics.summary import Summary, summarise
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One scored run or file.
+    """A scored run or file.
 
     Attributes
     ----------
     group : str
-        What it is compared within: its model.
+        Entries are compared within a group: the model.
     label : str
-        Its method, or its file.
+        The method, or the file.
     categories : tuple of str
     scores : tuple of Score
     greedy : Entry or None
-        The greedy run that its total is compared with.
+        The greedy run to compare the total with.
     """
 
     group: str
@@ -31,30 +32,30 @@ class Entry:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """Ids of its samples."""
+        """Ids of the samples."""
         return frozenset(s.id for s in self.scores)
 
     @property
     def repeats(self) -> bool:
-        """Whether a sample is scored several times, so that there is nothing to pair it with."""
+        """Whether a sample is scored several times. Such an entry cannot be paired with others."""
         return len(self.ids) < len(self.scores)
 
     def summary(self, categories: Sequence[str] | None = None) -> Summary:
-        """Its counts, by its own categories unless others are given."""
+        """Return the counts, by the entry's own categories unless others are given."""
         return summarise(self.scores, self.categories if categories is None else categories)
 
     def on(self, ids: frozenset[str]) -> "Entry":
-        """The same run on some of its samples."""
+        """Return the same entry restricted to some of its samples."""
         kept = tuple(s for s in self.scores if s.id in ids)
         return replace(self, scores=kept, greedy=self.greedy and self.greedy.on(ids))
 
     def names(self, heads: Sequence[str]) -> tuple[str, ...]:
-        """The cells that name it, under one head or two: its label, or its group and its label."""
+        """Return the cells that name the entry: its label (one head), or its group and label (two heads)."""
         return (self.group, self.label)[-len(heads) :]
 
 
 def common_samples(entries: Sequence[Entry]) -> frozenset[str]:
-    """Ids of the samples that all have; none where one scores a sample several times."""
+    """Return the ids of the samples in all entries; none if an entry scores a sample several times."""
     if any(e.repeats for e in entries):
         return frozenset()
     return frozenset.intersection(*(e.ids for e in entries))

@@ -1,34 +1,87 @@
-"""Finished runs, read from their folders and checked."""
+"""Reads a finished run from its folder."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, Field
 
 from eval.errors import EvalError
-from eval.metrics.metrics import Score, read_score
-from eval.options import METHOD_NAMES
+from eval.metrics.score_row import Score, read_score
+from eval.validation import validated
 from lookup.text.text_file import read_text
 from tooldecoding.files.json_lines import read_row
-
-COUNTERS: Final = ("forward_passes", "positions", "forced_tokens", "constrained_tokens", "free_tokens", "cache_bytes")
-"""Counters that the report shows; greedy and beam search have the first two."""
 
 MAX_LINE: Final = 64 * 1024 * 1024
 """Longest line of a run's file, in characters."""
 
-_TEXTS = ("benchmark", "method", "label", "model", "started")
-_LARGEST = 10**15
-_KNOWN_SETTINGS = {"order_limit": int, "orders": str, "shots": int, "batch_size": int, "seed": int}
+_LARGEST: Final = 10**15
+_BENCHMARK: Final = re.compile(r"-*[A-Za-z0-9][A-Za-z0-9-]*")
+_OURS: Final = "was it written by `tooldecoding eval`?"
+
+Number = Annotated[float, Field(ge=0, le=_LARGEST)]
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What one prediction cost: seconds (its share of its batch's) and counters by name."""
+def _demand_scalar(value: Any) -> Any:
+    if not isinstance(value, str | int | float | None) or (isinstance(value, int) and abs(value) > _LARGEST):
+        raise ValueError("a text or a number")
+    return value
 
-    seconds: float
-    counters: Mapping[str, float]
+
+def _demand_name(value: str) -> str:
+    if not _BENCHMARK.fullmatch(value):  # it becomes part of a file's name
+        raise ValueError("the name of a benchmark, such as api-bank")
+    return value
+
+
+Scalars = dict[str, Annotated[Any, AfterValidator(_demand_scalar)]]
+
+
+class Counters(BaseModel, frozen=True):
+    """The counters that the report shows. Greedy and beam search have only the first two."""
+
+    forward_passes: Number | None = None
+    positions: Number | None = None
+    forced_tokens: Number | None = None
+    constrained_tokens: Number | None = None
+    free_tokens: Number | None = None
+    cache_bytes: Number | None = None
+
+
+class Cost(BaseModel, frozen=True):
+    """The cost of one prediction: seconds (an even share of its batch's) and counters."""
+
+    seconds: Number
+    counters: Counters
+
+
+class _Prediction(BaseModel):
+    id: str
+    error: Any = None
+
+
+class _KnownSettings(BaseModel):
+    order_limit: int | None = None
+    orders: str | None = None
+    shots: int | None = None
+    batch_size: int | None = None
+    seed: int | None = None
+
+
+class _Manifest(BaseModel):
+    benchmark: Annotated[str, AfterValidator(_demand_name)]
+    method: str
+    label: str
+    model: str
+    started: str
+    settings: Scalars
+    machine: Scalars
+    versions: Scalars
+    categories: Annotated[list[str], Field(min_length=1)]
+    samples: int
+    drawn_from: int
 
 
 @dataclass(frozen=True)
@@ -40,14 +93,14 @@ class Run:
     folder : Path
     benchmark, method, model, label, started : str
     name : str
-        The label, with what tells the run from others of its benchmark, model and label.
+        The label. If other runs share it, also the settings that differ.
     settings, machine, versions : dict
         As in ``run.json``.
     categories : tuple of str
     drawn_from : int
-        Samples that there are in these categories.
+        Number of samples in these categories.
     scores : dict
-        Sample id -> score, in the sequence of the file.
+        Sample id -> score, in the order of the file.
     costs : dict
         Sample id -> cost, for the samples that were decoded.
     errors : int
@@ -77,30 +130,30 @@ def read_run(folder: str | Path) -> Run:
     Raises
     ------
     EvalError
-        If there is no such folder or run, it is malformed, or it is not finished; the message says how to go on.
+        If the folder holds no run, or the run is malformed or not finished. The message says how to continue.
     """
     folder = Path(folder)
-    about = _read_about(folder)
-    costs, errors, predicted = _read_predictions(folder, about["samples"])
-    scores = _read_scores(folder, about)
-    for identifier in predicted:
+    manifest = _read_manifest(folder)
+    costs = _read_predictions(folder, manifest.samples)
+    scores = _read_scores(folder, manifest)
+    for identifier in costs:
         if identifier not in scores:
             raise EvalError(
                 f"{folder / 'scores.jsonl'}: no score for {identifier}, which is predicted; {_again(folder)}"
             )
     for identifier, score in scores.items():
-        if not score.missing and identifier not in predicted:
+        if not score.missing and identifier not in costs:
             raise EvalError(
                 f"{folder / 'predictions.jsonl'}: no prediction for {identifier}, which is scored; {_again(folder)}"
             )
     return Run(
         folder=folder,
-        **{k: about[k] for k in (*_TEXTS, "settings", "machine", "versions", "drawn_from")},
-        name=about["label"],
-        categories=tuple(about["categories"]),
+        name=manifest.label,
+        categories=tuple(manifest.categories),
+        **manifest.model_dump(exclude={"samples", "categories"}),
         scores=scores,
-        costs=costs,
-        errors=errors,
+        costs={identifier: cost for identifier, cost in costs.items() if cost},
+        errors=sum(cost is None for cost in costs.values()),
     )
 
 
@@ -108,8 +161,7 @@ def _again(folder: Path) -> str:
     return f"run the same `tooldecoding eval` command with --out {folder} again, it goes on where it stopped"
 
 
-def _read_about(folder: Path) -> dict[str, Any]:
-    """``run.json``, its fields checked."""
+def _read_manifest(folder: Path) -> _Manifest:
     if not folder.is_dir():
         raise EvalError(
             f"{folder}: expected the folder of a run, {'found a file' if folder.exists() else 'found none'}"
@@ -120,100 +172,59 @@ def _read_about(folder: Path) -> dict[str, Any]:
             f"{folder}: expected the folder of a run, found no run.json in it; `tooldecoding eval … --out {folder}` "
             "makes one"
         )
-    about = read_row(_one_line(read_text(path, EvalError)), 1, str(path), EvalError)
-    kinds: dict[str, type] = dict.fromkeys(_TEXTS, str)
-    kinds |= dict.fromkeys(("settings", "machine", "versions"), dict) | {"categories": list}
-    kinds |= dict.fromkeys(("samples", "drawn_from"), int)
-    for field, kind in kinds.items():
-        _check(about, field, kind, str(path))
-    for field, kind in _KNOWN_SETTINGS.items():
-        if about["settings"].get(field) is not None:
-            _check(about["settings"], field, kind, f"{path}, settings")
-    for field in ("settings", "machine", "versions"):
-        for key, value in about[field].items():
-            if not isinstance(value, str | int | float | None) or (isinstance(value, int) and abs(value) > _LARGEST):
-                raise EvalError(f"{path}: expected {field} of texts and numbers, found another value for {key!r}")
-    if not all(isinstance(c, str) for c in about["categories"]) or not about["categories"]:
-        raise EvalError(f"{path}: expected 'categories' as a list of names, found {about['categories']!r}")
-    if not about["benchmark"].replace("-", "").isalnum() or not about["benchmark"].isascii():
-        raise EvalError(f"{path}: expected the name of a benchmark, such as api-bank, found {about['benchmark']!r}")
-    return about
+    text = read_text(path, EvalError).replace("\n", " ")  # one line: ``read_row`` names line and column
+    manifest = validated(_Manifest, read_row(text, 1, str(path), EvalError), str(path), _OURS)
+    validated(_KnownSettings, manifest.settings, f"{path}, settings", _OURS)
+    return manifest
 
 
-def _one_line(text: str) -> str:
-    """JSON has no meaning in line ends, but rows are one line."""
-    return text.replace("\n", " ")
-
-
-def _check(row: Mapping[str, Any], field: str, kind: type, place: str) -> None:
-    value = row.get(field)
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise EvalError(
-            f"{place}: expected {field!r} as {kind.__name__}, found "
-            f"{type(value).__name__ if field in row else 'none'}; was it written by `tooldecoding eval`?"
-        )
-
-
-def _read_predictions(folder: Path, samples: int) -> tuple[dict[str, Cost], int, set[str]]:
-    """Costs by sample id, how many samples could not be decoded, and all ids."""
+def _read_predictions(folder: Path, samples: int) -> dict[str, Cost | None]:
+    """Return sample id -> cost; None if the sample could not be decoded."""
     path = folder / "predictions.jsonl"
-    costs: dict[str, Cost] = {}
-    predicted: set[str] = set()
-    for number, row in _rows(path, folder):
-        place = f"{path}:{number}"
-        _check(row, "id", str, place)
-        if row["id"] in predicted:
-            raise EvalError(f"{place}: a second prediction for {row['id']}; delete one of the lines")
-        predicted.add(row["id"])
-        if not row.get("error"):
-            costs[row["id"]] = _cost(row, place)
-    if len(predicted) < samples:
-        raise EvalError(f"{folder}: the run is not finished, {len(predicted)} of {samples} samples; {_again(folder)}")
-    if len(predicted) > samples:
+    costs: dict[str, Cost | None] = {}
+    for place, row in _rows(path, folder):
+        prediction = validated(_Prediction, row, place, _OURS)
+        if prediction.id in costs:
+            raise EvalError(f"{place}: a second prediction for {prediction.id}; delete one of the lines")
+        costs[prediction.id] = None if prediction.error else validated(Cost, row, place, _OURS)
+    if len(costs) < samples:
+        raise EvalError(f"{folder}: the run is not finished, {len(costs)} of {samples} samples; {_again(folder)}")
+    if len(costs) > samples:
         raise EvalError(
-            f"{path}: expected the run's {samples} samples, found {len(predicted)} rows; is this another run's file?"
+            f"{path}: expected the run's {samples} samples, found {len(costs)} rows; is this another run's file?"
         )
-    return costs, len(predicted) - len(costs), predicted
+    return costs
 
 
-def _cost(row: Mapping[str, Any], place: str) -> Cost:
-    _check(row, "counters", dict, place)
-    numbers = {"seconds": row.get("seconds")} | {c: row["counters"][c] for c in COUNTERS if c in row["counters"]}
-    for name, value in numbers.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= _LARGEST:
-            raise EvalError(f"{place}: expected {name!r} as a number of 0 or more, found {str(value)[:60]}")
-    return Cost(float(numbers.pop("seconds") or 0), {name: float(value or 0) for name, value in numbers.items()})
-
-
-def _read_scores(folder: Path, about: Mapping[str, Any]) -> dict[str, Score]:
+def _read_scores(folder: Path, manifest: _Manifest) -> dict[str, Score]:
     path = folder / "scores.jsonl"
     scores: dict[str, Score] = {}
-    for number, row in _rows(path, folder):
-        score = read_score(row, f"{path}:{number}")
+    for place, row in _rows(path, folder):
+        score = read_score(row, place)
         if score.id in scores:
-            raise EvalError(f"{path}:{number}: a second score for {score.id}; delete the file and {_again(folder)}")
-        if score.category not in about["categories"]:
+            raise EvalError(f"{place}: a second score for {score.id}; delete the file and {_again(folder)}")
+        if score.category not in manifest.categories:
             raise EvalError(
-                f"{path}:{number}: {score.id} is of category {score.category!r}, the run is of "
-                f"{', '.join(about['categories'])}; is this another run's file?"
+                f"{place}: {score.id} is of category {score.category!r}, the run is of "
+                f"{', '.join(manifest.categories)}; is this another run's file?"
             )
         scores[score.id] = score
-    if len(scores) != about["samples"]:
+    if len(scores) != manifest.samples:
         raise EvalError(
-            f"{path}: expected scores of the run's {about['samples']} samples, found {len(scores)}; {_again(folder)}"
+            f"{path}: expected scores of the run's {manifest.samples} samples, found {len(scores)}; {_again(folder)}"
         )
     return scores
 
 
-def _rows(path: Path, folder: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows with their line numbers, read one by one: candidates can make a file large."""
+def _rows(path: Path, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield place and row, line by line: candidates can make a file large."""
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
             number = 0
             while line := file.readline(MAX_LINE):
                 number += 1
                 if line.strip():
-                    yield number, _row(line, number, path, folder)
+                    yield f"{path}:{number}", _row(line, number, path, folder)
     except FileNotFoundError:
         raise EvalError(f"{path}: no such file, the run is not finished; {_again(folder)}") from None
     except OSError as error:
@@ -229,58 +240,3 @@ def _row(line: str, number: int, path: Path, folder: Path) -> dict[str, Any]:
         if line.endswith("\n"):
             raise
         raise EvalError(f"{error}; the file ends within this line: {_again(folder)}") from None
-
-
-def read_runs(folders: Sequence[str | Path]) -> list[Run]:
-    """Read runs, and make sure that each can be told from the others.
-
-    Returns
-    -------
-    list of Run
-        Sorted by benchmark and model as they come, then by method, order limit and label. Runs that share benchmark,
-        model and label have what tells them apart added to their names.
-
-    Raises
-    ------
-    EvalError
-        As ``read_run``; if no folder is given, or two hold the same run.
-    """
-    if not folders:
-        raise EvalError("expected the folders of one or more runs, found none")
-    runs = [read_run(f) for f in folders]
-    for index, run in enumerate(runs):
-        for other in runs[:index]:
-            if _identity(run) == _identity(other):
-                raise EvalError(f"{run.folder}: the same run as {other.folder}; give one of them")
-    runs = [_told_apart(run, [r for r in runs if r is not run and _alike(r, run)]) for run in runs]
-    benchmarks = list(dict.fromkeys(r.benchmark for r in runs))
-    models = list(dict.fromkeys(r.model for r in runs))
-    return sorted(runs, key=lambda r: (benchmarks.index(r.benchmark), models.index(r.model), *_rank(r)))
-
-
-def _alike(run: Run, other: Run) -> bool:
-    return (run.benchmark, run.model, run.label) == (other.benchmark, other.model, other.label)
-
-
-def _identity(run: Run) -> str:
-    """Two folders with the same of this hold one run: a copy, or one folder given twice."""
-    about = [run.benchmark, run.method, run.model, run.label, run.started, run.settings, run.machine, run.categories]
-    return json.dumps(about, sort_keys=True, default=str)
-
-
-def _told_apart(run: Run, others: Sequence[Run]) -> Run:
-    """The run, its name with the settings that differ from those of runs with the same label."""
-    if not others:
-        return run
-    differing = [
-        f"{key} {run.settings.get(key)}"
-        for key in sorted({k for r in (run, *others) for k in r.settings})
-        if any(r.settings.get(key) != run.settings.get(key) for r in others)
-    ]
-    same = any(all(r.settings.get(k) == run.settings.get(k) for k in {*r.settings, *run.settings}) for r in others)
-    return replace(run, name=", ".join([run.label, *differing, *([f"in {run.folder}"] if same else [])]))
-
-
-def _rank(run: Run) -> tuple[int, int, int, str]:
-    method = METHOD_NAMES.index(run.method) if run.method in METHOD_NAMES else len(METHOD_NAMES)
-    return method, run.settings.get("order_limit") or 0, run.settings.get("shots") or 0, run.label

@@ -4,27 +4,27 @@ import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.metrics.metrics import summarise
+from eval.metrics.summary import summarise
 from eval.report.finished_run import Run
 from eval.report.table import NONE, Table, percent
 
 ORDERS = ("documented", "reversed", "shuffled-once", "aggregated", "shuffled")
-"""Sequence of the columns of orders; the last is the method itself, with its order limit."""
+"""Columns of the table of orders; the last is the method itself, with its order limit."""
 
 _WITHOUT_EFFECT = {"batch_size", "strategy", "device", "limit"}
-"""Settings that change what is decoded when, not what a sample's prediction is."""
+"""Settings that change no prediction."""
 
 
 @dataclass(frozen=True)
 class ValueErrors:
-    """Value errors of one model with several order limits, on the samples that all its runs have.
+    """Value errors of one model at several order limits, on the samples that all its runs have.
 
     Attributes
     ----------
     model : str
     samples : int
     by_limit : dict
-        Order limit -> value errors, in ascending sequence.
+        Order limit -> value errors, in ascending order.
     """
 
     model: str
@@ -33,7 +33,7 @@ class ValueErrors:
 
 
 def value_errors(runs: Sequence[Run]) -> list[ValueErrors]:
-    """The studies of the order limit among runs of one benchmark; one has at least two limits."""
+    """Return the studies of the order limit among the runs of one benchmark, each of at least two limits."""
     limited = [r for r in runs if _orders(r) == "shuffled" and "order_limit" in r.settings]
     found = []
     for study in _studies(limited, "order_limit"):
@@ -49,7 +49,7 @@ def value_errors(runs: Sequence[Run]) -> list[ValueErrors]:
 
 
 def order_limit_table(studies: Sequence[ValueErrors]) -> Table:
-    """Value errors and their reduction against limit 1, by order limit."""
+    """Return value errors and their reduction against limit 1, by order limit."""
     limits = sorted({limit for s in studies for limit in s.by_limit})
     rows = []
     for study in studies:
@@ -74,7 +74,7 @@ def _reduction(errors: int | None, base: int | None, limit: int) -> str:
 
 
 def orders_table(runs: Sequence[Run]) -> Table:
-    """Accuracy by sequence of the required keys; empty unless runs of a model differ in it."""
+    """Return accuracy by order of the required keys; empty unless runs of a model differ in it."""
     studies = [s for s in _studies([r for r in runs if _orders(r)], "orders", "order_limit") if _varied(s)]
     columns = sorted({_column(r) for s in studies for r in s}, key=lambda c: (ORDERS.index(c[0]), c[1]))
     return _matrix(
@@ -100,7 +100,7 @@ def _orders(run: Run) -> str | None:
 
 
 def shots_table(runs: Sequence[Run]) -> Table:
-    """Accuracy by number of in-context examples; empty unless runs of a model and method differ in it."""
+    """Return accuracy by number of in-context examples; empty unless runs of a model and method differ in it."""
     studies = _studies([r for r in runs if "shots" in r.settings], "shots")
     numbers = sorted({r.settings["shots"] for s in studies for r in s})
     return _matrix(
@@ -117,7 +117,7 @@ def _matrix(
     columns: Sequence[str],
     studies: Iterable[tuple[tuple[str, ...], Sequence[Run], Mapping[int, Run]]],
 ) -> Table:
-    """A row for each study, a column for each value of what is studied."""
+    """Return a table with a row for each study and a column for each value of the setting studied."""
     rows = []
     for names, study, cells in studies:
         ids = _common(study)
@@ -140,7 +140,7 @@ def _matrix(
 
 
 def _studies(runs: Sequence[Run], *studied: str) -> list[list[Run]]:
-    """Groups of at least two runs of one model and method that are set alike but for what is studied."""
+    """Group runs of one model and method whose settings differ only in ``studied``; groups of two runs or more."""
     groups: dict[Hashable, dict[Hashable, Run]] = {}
     for run in runs:
         rest = {k: v for k, v in run.settings.items() if k not in {*studied, *_WITHOUT_EFFECT}}

@@ -1,4 +1,4 @@
-"""Tables of texts, and how Markdown writes them."""
+"""Tables of texts, as Markdown, and how their cells write numbers."""
 
 import re
 from collections.abc import Sequence
@@ -6,27 +6,27 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 
-from eval.metrics.metrics import Accuracy, Estimate
+from eval.metrics.accuracy import Accuracy, Estimate
 from tooldecoding.cli.console import shown
 
 NONE = "-"
-"""A cell where there is nothing to say."""
+"""The text of an empty cell."""
 
 _SPECIAL = re.compile(r"[\\`*\[\]>|&~$#@]|<(?! )|(?<![^\W_])_|_(?![^\W_])")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts under columns; nothing in it is escaped.
+    """Rows of texts under columns. Nothing is escaped.
 
     Attributes
     ----------
     title : str
     columns : tuple of str
     rows : tuple of tuple of str
-        As many cells as columns.
+        Each has as many cells as there are columns.
     texts : int
-        So many columns at the left hold texts, the others numbers.
+        Number of columns, from the left, that hold texts. The others hold numbers.
     bold : frozenset of (int, int)
         Row and column of the best cells.
     notes : tuple of str
@@ -42,12 +42,12 @@ class Table:
 
 
 def escaped(text: str) -> str:
-    """Untrusted text on one line of Markdown, without a meaning to it."""
+    """Escape untrusted text for one line of Markdown."""
     return _SPECIAL.sub(lambda match: "\\" + match[0], " ".join(shown(text).split()))
 
 
 def markdown(table: Table) -> str:
-    """Title, table in Markdown's pipe form, and notes; columns aligned in a monospaced font, numbers at the right."""
+    """Return title, pipe table and notes. Columns are aligned for a monospaced font, numbers to the right."""
     cells = [[escaped(c) for c in table.columns], *([escaped(c) for c in row] for row in table.rows)]
     for row, column in table.bold:
         cells[row + 1][column] = f"**{cells[row + 1][column]}**"
@@ -67,27 +67,27 @@ def _line(cells: Sequence[str], widths: Sequence[int], texts: int) -> str:
 
 
 def percent(estimate: Estimate | None) -> str:
-    """``65.7 (61.0-70.2)``: per cent with the limits of its interval."""
+    """Return ``65.7 (61.0-70.2)``: per cent with the limits of the interval."""
     if estimate is None:
         return NONE
     return f"{100 * estimate.value:.1f} ({100 * estimate.low:.1f}-{100 * estimate.high:.1f})"
 
 
 def counted(accuracy: Accuracy) -> str:
-    """``65.7 (61.0-70.2) of 399``: per cent, its interval, and the samples."""
+    """Return ``65.7 (61.0-70.2) of 399``: per cent, interval and number of samples."""
     return f"{percent(accuracy.estimate)} of {accuracy.total}" if accuracy.total else NONE
 
 
 def times(value: float, base: float) -> str:
-    """``2.12``: so many times the base."""
+    """Return ``2.12``: ``value`` divided by ``base``."""
     return f"{value / base:.2f}" if base else NONE
 
 
 def share(part: int, whole: int) -> str:
-    """Per cent of a count."""
+    """Return a part of a whole in per cent."""
     return f"{100 * part / whole:.1f}" if whole else NONE
 
 
 def probability(p: float) -> str:
-    """A p-value."""
+    """Return a p-value as text."""
     return "< 0.0001" if p < 0.0001 else f"{p:.4f}"

@@ -1,4 +1,4 @@
-"""Rows of predictions, ours or anybody's, matched with the samples that they are for."""
+"""Reads rows of predictions, ours or others', and matches them with their samples."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,10 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eval.benchmarks.bfcl.data import NEWER_NAMES
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
 from lookup.text.text_file import read_text
-from tooldecoding.files.json_lines import numbered_lines, read_row
+from tooldecoding.files.json_lines import numbered_lines, read_row, short_repr
 
 
 class PredictionRow(NamedTuple):
@@ -20,7 +19,7 @@ class PredictionRow(NamedTuple):
     ----------
     sample : Sample
     prediction : str
-        Empty where decoding failed.
+        Empty if decoding failed.
     row : dict
         The whole row.
     """
@@ -32,7 +31,7 @@ class PredictionRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of one file in its sequence, and the samples that it has none for."""
+    """The rows of one file in their order, and the samples without a row."""
 
     rows: tuple[PredictionRow, ...]
     missing: tuple[Sample, ...]
@@ -44,15 +43,15 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
     Parameters
     ----------
     samples : sequence of Sample
-        All that may occur.
+        All samples that may occur.
     repeats : bool
         Whether one sample may have several predictions.
 
     Raises
     ------
     EvalError
-        With the line: malformed JSON (a torn last line, too), no prediction, a row of another benchmark or category, an
-        unknown id, an id that stood before.
+        With the line, for malformed JSON (also a torn last line), no prediction, a row of another benchmark or
+        category, and an unknown or repeated id.
     """
     text = read_text(path, EvalError)
     by_id = {s.id: s for s in samples}
@@ -67,15 +66,15 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
             raise EvalError(f"{place}: is this a row of {benchmark.name}? {error}") from None
         if identifier in lines and not repeats:
             raise EvalError(
-                f"{place}: a second prediction for {_shown(identifier)}, the first stands in line {lines[identifier]}; "
-                "--partial scores every row by itself"
+                f"{place}: a second prediction for {short_repr(identifier)}, the first stands in line "
+                f"{lines[identifier]}; --partial scores every row by itself"
             )
         lines.setdefault(identifier, number)
         if identifier not in by_id:
             raise EvalError(f"{place}: {_unknown(identifier, row, benchmark, by_id)}")
         sample = by_id[identifier]
         category = str(row.get("category", sample.category))
-        if NEWER_NAMES.get(category, category) != sample.category:
+        if benchmark.newer_names.get(category, category) != sample.category:
             raise EvalError(f"{place}: {identifier} is of category {sample.category}, the row says {category!r}")
         rows.append(PredictionRow(sample, _prediction(row, place), row))
     if not rows:
@@ -98,7 +97,7 @@ def _read_line(line: str, number: int, path: str, torn: bool) -> dict[str, Any]:
 def _prediction(row: Mapping[str, Any], place: str) -> str:
     prediction = row.get("prediction")
     if not isinstance(prediction, str):
-        raise EvalError(f"{place}: expected a text 'prediction', found {_shown(prediction)}")
+        raise EvalError(f"{place}: expected a text 'prediction', found {short_repr(prediction)}")
     return prediction
 
 
@@ -106,17 +105,12 @@ def _unknown(identifier: str, row: Mapping[str, Any], benchmark: Benchmark, know
     category = row.get("category")
     if category in benchmark.categories and category not in {s.category for s in known.values()}:
         return (
-            f"{_shown(identifier)} is of category {category}, of which no sample is being scored: "
+            f"{short_repr(identifier)} is of category {category}, of which no sample is being scored: "
             "--category leaves it out, or this data lacks it"
         )
     close = get_close_matches(identifier, known, n=1, cutoff=0.8) if len(identifier) < 200 else []
     nearest = f"; the nearest is {close[0]}" if close else ""
     return (
-        f"{benchmark.name} has no sample {_shown(identifier)} in this data{nearest}; "
+        f"{benchmark.name} has no sample {short_repr(identifier)} in this data{nearest}; "
         "are these predictions of another benchmark, or is --data another part of it?"
     )
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,19 +1,22 @@
-"""A run: predictions of one method for the samples of a benchmark, appended row by row, resumable."""
+"""Runs one method on the samples of a benchmark: appends predictions row by row, and resumes."""
 
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import TypeVar
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.methods.methods import Method, predict
+from eval.methods.choose import Method, predict
 from eval.methods.prediction import Prediction
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from lookup.errors import ToolDecodingError
 from tooldecoding.decoder import Request
 from tooldecoding.files.result_file import ResultFile
 
+T = TypeVar("T")
 
-def draw(samples: Sequence[Sample], limit: int | None, seed: int) -> list[Sample]:
-    """``limit`` samples drawn with ``seed``, in the benchmark's sequence; all without a limit.
+
+def draw(samples: Sequence[T], limit: int | None, seed: int) -> list[T]:
+    """Draw ``limit`` samples with ``seed``, and keep their order; all without a limit.
 
     The samples of a smaller limit are among those of a larger one.
     """
@@ -33,9 +36,9 @@ def run(
     batch_size: int,
     advance: Callable[[int], None],
 ) -> int:
-    """Decode the samples that are not in ``results`` yet, ``batch_size`` at a time; how many could not be decoded.
+    """Decode the samples that ``results`` lacks, ``batch_size`` at a time. Return the number that could not be decoded.
 
-    Groups are the same however often a run is interrupted, so that its predictions are, too.
+    Groups do not depend on interruptions, so neither do the predictions.
     """
     failed = 0
     for start in range(0, len(samples), batch_size):

@@ -1,4 +1,4 @@
-"""Decoding, several prompts together, into files that an interrupted command goes on with."""
+"""Decodes prompts in batches into files, so that an interrupted command can continue."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.errors import EvalError
-from eval.methods.methods import predict
+from eval.methods.choose import predict
 from eval.methods.prediction import Prediction
-from eval.tuning.items import Item
-from eval.tuning.record import Record, read_record, to_prediction
-from eval.tuning.variant import Variant
+from eval.tuning.decoded_prompt import DecodedPrompt, read_decoded, to_prediction
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.vote_options import VoteOptions
 from lookup.text.text_file import read_text
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.files.json_lines import numbered_lines, read_row
@@ -19,23 +19,23 @@ from tooldecoding.files.result_file import ResultFile
 
 CANDIDATES: Final = "candidates.jsonl"
 AGAIN: Final = "again.jsonl"
-"""Prompts that were decoded again with a variant; ids are ``VARIANT/ID``."""
+"""Prompts that were decoded again with other vote options; ids are ``OPTIONS/ID``."""
 
 Advance = Callable[[int], None]
 ProgressBar = Callable[[str, int], AbstractContextManager[Advance]]
-"""Word and total -> a bar that is told what is done."""
+"""Takes a word and a total, and returns a context with a function to report progress."""
 
 
 @dataclass(frozen=True)
 class Collector:
-    """Decodes prompts and keeps what they wrote in a folder.
+    """Decodes prompts and keeps the candidates in a folder.
 
     Parameters
     ----------
     decoder : ToolDecoder
     folder : Path
     batch_size : int
-        Prompts decoded together.
+        Number of prompts decoded together.
     bar : callable
     """
 
@@ -44,49 +44,51 @@ class Collector:
     batch_size: int
     bar: ProgressBar
 
-    def candidates(self, items: Sequence[Item], variant: Variant) -> dict[str, list[Record]]:
-        """Item id -> its record, decoded unless it stands in ``candidates.jsonl``."""
-        records = self._records(items, variant, CANDIDATES, "", "decoding")
-        return {identifier: [record] for identifier, record in records.items()}
+    def candidates(self, prompts: Sequence[TuningPrompt], options: VoteOptions) -> dict[str, list[DecodedPrompt]]:
+        """Return prompt id -> its decode. Decodes what ``candidates.jsonl`` lacks."""
+        decoded = self._collect(prompts, options, CANDIDATES, "", "decoding")
+        return {identifier: [one] for identifier, one in decoded.items()}
 
-    def again(self, items: Sequence[Item], variant: Variant) -> dict[str, Record]:
-        """Item id -> a record with that variant, decoded unless it stands in ``again.jsonl``."""
-        return self._records(items, variant, AGAIN, f"{variant.label}/", "decoding again")
+    def again(self, prompts: Sequence[TuningPrompt], options: VoteOptions) -> dict[str, DecodedPrompt]:
+        """Return prompt id -> its decode with these options. Decodes what ``again.jsonl`` lacks."""
+        return self._collect(prompts, options, AGAIN, f"{options.label}/", "decoding again")
 
-    def _records(self, items: Sequence[Item], variant: Variant, file: str, prefix: str, word: str) -> dict[str, Record]:
+    def _collect(
+        self, prompts: Sequence[TuningPrompt], options: VoteOptions, file: str, prefix: str, word: str
+    ) -> dict[str, DecodedPrompt]:
         path = self.folder / file
         results = ResultFile(str(path), frozenset({"prediction"}))
         try:
-            with self.bar(word, len(items)) as advance:
-                for start in range(0, len(items), self.batch_size):
-                    group = items[start : start + self.batch_size]
+            with self.bar(word, len(prompts)) as advance:
+                for start in range(0, len(prompts), self.batch_size):
+                    group = prompts[start : start + self.batch_size]
                     # whole groups, so that an interrupted run ends in the same candidates
-                    if any(prefix + item.id not in results.done for item in group):
-                        rows = [self._row(i, p, prefix) for i, p in self._decode(group, variant)]
+                    if any(prefix + prompt.id not in results.done for prompt in group):
+                        rows = [self._row(prompt, p, prefix) for prompt, p in self._decode(group, options)]
                         results.write([row for row in rows if row["id"] not in results.done])
                     advance(len(group))
         finally:
             results.close()
-        return _read(path, items, variant, prefix)
+        return _read(path, prompts, options, prefix)
 
-    def _decode(self, group: Sequence[Item], variant: Variant) -> list[tuple[Item, Prediction]]:
-        requests = [replace(r, options=variant.applied(r.options)) for item in group if (r := item.request)]
+    def _decode(self, group: Sequence[TuningPrompt], options: VoteOptions) -> list[tuple[TuningPrompt, Prediction]]:
+        requests = [replace(r, options=options.applied(r.options)) for prompt in group if (r := prompt.request)]
         decoded = iter(predict(self._run, requests) if requests else [])
-        return [(item, next(decoded) if item.request else Prediction("", error=item.error)) for item in group]
+        return [(prompt, next(decoded) if prompt.request else Prediction("", error=prompt.error)) for prompt in group]
 
     def _run(self, requests: Sequence[Request]) -> list[Prediction]:
         return [to_prediction(result, len(requests)) for result in self.decoder.run(requests)]
 
-    def _row(self, item: Item, prediction: Prediction, prefix: str) -> dict[str, Any]:
-        return {**item.names, **prediction.to_json(), "id": prefix + item.id}
+    def _row(self, prompt: TuningPrompt, prediction: Prediction, prefix: str) -> dict[str, Any]:
+        return {**prompt.names, **prediction.to_json(), "id": prefix + prompt.id}
 
 
-def _read(path: Path, items: Sequence[Item], variant: Variant, prefix: str) -> dict[str, Record]:
-    wanted: Mapping[str, Item] = {prefix + item.id: item for item in items}
-    records: dict[str, Record] = {}
+def _read(path: Path, prompts: Sequence[TuningPrompt], options: VoteOptions, prefix: str) -> dict[str, DecodedPrompt]:
+    wanted: Mapping[str, TuningPrompt] = {prefix + prompt.id: prompt for prompt in prompts}
+    decoded: dict[str, DecodedPrompt] = {}
     for number, line in numbered_lines(read_text(path, EvalError)):
         row = read_row(line, number, str(path), EvalError)
-        item = wanted.get(row["id"])
-        if item is not None:
-            records[item.id] = read_record(row, f"{path}:{number}", item.request, variant)
-    return {item.id: records[item.id] for item in items}
+        prompt = wanted.get(row["id"])
+        if prompt is not None:
+            decoded[prompt.id] = read_decoded(row, f"{path}:{number}", prompt.request, options)
+    return {prompt.id: decoded[prompt.id] for prompt in prompts}

@@ -7,6 +7,7 @@ from typing import Any, Final
 import yaml
 
 from eval.errors import EvalError
+from eval.tuning.reasons import reasons
 from eval.tuning.results import Tuning
 from tooldecoding.cli.console import shown
 from tooldecoding.options.model_options import ModelOptions
@@ -18,14 +19,14 @@ _NAMES: Final = {option.name for option in options_of(ModelOptions) if option.on
 
 
 def deployment_text(tuning: Tuning, settings: ModelOptions, comments: Sequence[str]) -> str:
-    """The file: every setting that says how calls are decoded, with comments in front.
+    """Return the text of the file: every setting that affects how calls are decoded, after comments.
 
     Parameters
     ----------
     tuning : Tuning
-        With a deployed variant.
+        One with ``deployed`` set.
     settings : ModelOptions
-        What prompts were decoded with; what was tuned goes before.
+        The settings before tuning; what was tuned takes precedence.
     comments : sequence of str
         Date, versions, machine.
     """
@@ -37,14 +38,14 @@ def deployment_text(tuning: Tuning, settings: ModelOptions, comments: Sequence[s
         "calibration": None if calibration is None else list(calibration.__dict__.values()),
     }
     values = {name: value for name, value in vars(settings).items() if name in _NAMES} | tuned
-    lines = [f"# {_one_line(line)}" for line in (*comments, *tuning.reasons)]
+    lines = [f"# {_one_line(line)}" for line in (*comments, *reasons(tuning))]
     lines.append("")
     lines += [_setting(name, value) for name, value in values.items()]
     return "\n".join(lines) + "\n"
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; EvalError where that is impossible."""
+    """Write a file, all or nothing; EvalError if that fails."""
     part = path.with_name(path.name + ".part")
     try:
         part.write_text(text, encoding="utf-8")

@@ -1,37 +1,37 @@
-"""What a variant gives for every prompt: voted from the candidates of another decode where that is exact.
+"""Derives what other vote options would have given, from the candidates of one decode.
 
-An order limit takes the first orders of a larger one, so its vote is a vote over the first candidates. In formats with
-several calls, what follows a call depends on its voted text. Where a variant votes another text than the one that was
-committed, the candidates behind it were never decoded: that prompt is decoded again with the variant itself.
+The orders of a limit are the first orders of a larger one, so its vote is a vote over the first candidates. In formats
+with several calls, what follows a call depends on its voted text. If other options vote another text, the candidates
+that would follow were never decoded: that prompt is decoded again with those options.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from eval.tuning.items import Item
-from eval.tuning.record import Record, whole_text, written
-from eval.tuning.variant import Variant
+from eval.tuning.decoded_prompt import DecodedPrompt, whole_text
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.vote_options import VoteOptions
 from lookup.dictionary import ToolSpec
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, VotedCall, draw_orders, merge
 from voting.stopping import orders_needed
 
-DecodeAgain = Callable[[Sequence[Item], Variant], Mapping[str, Record]]
-"""Decodes prompts with a variant; item id -> record."""
+DecodeAgain = Callable[[Sequence[TuningPrompt], VoteOptions], Mapping[str, DecodedPrompt]]
+"""Decodes prompts with some options; returns prompt id -> decoded prompt."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a variant gives for one prompt.
+    """What some vote options give for one prompt.
 
     Attributes
     ----------
     text : str
-        The prediction; empty where decoding failed.
+        The prediction; empty if decoding failed.
     calls : tuple of VotedCall
     orders_used, orders_possible : int
-        Orders decoded over all calls, and how many the limit allows.
+        Orders decoded over all calls, and the number that the limit allows.
     error : str
     """
 
@@ -44,94 +44,96 @@ class Outcome:
 
 @dataclass
 class Deriver:
-    """Outcomes of variants.
+    """Derives outcomes, and decodes again what cannot be derived.
 
     Attributes
     ----------
-    items : sequence of Item
-    records : dict
-        Item id -> records so far; those that are decoded again are added.
+    prompts : sequence of TuningPrompt
+    decoded : dict
+        Prompt id -> its decodes so far.
     decode_again : callable
     again : dict
-        Variant -> how many prompts had to be decoded again for it.
+        Vote options -> number of prompts that had to be decoded again.
     """
 
-    items: Sequence[Item]
-    records: dict[str, list[Record]]
+    prompts: Sequence[TuningPrompt]
+    decoded: dict[str, list[DecodedPrompt]]
     decode_again: DecodeAgain
-    again: dict[Variant, int] = field(default_factory=dict)
-    _known: dict[Variant, dict[str, Outcome]] = field(default_factory=dict)
+    again: dict[VoteOptions, int] = field(default_factory=dict)
+    _known: dict[VoteOptions, dict[str, Outcome]] = field(default_factory=dict)
 
-    def outcomes(self, variant: Variant) -> dict[str, Outcome]:
-        """Item id -> outcome, in the sequence of the items."""
-        if variant not in self._known:
-            found = {item.id: self._derive(item, variant) for item in self.items}
-            missing = [item for item in self.items if found[item.id] is None]
-            self.again[variant] = len(missing)
-            for identifier, record in (self.decode_again(missing, variant) if missing else {}).items():
-                self.records[identifier].append(record)
-            self._known[variant] = {
-                item.id: outcome
-                for item in self.items
-                if (outcome := found[item.id] or self._derive(item, variant)) is not None
+    def outcomes(self, options: VoteOptions) -> dict[str, Outcome]:
+        """Return prompt id -> outcome, in the order of the prompts."""
+        if options not in self._known:
+            found = {prompt.id: self._derive(prompt, options) for prompt in self.prompts}
+            missing = [prompt for prompt in self.prompts if found[prompt.id] is None]
+            self.again[options] = len(missing)
+            for identifier, decoded in (self.decode_again(missing, options) if missing else {}).items():
+                self.decoded[identifier].append(decoded)
+            self._known[options] = {
+                prompt.id: outcome
+                for prompt in self.prompts
+                if (outcome := found[prompt.id] or self._derive(prompt, options)) is not None
             }
-        return self._known[variant]
+        return self._known[options]
 
-    def _derive(self, item: Item, variant: Variant) -> Outcome | None:
-        if item.request is None:
-            return Outcome("", (), 0, 0, item.error)
-        attempts = (derive(record, variant, item.request.options) for record in self.records[item.id])
+    def _derive(self, prompt: TuningPrompt, options: VoteOptions) -> Outcome | None:
+        if prompt.request is None:
+            return Outcome("", (), 0, 0, prompt.error)
+        attempts = (derive(decoded, options, prompt.request.options) for decoded in self.decoded[prompt.id])
         return next((outcome for outcome in attempts if outcome), None)
 
 
-def derive(record: Record, variant: Variant, options: DecodeOptions) -> Outcome | None:
-    """The outcome of a variant from the candidates of a record; None where they do not tell.
+def derive(decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOptions) -> Outcome | None:
+    """Return what ``vote_options`` would have given; None if the candidates do not tell.
 
     Parameters
     ----------
     options : DecodeOptions
-        Of the prompt; what the variant says goes before.
+        Those of the prompt; ``vote_options`` take precedence.
     """
-    decoded = record.variant
-    same = decoded == variant
+    before = decoded.options
+    same = before == vote_options
     if not same and (
-        decoded.stopping != "none" or decoded.orders != variant.orders or decoded.order_limit < variant.order_limit
+        before.stopping != "none"
+        or before.orders != vote_options.orders
+        or before.order_limit < vote_options.order_limit
     ):
         return None
-    if record.error:
-        return Outcome("", (), 0, 0, record.error)
-    form = options.call_format
+    if decoded.error:
+        return Outcome("", (), 0, 0, decoded.error)
+    call_format = options.call_format
     calls: list[VotedCall] = []
     used = possible = 0
-    for number, call in enumerate(record.calls):
-        candidates = call.candidates[: variant.order_limit]
-        taken = candidates if same else candidates[: orders_until_settled(candidates, call.tool, variant)]
-        voted = merge(taken, call.tool, variant.optional_share)
+    for number, call in enumerate(decoded.calls):
+        candidates = call.candidates[: vote_options.order_limit]
+        taken = candidates if same else candidates[: orders_until_settled(candidates, call.tool, vote_options)]
+        voted = merge(taken, call.tool, vote_options.optional_share)
         calls.append(voted)
         used += len(taken)
-        possible += order_count(call.tool, variant, options.seed)
-        text = written(voted.name, voted.arguments, form)
-        if text != call.committed and _goes_on(form, number, options):
+        possible += order_count(call.tool, vote_options, options.seed)
+        text = call_format.render_call(voted.name, voted.arguments)
+        if text != call.committed and _may_continue(call_format, number, options):
             return None
-    text = whole_text(record.before, [Call(c.name, c.arguments) for c in calls], form)
+    text = whole_text(decoded.before, [Call(c.name, c.arguments) for c in calls], call_format)
     return Outcome(text, tuple(calls), used, possible)
 
 
-def _goes_on(form: CallFormat, number: int, options: DecodeOptions) -> bool:
-    """Whether the model saw the committed text of a call: to choose whether another one follows."""
-    return form.parallel and number + 1 < options.max_calls
+def _may_continue(call_format: CallFormat, number: int, options: DecodeOptions) -> bool:
+    """Whether the model saw the text of a call, to decide whether another call follows."""
+    return call_format.parallel and number + 1 < options.max_calls
 
 
-def order_count(tool: ToolSpec, variant: Variant, seed: int) -> int:
-    """Orders that a variant decodes for a tool if nothing stops it."""
-    return len(draw_orders([p.name for p in tool.required], variant.order_limit, variant.orders, seed))
+def order_count(tool: ToolSpec, options: VoteOptions, seed: int) -> int:
+    """Return the number of orders for a tool if nothing stops them."""
+    return len(draw_orders([p.name for p in tool.required], options.order_limit, options.orders, seed))
 
 
-def orders_until_settled(candidates: Sequence[CandidateCall], tool: ToolSpec, variant: Variant) -> int:
-    """How many of the candidates adaptive stopping decodes before it calls the vote settled; all without a rule."""
+def orders_until_settled(candidates: Sequence[CandidateCall], tool: ToolSpec, options: VoteOptions) -> int:
+    """Return the number of candidates that adaptive stopping decodes until the vote is settled; all without a rule."""
     total, done = len(candidates), 0
     while more := orders_needed(
-        candidates[:done], tool, total, variant.stopping, variant.stopping_level, variant.optional_share
+        candidates[:done], tool, total, options.stopping, options.stopping_level, options.optional_share
     ):
         done = min(total, done + more)
     return done

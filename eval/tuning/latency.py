@@ -1,4 +1,4 @@
-"""Latency of variants, measured on this machine and never derived: interleaved, so that its drift hits all alike."""
+"""Measures latency on this machine. Settings are interleaved, so that drift of the machine affects all alike."""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -15,8 +15,8 @@ from transformers import PreTrainedModel
 
 from eval.errors import EvalError
 from eval.tuning.collect import ProgressBar
-from eval.tuning.items import Item
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.vote_options import VoteOptions
 from lookup.text.text_file import read_text
 from tooldecoding.batches.requests import decode_requests
 from tooldecoding.decoder import Request, ToolDecoder
@@ -40,7 +40,7 @@ class Latency:
     passes, positions : float
         Mean forward passes and token positions, which are counted exactly.
     busy : float
-        Processor time over wall-clock time, the median; far below 1 on a CPU where other processes took their share.
+        Median of processor time over wall-clock time; far below 1 on a CPU that other processes used as well.
     prompts : int
     """
 
@@ -58,14 +58,14 @@ class Latency:
 
 @dataclass(frozen=True)
 class Stopwatch:
-    """Measures variants, and keeps what was measured in a folder.
+    """Measures vote options, and keeps the measurements in a folder.
 
     Parameters
     ----------
     decoder : ToolDecoder
     folder : Path
     seed : int
-        Of the sequence of the variants for each prompt.
+        Seed for the order of measurements.
     bar : callable
     """
 
@@ -74,47 +74,49 @@ class Stopwatch:
     seed: int
     bar: ProgressBar
 
-    def measure(self, items: Sequence[Item], variants: Sequence[Variant], base: Variant) -> dict[Variant, Latency]:
-        """Decode every prompt alone with every variant, in a sequence of variants that is shuffled for each prompt.
+    def measure(
+        self, prompts: Sequence[TuningPrompt], every: Sequence[VoteOptions], base: VoteOptions
+    ) -> dict[VoteOptions, Latency]:
+        """Decode every prompt alone with each of the options, shuffled for each prompt.
 
-        One decode with each variant goes before and is not counted. Prompts that were measured on this machine with
-        the same variants stand in ``latency.jsonl`` and are not measured again.
+        A first decode with each of the options is not counted. Prompts that ``latency.jsonl`` has, measured on this
+        machine with the same options, are not measured again.
 
         Parameters
         ----------
-        items : sequence of Item
+        prompts : sequence of TuningPrompt
             With requests; at least one.
-        base : Variant
-            One of ``variants``, which ratios are to.
+        base : VoteOptions
+            The one of the options that ratios are to.
         """
         path = self.folder / LATENCY
         machine = f"{machine_name(self.decoder.model)}, {self.decoder.strategy}"
-        prefix = f"{machine}/{';'.join(v.label for v in variants)}/"
+        prefix = f"{machine}/{';'.join(v.label for v in every)}/"
         results = ResultFile(str(path), frozenset({"latency"}))
-        still = [item for item in items if prefix + item.id not in results.done]
+        still = [prompt for prompt in prompts if prefix + prompt.id not in results.done]
         try:
-            with self.bar("measuring", len(items)) as advance:
-                advance(len(items) - len(still))
+            with self.bar("measuring", len(prompts)) as advance:
+                advance(len(prompts) - len(still))
                 if still:
-                    self._measure(still[0], variants)  # warm caches and allocations
-                for item in still:
-                    results.write([{"id": prefix + item.id, "latency": self._measure(item, variants)}])
+                    self._measure(still[0], every)  # warm caches and allocations
+                for prompt in still:
+                    results.write([{"id": prefix + prompt.id, "latency": self._measure(prompt, every)}])
                     advance(1)
         finally:
             results.close()
-        return _summarise(_read(path, [prefix + item.id for item in items]), variants, base, self.seed)
+        return _summarise(_read(path, [prefix + prompt.id for prompt in prompts]), every, base, self.seed)
 
-    def _measure(self, item: Item, variants: Sequence[Variant]) -> dict[str, dict[str, float]]:
-        sequence = list(variants)
-        Random(f"{self.seed}/{item.id}").shuffle(sequence)
+    def _measure(self, prompt: TuningPrompt, every: Sequence[VoteOptions]) -> dict[str, dict[str, float]]:
+        shuffled = list(every)
+        Random(f"{self.seed}/{prompt.id}").shuffle(shuffled)
         measured = {}
-        for variant in sequence:
-            request = _with(item, variant)
+        for options in shuffled:
+            request = _with(prompt, options)
             start, processor = perf_counter(), process_time()
             [result] = decode_requests([request], self.decoder)
             seconds, processor = perf_counter() - start, process_time() - processor
             counters = result.counters
-            measured[variant.label] = {
+            measured[options.label] = {
                 "seconds": seconds,
                 "processor_seconds": processor,
                 "forward_passes": counters.forward_passes,
@@ -124,23 +126,23 @@ class Stopwatch:
 
 
 def machine_name(model: PreTrainedModel) -> str:
-    """The machine as figures should name it."""
+    """Return the machine's processor, cores, device and dtype as one text."""
     device = torch.cuda.get_device_name(model.device) if model.device.type == "cuda" else str(model.device)
     cores = f"{cpu_count()} cores, {torch.get_num_threads()} used"
     return f"{platform.processor() or platform.machine()}, {cores}, {device}, {str(model.dtype).removeprefix('torch.')}"
 
 
-def draw_prompts(items: Sequence[Item], count: int, seed: int) -> list[Item]:
-    """``count`` prompts, drawn with ``seed``."""
-    drawn = list(items)
+def draw_prompts(prompts: Sequence[TuningPrompt], count: int, seed: int) -> list[TuningPrompt]:
+    """Draw ``count`` prompts with ``seed``."""
+    drawn = list(prompts)
     Random(seed).shuffle(drawn)
     return drawn[:count]
 
 
-def _with(item: Item, variant: Variant) -> Request:
-    if item.request is None:
-        raise ValueError(f"{item.id} has no prompt")
-    return replace(item.request, options=variant.applied(item.request.options))
+def _with(prompt: TuningPrompt, options: VoteOptions) -> Request:
+    if prompt.request is None:
+        raise ValueError(f"{prompt.id} has no prompt")
+    return replace(prompt.request, options=options.applied(prompt.request.options))
 
 
 def _read(path: Path, ids: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -152,27 +154,27 @@ def _read(path: Path, ids: Sequence[str]) -> list[Mapping[str, Any]]:
 
 
 def _summarise(
-    rows: Sequence[Mapping[str, Any]], variants: Sequence[Variant], base: Variant, seed: int
-) -> dict[Variant, Latency]:
-    def column(variant: Variant, name: str) -> np.ndarray:
-        return np.array([row[variant.label][name] for row in rows])
+    rows: Sequence[Mapping[str, Any]], every: Sequence[VoteOptions], base: VoteOptions, seed: int
+) -> dict[VoteOptions, Latency]:
+    def column(options: VoteOptions, name: str) -> np.ndarray:
+        return np.array([row[options.label][name] for row in rows])
 
     summaries = {}
-    for variant in variants:
-        seconds = column(variant, "seconds")
+    for options in every:
+        seconds = column(options, "seconds")
         low, median, high = 1000 * np.quantile(seconds, [0.25, 0.5, 0.75])
         ratios = seconds / column(base, "seconds")
         ratio_low, ratio_high = _interval_of_median(ratios, seed)
-        summaries[variant] = Latency(
+        summaries[options] = Latency(
             float(median),
             float(low),
             float(high),
             float(np.median(ratios)),
             ratio_low,
             ratio_high,
-            float(np.mean(column(variant, "forward_passes"))),
-            float(np.mean(column(variant, "positions"))),
-            float(np.median(column(variant, "processor_seconds") / seconds)),
+            float(np.mean(column(options, "forward_passes"))),
+            float(np.mean(column(options, "positions"))),
+            float(np.median(column(options, "processor_seconds") / seconds)),
             len(rows),
         )
     return summaries

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from eval.commands.benchmark_command import BenchmarkCommand
-from eval.tuning.limits import DEFAULT_LIMITS, read_limits
+from eval.tuning.limit_list import DEFAULT_LIMITS, read_limits
 from tooldecoding.options.option import check_all, option
 from tooldecoding.options.values import Count
 
 if TYPE_CHECKING:
-    from eval.tuning.choice import Decision
+    from eval.tuning.decision import Decision
 
 OWN_DATA: Final = "batch"
 """What the command line calls prompts without answers."""
@@ -66,6 +66,6 @@ class TuneOptions(BenchmarkCommand):
     @property
     def decision(self) -> "Decision":
         """How a limit is chosen; EvalError for a number out of bounds, or several budgets."""
-        from eval.tuning.choice import Decision
+        from eval.tuning.decision import Decision
 
         return Decision(self.rule, self.level, self.margin, self.max_latency_ms, self.max_slowdown, self.min_gain)

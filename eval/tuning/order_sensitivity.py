@@ -1,10 +1,10 @@
-"""How often the value of a parameter depends on the order of the required keys."""
+"""How often does the value of a parameter depend on the order of the required keys?"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval.tuning.record import RecordedCall
+from eval.tuning.decoded_prompt import DecodedCall
 from lookup.dictionary import ToolSpec
 from voting import CandidateCall
 from voting.type_check import vote_identity
@@ -19,15 +19,15 @@ class Flips:
     parameters : int
         Required keys of calls that have at least two of them.
     reversed : int
-        Of these, how many differ between documented and reversed order.
+        Parameters whose values by documented and reversed order differ.
     shuffled : float
-        How many differ between documented order and another one, the mean over the other orders decoded.
+        Parameters whose values by documented order and another one differ; mean over the other orders decoded.
     reversed_shuffled : float
-        How many differ between reversed order and another one, the mean over the orders that are neither.
+        Parameters whose values by reversed order and another one differ; mean over the orders that are neither.
     comparable : int
         Parameters with an order that is neither documented nor reversed.
     any : int
-        How many are not the same in all orders decoded.
+        Parameters whose values are not the same in all orders decoded.
     """
 
     parameters: int = 0
@@ -59,14 +59,14 @@ class Sensitivity:
     calls: int = 0
 
 
-def reversed_is_missing(call: RecordedCall) -> bool:
+def reversed_is_missing(call: DecodedCall) -> bool:
     """Whether a call of at least two required keys has no candidate in reversed order."""
     backwards = tuple(p.name for p in reversed(call.tool.required))
     return len(backwards) > 1 and all(c.order != backwards for c in call.candidates)
 
 
 def count_flips(calls: Iterable[tuple[ToolSpec, Sequence[CandidateCall]]]) -> Sensitivity:
-    """Count over calls, each with the candidates of its orders, documented and reversed among them."""
+    """Count over calls, each with candidates by documented order, reversed order and any others."""
     found = Sensitivity()
     for tool, candidates in calls:
         keys = [p.name for p in tool.required]

@@ -1,89 +1,23 @@
-"""What ``tune`` found, as data."""
+"""The result of a tuning, as data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.metrics.metrics import Accuracy
-from eval.tuning.choice import Choice, Decision
-from eval.tuning.confidence import Study
-from eval.tuning.latency import Latency
-from eval.tuning.optional_keys import Presence
+from eval.tuning.choice import Choice
+from eval.tuning.confidence_study import Study
+from eval.tuning.decision import Decision
+from eval.tuning.optional_keys import ShareRow
+from eval.tuning.order_limits import LimitRow
 from eval.tuning.order_sensitivity import Sensitivity
-from eval.tuning.variant import Variant
+from eval.tuning.stopping_rules import StoppingRow
+from eval.tuning.vote_options import VoteOptions
 from voting import Calibration
 
 
 @dataclass(frozen=True)
-class LimitRow:
-    """An order limit.
-
-    Attributes
-    ----------
-    variant : Variant
-    candidate : bool
-        Whether it was asked for; limit 1 is always there, as the base.
-    right : Accuracy
-        Samples that are right; without answers, prompts whose calls are those of the largest limit.
-    by_category : dict
-    value_errors : int
-        0 without answers.
-    flipped, parameters : int
-        Parameters whose value is not the one of the largest limit, of how many that both have.
-    again : int
-        Prompts that had to be decoded again.
-    latency : Latency
-    """
-
-    variant: Variant
-    candidate: bool
-    right: Accuracy
-    by_category: Mapping[str, Accuracy]
-    value_errors: int
-    flipped: int
-    parameters: int
-    again: int
-    latency: Latency
-
-
-@dataclass(frozen=True)
-class ShareRow:
-    """A share of optional keys at the largest limit; ``p`` is its gain over the default, adjusted (Holm)."""
-
-    share: float
-    right: Accuracy
-    p: float | None
-    presence: Presence
-    again: int
-
-
-@dataclass(frozen=True)
-class StoppingRow:
-    """A stopping rule at a limit.
-
-    Attributes
-    ----------
-    variant : Variant
-    right : Accuracy
-    changed : int
-        Prompts whose calls are not those without the rule.
-    orders_used, orders_possible : float
-        Mean over the calls.
-    latency : Latency or None
-        Its ratio is to the same limit without the rule; None where it was not measured.
-    """
-
-    variant: Variant
-    right: Accuracy
-    changed: int
-    orders_used: float
-    orders_possible: float
-    latency: Latency | None
-
-
-@dataclass(frozen=True)
 class Tuning:
-    """Everything that ``tune`` found.
+    """Everything that ``tune`` finds out.
 
     Attributes
     ----------
@@ -91,9 +25,22 @@ class Tuning:
         What was asked for, where and when.
     answers : bool
         Whether there are reference answers.
+    decision : Decision
+    samples : int
+        Number of prompts that figures are over.
     failures : sequence of str
         Why prompts could not be decoded.
-    deployed : Variant or None
+    limits : sequence of LimitRow
+        Ascending, limit 1 first.
+    shares : sequence of ShareRow
+    stopping : sequence of StoppingRow
+    sensitivity : Sensitivity
+    study : Study or None
+    calibration : Calibration or None
+    choice : Choice
+    optional_share : float
+        The chosen share.
+    deployed : VoteOptions or None
         None if no limit fits the budget.
     """
 
@@ -109,15 +56,20 @@ class Tuning:
     study: Study | None
     calibration: Calibration | None
     choice: Choice
-    deployed: Variant | None
-    reasons: Sequence[str]
+    optional_share: float
+    deployed: VoteOptions | None
 
     @property
     def base(self) -> LimitRow:
         """Limit 1."""
         return self.limits[0]
 
+    @property
+    def largest_limit(self) -> int:
+        """The largest order limit, which all prompts were decoded with."""
+        return self.limits[-1].options.order_limit
+
     def reduction(self, row: LimitRow) -> float | None:
-        """Value errors that a limit removes, in per cent of those of limit 1 (paper, table 4); None if it has none."""
+        """Return the value errors that a limit removes, in per cent of limit 1's (the paper's table 4)."""
         before = self.base.value_errors
         return 100 * (before - row.value_errors) / before if before else None

@@ -12,24 +12,26 @@ from rich.console import Console
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
 from eval.report.table import percent
+from eval.report.terminal import show
 from eval.runs.run import draw
 from eval.runs.run_folder import RunFolder, describe_run
 from eval.runs.score import write_rows
-from eval.tuning.as_json import to_json
 from eval.tuning.collect import Collector, ProgressBar
 from eval.tuning.deployment import DEPLOYMENT, deployment_text, write_text
-from eval.tuning.items import Item, benchmark_items, draw_rows, own_items
 from eval.tuning.latency import Stopwatch, machine_name
 from eval.tuning.options import OWN_DATA, TuneOptions
-from eval.tuning.pictures import confidence_picture, tune_picture
+from eval.tuning.reasons import limit_reasons, reasons
 from eval.tuning.results import Tuning
-from eval.tuning.tables import show, tables
 from eval.tuning.tuner import Tuner
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_chart import tuning_chart
+from eval.tuning.tuning_json import to_json
+from eval.tuning.tuning_prompts import TuningPrompt, benchmark_prompts, draw_rows, own_prompts
+from eval.tuning.tuning_tables import tables
 from eval.tuning.verdicts import Verdicts
+from eval.tuning.vote_options import VoteOptions
 from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import digest
@@ -60,7 +62,7 @@ def tune_benchmark(
     prompter.request(samples[0])  # a wrong template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]
     manifest = describe_run(benchmark, options, categories, samples, len(every), str(decoder.model.device), prompts)
-    items = benchmark_items(benchmark, samples, prompter)
+    items = benchmark_prompts(benchmark, samples, prompter)
     about = _about(benchmark.name, options, decoder) | {"categories": list(categories), "drawn_from": len(every)}
     return _tune(items, Verdicts(benchmark, items), options, decoder, command, bar, about, manifest)
 
@@ -73,7 +75,7 @@ def tune_own_data(
     command.decision.demand_enough(len(drawn), answers=False)
     options = replace(options, **_before_tuning(options, command))
     decoder, tokenizer = _load(options)
-    items = own_items(drawn, options, tokenizer)
+    items = own_prompts(drawn, options, tokenizer)
     about = _about(OWN_DATA, options, decoder) | {"drawn_from": len(rows)}
     manifest = about | {
         "categories": [OWN_DATA],
@@ -109,7 +111,7 @@ def _about(data: str, options: ModelOptions, decoder: ToolDecoder) -> dict[str, 
 
 
 def _tune(
-    items: Sequence[Item],
+    items: Sequence[TuningPrompt],
     verdicts: Verdicts | None,
     options: ModelOptions,
     decoder: ToolDecoder,
@@ -133,7 +135,7 @@ def _tune(
         tuner = Tuner(
             items,
             limits,
-            Variant(limits[-1], options.optional_share, "none", options.stopping_level),
+            VoteOptions(limits[-1], options.optional_share, "none", options.stopping_level),
             verdicts,
             command.decision,
             Collector(decoder, out, options.batch_size, bar),
@@ -150,29 +152,27 @@ def _write_files(tuner: Tuner, tuning: Tuning, options: ModelOptions, out: Path)
     _write_predictions(tuner, tuning, out)
     write_text(out / "tune.json", json.dumps(to_json(tuning), indent=2, ensure_ascii=False) + "\n")
     title = f"{tuning.about['benchmark']}, {tuning.about['model']}"
-    tune_picture(title, tuning, out / "tune.png")
-    if tuning.study is not None:
-        confidence_picture(title, tuning.study, out / "confidence.png")
+    tuning_chart(title, tuning, out / "tune.png")
     if tuning.deployed is not None:
         write_text(out / DEPLOYMENT, deployment_text(tuning, options, _comments(tuning)))
 
 
 def _write_predictions(tuner: Tuner, tuning: Tuning, out: Path) -> None:
     """The predictions of each limit, which ``score`` reads."""
-    names = {item.id: item.names for item in tuner.items}
+    names = {prompt.id: prompt.names for prompt in tuner.prompts}
     for row in tuning.limits:
-        outcomes = tuner.outcomes(row.variant)
+        outcomes = tuner.evidence.outcomes(row.options)
         lines = [
             {**names[i], "prediction": o.text} | ({"error": o.error} if o.error else {}) for i, o in outcomes.items()
         ]
-        write_rows(lines, out / "predictions" / f"order_limit_{row.variant.order_limit}.jsonl")
+        write_rows(lines, out / "predictions" / f"order_limit_{row.options.order_limit}.jsonl")
 
 
 def _comments(tuning: Tuning) -> list[str]:
     about = tuning.about
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
-    chosen = next(row for row in tuning.limits if row.variant.order_limit == tuning.choice.limit)
-    measure = "right" if tuning.answers else f"as at limit {tuning.limits[-1].variant.order_limit} (not accuracy)"
+    chosen = next(row for row in tuning.limits if row.options.order_limit == tuning.choice.limit)
+    measure = "right" if tuning.answers else f"as at limit {tuning.largest_limit} (not accuracy)"
     template = about["settings"].get("template")
     latency = chosen.latency
     comments = [
@@ -200,12 +200,13 @@ def show_tuning(console: Console, tuning: Tuning, out: Path) -> None:
     if tuning.answers and tuning.study is None:
         console.print("\nConfidence: too few right or wrong values, or dialogues, for a study.")
     if tuning.deployed is None:
+        [reason] = limit_reasons(tuning.choice, tuning.decision, tuning.answers)
         raise EvalError(
-            f"{tuning.choice.reasons[0]} on this machine; no {DEPLOYMENT} is written. The same command with a larger "
-            f"budget goes on with what stands in {out}"
+            f"{reason} on this machine; no {DEPLOYMENT} is written. The same command with a larger budget "
+            f"goes on with what stands in {out}"
         )
     console.print()
-    for reason in tuning.reasons:
+    for reason in reasons(tuning):
         console.print(f"- {reason}")
-    files = [DEPLOYMENT, "tune.json", "tune.png", *(["confidence.png"] if tuning.study else [])]
+    files = [DEPLOYMENT, "tune.json", "tune.png"]
     console.print(f"\nwritten: {', '.join(str(out / name) for name in files)}")

@@ -1,32 +1,32 @@
-"""Verdicts on derived predictions; a prediction that several variants share is judged once."""
+"""Verdicts on derived predictions. A prediction that several vote options share is judged once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.metrics.metrics import Accuracy
+from eval.metrics.accuracy import Accuracy
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Scorer
 from eval.tuning.derive import Outcome
-from eval.tuning.items import Item
+from eval.tuning.tuning_prompts import TuningPrompt
 
 
 @dataclass
 class Verdicts:
-    """Judges what variants give for the samples of a benchmark."""
+    """Judges outcomes for the samples of a benchmark."""
 
     benchmark: Benchmark
-    items: Sequence[Item]
+    prompts: Sequence[TuningPrompt]
     _rows: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
     _judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
 
     def scores(self, outcomes: Mapping[str, Outcome]) -> dict[str, Mapping[str, Any]]:
-        """Item id -> its row of scores."""
-        return {item.id: self._row(item.sample, outcomes[item.id]) for item in self.items if item.sample is not None}
+        """Return prompt id -> its row of scores."""
+        return {p.id: self._row(p.sample, outcomes[p.id]) for p in self.prompts if p.sample is not None}
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
-        """The benchmark's verdict."""
+        """Return the benchmark's verdict."""
         key = sample.id, prediction
         if key not in self._judgements:
             self._judgements[key] = self.benchmark.judge(sample, prediction)
@@ -41,15 +41,15 @@ class Verdicts:
 
 
 def right(scores: Mapping[str, Mapping[str, Any]]) -> dict[str, bool]:
-    """Item id -> whether it is right."""
+    """Return prompt id -> whether it is right."""
     return {identifier: bool(row["correct"]) for identifier, row in scores.items()}
 
 
 def accuracy(of: Mapping[str, bool]) -> Accuracy:
-    """How many are right, all samples alike."""
+    """Count the right ones."""
     return Accuracy(sum(of.values()), len(of))
 
 
 def value_errors(scores: Mapping[str, Mapping[str, Any]]) -> int:
-    """Wrong predictions of the class ``value``."""
+    """Count the wrong predictions of the class ``value``."""
     return sum(row["error_class"] == "value" for row in scores.values())

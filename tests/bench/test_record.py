@@ -24,7 +24,8 @@ def made() -> Record:
         {"greedy": run(10, 20), "1 order": run(4, 5)},
         {"greedy": run(1, 2), "1 order": run(3, 3)},
     ]
-    cell = Cell({"model": "m"}, [MeasuredMethod("1 order", 9, {}), MeasuredMethod("greedy", None, {})], {"xgrammar": "gone"}, rounds)
+    methods = [MeasuredMethod("1 order", 9, {}), MeasuredMethod("greedy", None, {})]
+    cell = Cell({"model": "m"}, methods, {"xgrammar": "gone"}, rounds)
     return Record({"repeat": 3}, {"cpu": "x"}, "now", [cell])
 
 

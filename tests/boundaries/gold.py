@@ -11,7 +11,7 @@ from boundaries.judge import Case, is_admitted_call, with_tool
 from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from lookup import extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from tooldecoding.formats.call_format import Call, CallFormat

@@ -122,9 +122,12 @@ def test_the_hub_has_another_layout() -> None:
         ('{"role": "API"', "a.jsonl:1:"),
         ("[]", "expected a JSON object"),
         ('{"role": "API", "api_name": "NoTool", "param_dict": {}, "result": {}}', "one of API-Bank's tools"),
-        ('{"role": "API", "api_name": ["x"], "param_dict": {}, "result": {}}', "one of API-Bank's tools"),
+        ('{"role": "API", "api_name": ["x"], "param_dict": {}, "result": {}}', "'api_name' to be a valid string"),
         ('{"role": "API", "api_name": "PlayMusic", "param_dict": {}}', "'result'"),
-        ('{"role": "API", "api_name": "PlayMusic", "param_dict": {}, "result": {"input": {}}}', "'output'"),
+        (
+            '{"role": "API", "api_name": "PlayMusic", "param_dict": {}, "result": {"input": {}}}',
+            "expected 'result.output', found none",
+        ),
     ],
 )
 def test_malformed_dialogues(tmp_path: Path, row: str, message: str) -> None:

@@ -161,17 +161,17 @@ ROWS = {
     "parameters in a list": (
         {"function": [{"name": "f", "parameters": {"properties": [1], "required": []}}]},
         {},
-        r":1: expected 'function'",
+        r":1: expected 'function.0.parameters",
     ),
     "required without a list": (
         {"function": [{"name": "f", "parameters": {"properties": {}, "required": "a"}}]},
         {},
-        r":1: expected 'function'",
+        r":1: expected 'function.0.parameters",
     ),
-    "nameless tool": ({"function": [{"parameters": {}}]}, {}, r":1: expected 'function'"),
+    "nameless tool": ({"function": [{"parameters": {}}]}, {}, r":1: expected 'function.0.name', found none"),
     "no truth": ({}, {"ground_truth": None}, r"possible_answer\S*:1: expected 'ground_truth'"),
     "empty truth": ({}, {"ground_truth": []}, r"expected 'ground_truth'"),
-    "truth of another form": ({}, {"ground_truth": [["f", 1]]}, r"expected 'ground_truth'"),
+    "truth of another form": ({}, {"ground_truth": [["f", 1]]}, r"expected 'ground_truth.0'"),
 }
 
 

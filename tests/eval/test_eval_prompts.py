@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
 from eval_data import REFERENCES, write_sgd
 from tiny_models import byte_level_tokenizer
@@ -108,11 +108,7 @@ def test_a_chat_template(samples: list[Sample]) -> None:
 
 @pytest.mark.parametrize(
     ("changed", "said"),
-    [
-        ({"shots": 9}, "shots: expected a whole number from 0 to 8, got 9"),
-        ({"beams": 1}, "beams: expected a whole number of 2 or more, got 1"),
-        ({"method": "magic"}, "method: expected 'greedy', .* or 'tool-decoding', got 'magic'"),
-    ],
+    [({"shots": 9}, "shots must be 0 to 8"), ({"beams": 1}, "beams must be 2"), ({"method": "magic"}, "known: greedy")],
 )
 def test_settings_out_of_range(changed: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):

@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.errors import EvalError
-from eval.metrics.metrics import Accuracy, Score, read_score, summarise, unweighted_mean
+from eval.metrics.accuracy import Accuracy, unweighted_mean
+from eval.metrics.score_row import Score, read_score
 from eval.metrics.significance import holm, mcnemar
+from eval.metrics.summary import summarise
 from made_up_runs import CLASSES, score_row
 
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -136,8 +138,8 @@ def test_the_sequence_of_rows_changes_nothing(kinds: list[tuple[str, str | None]
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"id": 3}, "'id' as str, found int"),
-        ({"correct": "yes"}, "'correct' as bool, found str"),
+        ({"id": 3}, "'id' to be a valid string, found 3"),
+        ({"correct": "yes"}, "'correct' to be a valid boolean, found 'yes'"),
         ({"error_class": "spelling"}, "found 'spelling'"),
         ({"error_class": None}, "exactly where 'correct' is false"),
     ],
@@ -150,9 +152,9 @@ def test_malformed_rows(change: dict, message: str) -> None:
 
 
 def test_a_row_without_its_columns_and_a_contradiction() -> None:
-    with pytest.raises(EvalError, match="'structural' as bool, found none"):
+    with pytest.raises(EvalError, match="expected 'structural', found none"):
         read_score({"id": "a", "category": "b", "correct": True}, "f:1")
-    with pytest.raises(EvalError, match="cannot be missing"):
+    with pytest.raises(EvalError, match="a correct sample to have a prediction"):
         read_score(score_row("a", "b", missing=True), "f:1")
     with pytest.raises(EvalError, match="'other'"):
         summarise(scores_of([score_row("a", "other")]), ("seen",))

@@ -8,7 +8,7 @@ import pytest
 from eval.benchmarks.bfcl.benchmark import BFCL_V1
 from eval.benchmarks.registry import choose_categories
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval.runs.predictions import read_predictions
 from eval.runs.score import Scorer
@@ -92,5 +92,5 @@ def test_bfcls_older_name_of_a_category(tmp_path: Path, samples: list[Sample]) -
     path = tmp_path / "p.jsonl"
     path.write_text('{"id": "simple_0", "category": "simple", "prediction": "x"}\n')
     older = [replace(samples[0], id="simple_0", category="simple_python")]
-    assert len(read_predictions(path, SGD, older, repeats=False).rows) == 1
+    assert len(read_predictions(path, BFCL_V1, older, repeats=False).rows) == 1
     assert choose_categories(BFCL_V1, ["simple"]) == ("simple_python",)

@@ -10,7 +10,8 @@ import pytest
 
 from eval.errors import EvalError
 from eval.report import write_report
-from eval.report.finished_run import read_run, read_runs
+from eval.report.finished_run import read_run
+from eval.report.run_list import read_runs
 from made_up_runs import lines, made_up_scores, prediction_row, score_row, write_run
 
 SCORES = [score_row("a", "seen"), score_row("b", "seen", "value"), score_row("c", "seen", "key")]
@@ -32,7 +33,7 @@ def test_what_was_written_is_read(run: Path) -> None:
     read = read_run(run)
     assert (read.benchmark, read.method, read.model, read.drawn_from) == ("api-bank", "greedy", "reference", 3)
     assert [s.error_class for s in read.scores.values()] == [None, "value", "key"]
-    assert read.costs["a"].counters["positions"] == 340
+    assert read.costs["a"].counters.positions == 340
 
 
 def test_no_folder_no_run_and_a_file(tmp_path: Path) -> None:
@@ -94,12 +95,12 @@ def test_rows_that_do_not_belong_together(run: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda row: row.pop("counters"), "'counters' as dict, found none"),
+        (lambda row: row.pop("counters"), "expected 'counters', found none"),
         (lambda row: row.update(seconds="fast"), "'seconds'"),
         (lambda row: row.update(seconds=-1), "'seconds'"),
         (lambda row: row.pop("seconds"), "'seconds'"),
-        (lambda row: row["counters"].update(positions=10**400), "'positions'"),
-        (lambda row: row["counters"].update(positions=True), "'positions'"),
+        (lambda row: row["counters"].update(positions=10**400), "'counters.positions'"),
+        (lambda row: row["counters"].update(positions=True), "'counters.positions'"),
     ],
 )
 def test_costs_that_are_no_numbers(run: Path, change: Callable[[dict[str, Any]], Any], message: str) -> None:
@@ -112,16 +113,16 @@ def test_costs_that_are_no_numbers(run: Path, change: Callable[[dict[str, Any]],
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model": None}, "'model' as str, found NoneType"),
-        ({"samples": "3"}, "'samples' as int, found str"),
-        ({"samples": True}, "'samples' as int, found bool"),
-        ({"settings": []}, "'settings' as dict, found list"),
-        ({"settings": {"order_limit": "many"}}, "'order_limit' as int, found str"),
-        ({"settings": {"order_limit": 10**40}}, "'order_limit'"),
-        ({"machine": {"cpu": ["a"]}}, "another value for 'cpu'"),
-        ({"categories": []}, "'categories' as a list of names"),
-        ({"categories": [1]}, "'categories' as a list of names"),
-        ({"benchmark": "../x"}, "'../x'"),
+        ({"model": None}, "'model' to be a valid string, found None"),
+        ({"samples": "3"}, "'samples' to be a valid integer, found '3'"),
+        ({"samples": True}, "'samples' to be a valid integer, found True"),
+        ({"settings": []}, "'settings' to be a valid dictionary, found []"),
+        ({"settings": {"order_limit": "many"}}, "'order_limit' to be a valid integer, found 'many'"),
+        ({"settings": {"order_limit": 10**40}}, "'settings.order_limit' to be a text or a number"),
+        ({"machine": {"cpu": ["a"]}}, "'machine.cpu' to be a text or a number, found ['a']"),
+        ({"categories": []}, "'categories'"),
+        ({"categories": [1]}, "'categories.0' to be a valid string, found 1"),
+        ({"benchmark": "../x"}, "the name of a benchmark, such as api-bank, found '../x'"),
     ],
 )
 def test_malformed_manifests(run: Path, change: dict[str, Any], message: str) -> None:

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval.methods.prediction import Prediction
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
 from eval.runs.run import draw, run
 from eval.runs.run_folder import RunFolder, describe_run

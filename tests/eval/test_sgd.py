@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data import DATA, needs_data
-from eval.benchmarks.sgd import SGD
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval_data import REFERENCES, write_sgd
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -86,8 +86,11 @@ def dialogue(*changes: dict[str, object], services: object = ("Lamps_1",)) -> di
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"dialogue_id": "a"}, "dev.jsonl.gz:1: expected a dialogue"),
-        ({"dialogue_id": "a", "services": 3, "turns": [], "calls": []}, "expected a dialogue"),
+        ({"dialogue_id": "a"}, "dev.jsonl.gz:1: expected 'services', found none"),
+        (
+            {"dialogue_id": "a", "services": 3, "turns": [], "calls": []},
+            "'services' to be a valid list, found 3",
+        ),
         (
             {
                 "dialogue_id": "a",
@@ -98,8 +101,8 @@ def dialogue(*changes: dict[str, object], services: object = ("Lamps_1",)) -> di
             "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'",
         ),
         (dialogue(services=["Boats_1"]), "a call of 'SetLamp', which is no tool of the dialogue's 'Lamps_1'"),
-        (dialogue(services="Lamps_1"), "services: Input should be a valid list"),
-        (dialogue({"arguments": None}), "calls.0.arguments: Input should be a valid dictionary"),
+        (dialogue(services="Lamps_1"), "expected 'services' to be a valid list, found 'Lamps_1'"),
+        (dialogue({"arguments": None}), "'calls.0.arguments' to be a valid dictionary, found None"),
         (dialogue({"arguments": [1]}), "calls.0.arguments"),
         (dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
         (dialogue({"turn": -1}), "calls.0.turn"),

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from eval.errors import EvalError
 from eval.metrics.significance import mcnemar
-from eval.tuning.choice import Decision, choose, p_of_loss, read_rule
-from eval.tuning.limits import read_limits
+from eval.tuning.choice import choose, p_of_loss
+from eval.tuning.decision import Decision, read_rule
+from eval.tuning.limit_list import read_limits
+from eval.tuning.reasons import limit_reasons
 
 
 def hits(right: int, total: int) -> dict[str, bool]:
@@ -35,7 +37,8 @@ def test_the_smallest_that_is_not_worse() -> None:
     same = choice({1: 60, 4: 60, 12: 60}, 100)
     assert (same.limit, same.best) == (1, 1)
     nothing = choice({1: 0, 4: 0}, 100)
-    assert (nothing.limit, nothing.reasons[0][:34]) == (1, "nothing is right at any limit, so ")
+    assert nothing.limit == 1
+    assert limit_reasons(nothing, Decision(), True)[0].startswith("nothing is right at any limit, so ")
     found = choice({1: 60, 4: 50, 12: 40}, 100)
     assert (found.limit, found.best) == (1, 1)
     assert found.p[12] < 0.05
@@ -55,7 +58,8 @@ def test_budgets() -> None:
 def test_no_limit_fits_the_budget() -> None:
     found = choice({1: 30, 4: 50}, 100, {1: 120.0, 4: 100.0}, max_latency_ms=90)
     assert (found.limit, found.best) == (None, 4)
-    assert found.reasons == ("no limit keeps within 90 ms: the nearest is limit 4 with 100",)
+    reasons = limit_reasons(found, Decision(max_latency_ms=90), True)
+    assert reasons == ["no limit keeps within 90 ms: the nearest is limit 4 with 100"]
 
 
 def test_without_answers() -> None:

@@ -1,4 +1,4 @@
-"""Scores of confidence: AUROC, calibration error, risk against coverage, logistic regression; presence of keys."""
+"""Confidence scores: AUROC, calibration error, logistic regression; presence of optional keys."""
 
 from itertools import product
 
@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eval.benchmarks.bfcl.benchmark import BFCL_LIVE
 from eval.benchmarks.bfcl.data import BfclAnswer
 from eval.benchmarks.samples import Sample
-from eval.tuning.calibration import cross_validated, fit, predict
-from eval.tuning.confidence import COMBINED, SHARE, SINGLE, SINGLE_CALIBRATED, Slot, calibrate, study
+from eval.tuning.confidence_metrics import auroc, calibration_error
+from eval.tuning.confidence_study import COMBINED, SHARE, SINGLE, SINGLE_CALIBRATED, Slot, calibrate, study
+from eval.tuning.logistic_regression import cross_validated, fit, predict
 from eval.tuning.optional_keys import count_presence
-from eval.tuning.ranking import auroc, calibration_error, reliability, risk_coverage
 from lookup import extract
 from tooldecoding.formats.call_format import Call
 from voting import VotedCall, VotedParameter, confidence
@@ -36,23 +37,12 @@ def test_auroc_is_a_share_of_pairs(pairs: list[tuple[float, bool]]) -> None:
 
 
 @given(SCORED)
-def test_risk_at_full_coverage_is_the_share_of_wrong_values(pairs: list[tuple[float, bool]]) -> None:
-    curve = risk_coverage(*arrays(pairs))
-    assert curve.coverage[-1] == 1
-    assert curve.risk[-1] == pytest.approx(sum(not r for _, r in pairs) / len(pairs))
-    assert len(curve.risk) == len({s for s, _ in pairs})
-    best = max(s for s, _ in pairs)
-    kept = [r for s, r in pairs if s == best]
-    assert curve.risk[0] == pytest.approx(sum(not r for r in kept) / len(kept))
-
-
-@given(SCORED)
 def test_calibration_error_sums_the_gaps(pairs: list[tuple[float, bool]]) -> None:
-    scores, right = arrays(pairs)
-    bins = reliability(scores, right)
-    assert bins.values.sum() == len(pairs)
-    gaps = np.abs(bins.score - bins.right) * bins.values
-    assert calibration_error(scores, right) == pytest.approx(gaps.sum() / len(pairs))
+    bins: dict[int, list[float]] = {}
+    for score, right in pairs:
+        bins.setdefault(min(int(10 * score), 9), []).append(score - right)
+    gaps = sum(abs(sum(gap)) for gap in bins.values())
+    assert calibration_error(*arrays(pairs)) == pytest.approx(gaps / len(pairs))
 
 
 def test_calibration_error_by_hand() -> None:
@@ -150,7 +140,7 @@ def voted(*keys: str) -> VotedCall:
 
 
 def test_presence() -> None:
-    found = count_presence([(sample(None, a="v", b="v", c="v"), TOOL, voted("a", "b", "d"))])
+    found = count_presence([(sample(None, a="v", b="v", c="v"), TOOL, voted("a", "b", "d"), frozenset())])
     assert (found.right, found.surplus, found.missing, found.slots, found.calls) == (1, 1, 1, 3, 1)
     assert found.precision == found.recall == found.f1 == 0.5
     none = count_presence([])
@@ -158,6 +148,7 @@ def test_presence() -> None:
 
 
 def test_keys_that_bfcl_leaves_open_do_not_count() -> None:
-    answer = BfclAnswer([], [{"f": {"a": ["v"], "b": ["v", ""], "c": ["v"]}}])
-    found = count_presence([(sample(answer, a="v", c="v"), TOOL, voted("a", "b"))])
+    open_one = sample(BfclAnswer([], [{"f": {"a": ["v"], "b": ["v", ""], "c": ["v"]}}]), a="v", c="v")
+    assert BFCL_LIVE.open_keys(open_one) == {"b"}
+    found = count_presence([(open_one, TOOL, voted("a", "b"), BFCL_LIVE.open_keys(open_one))])
     assert (found.right, found.surplus, found.missing, found.slots) == (0, 0, 1, 2)

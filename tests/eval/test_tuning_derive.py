@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from eval.errors import EvalError
 from eval.tuning.collect import AGAIN, CANDIDATES, Collector
+from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, read_decoded
 from eval.tuning.derive import Deriver, derive
-from eval.tuning.items import Item
 from eval.tuning.order_sensitivity import count_flips
-from eval.tuning.record import Record, RecordedCall, read_record
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.vote_options import VoteOptions
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
@@ -48,12 +48,12 @@ TOOLS = extract(
     ]
 )
 PROMPTS = [f"User: {text}\nAI: " for text in ("A boat to Kiel.", "Light!", "What time is it?", "Two boats, 3 days.")]
-FULL = Variant(6)
+FULL = VoteOptions(6)
 VARIANTS = [
-    *(Variant(limit) for limit in (1, 2, 3, 4, 6)),
-    *(Variant(6, share) for share in (0.1, 0.2, 0.8)),
-    *(Variant(4, 0.2, stopping, 0.3) for stopping in ("exact", "posterior")),
-    *(Variant(6, share, stopping, 0.4) for share in (0.1, 0.5, 0.9) for stopping in ("exact", "posterior")),
+    *(VoteOptions(limit) for limit in (1, 2, 3, 4, 6)),
+    *(VoteOptions(6, share) for share in (0.1, 0.2, 0.8)),
+    *(VoteOptions(4, 0.2, stopping, 0.3) for stopping in ("exact", "posterior")),
+    *(VoteOptions(6, share, stopping, 0.4) for share in (0.1, 0.5, 0.9) for stopping in ("exact", "posterior")),
 ]
 
 
@@ -63,10 +63,10 @@ def decoder() -> ToolDecoder:
     return ToolDecoder(tiny_model("llama", len(tokenizer), seed=6), tokenizer)
 
 
-def make_items(form: str) -> list[Item]:
+def make_items(form: str) -> list[TuningPrompt]:
     options = DecodeOptions(format=form, max_value_tokens=3, max_calls=3)
     requests = [Request(prompt, TOOLS, options) for prompt in PROMPTS]
-    return [Item(str(n), str(n), r, "", None, {"id": str(n)}) for n, r in enumerate(requests)]
+    return [TuningPrompt(str(n), str(n), r, "", None, {"id": str(n)}) for n, r in enumerate(requests)]
 
 
 def make_collector(decoder: ToolDecoder, folder: Path, batch_size: int = 3) -> Collector:
@@ -101,9 +101,9 @@ def test_exact_stopping_changes_nothing(decoder: ToolDecoder, tmp_path: Path) ->
     items = make_items("pythonic")
     collector = make_collector(decoder, tmp_path)
     deriver = Deriver(items, collector.candidates(items, FULL), collector.again)
-    plain, exact = deriver.outcomes(FULL), deriver.outcomes(Variant(6, 0.5, "exact"))
+    plain, exact = deriver.outcomes(FULL), deriver.outcomes(VoteOptions(6, 0.5, "exact"))
     assert [o.text for o in plain.values()] == [o.text for o in exact.values()]
-    assert deriver.again[Variant(6, 0.5, "exact")] == 0
+    assert deriver.again[VoteOptions(6, 0.5, "exact")] == 0
     for one, other in zip(exact.values(), plain.values(), strict=True):
         assert one.orders_used <= other.orders_used == other.orders_possible == one.orders_possible
 
@@ -126,7 +126,7 @@ def test_an_interrupted_collection_ends_in_the_same_candidates(
 def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder, tmp_path: Path) -> None:
     items = make_items("api-bank")
     long = replace(items[1], request=replace(items[1].request, prompt="word " * 6000))
-    items = [items[0], long, Item("x", "x", None, "no tools", None, {"id": "x"})]
+    items = [items[0], long, TuningPrompt("x", "x", None, "no tools", None, {"id": "x"})]
     collector = make_collector(decoder, tmp_path)
     deriver = Deriver(items, collector.candidates(items, FULL), collector.again)
     for variant in VARIANTS[:3]:
@@ -151,14 +151,14 @@ def test_rows_of_something_else(decoder: ToolDecoder, tmp_path: Path, change: Ma
     make_collector(decoder, tmp_path).candidates([item], FULL)
     row = json.loads((tmp_path / CANDIDATES).read_text()) | change
     with pytest.raises(EvalError, match=said) as error:
-        read_record(row, "file:1", item.request, FULL)
+        read_decoded(row, "file:1", item.request, FULL)
     assert str(error.value).startswith("file:1: ")
 
 
 def test_candidates_of_other_orders_tell_nothing() -> None:
-    record = Record(Variant(1, orders="reversed"), "[", "", ())
-    assert derive(record, Variant(1), DecodeOptions()) is None
-    assert derive(Record(Variant(2), "", "", ()), Variant(3), DecodeOptions()) is None
+    record = DecodedPrompt(VoteOptions(1, orders="reversed"), "[", "", ())
+    assert derive(record, VoteOptions(1), DecodeOptions()) is None
+    assert derive(DecodedPrompt(VoteOptions(2), "", "", ()), VoteOptions(3), DecodeOptions()) is None
 
 
 ORDERS = [("a", "b"), ("b", "a")]
@@ -171,7 +171,7 @@ def test_flips_of_two_keys(values: list[tuple[int, int]]) -> None:
         CandidateCall("f", order, tuple(CandidateValue(k, pair["ab".index(k)], "", 0.0) for k in order))
         for order, pair in zip(ORDERS, values, strict=True)
     )
-    call = RecordedCall(tool, candidates, "")
+    call = DecodedCall(tool, candidates, "")
     found = count_flips([(call.tool, call.candidates)] * 2)
     differing = sum(x != y for x, y in zip(*values, strict=True))
     assert (found.total.parameters, found.total.reversed, found.total.any) == (4, 2 * differing, 2 * differing)

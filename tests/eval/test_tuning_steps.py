@@ -9,17 +9,18 @@ import pytest
 import eval_data
 from eval.benchmarks.registry import find_benchmark
 from eval.errors import EvalError
-from eval.tuning.choice import Decision
-from eval.tuning.confidence import label_values
+from eval.tuning.confidence_study import label_values
+from eval.tuning.decision import Decision
+from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt
 from eval.tuning.derive import Outcome
-from eval.tuning.items import Item
 from eval.tuning.latency import Latency
-from eval.tuning.record import Record, RecordedCall, written
+from eval.tuning.reasons import limit_reasons, reasons
 from eval.tuning.results import Tuning
-from eval.tuning.tables import tables
 from eval.tuning.tuner import Tuner
-from eval.tuning.variant import Variant
+from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.tuning_tables import tables
 from eval.tuning.verdicts import Verdicts
+from eval.tuning.vote_options import VoteOptions
 from eval_data import write_sgd
 from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -29,7 +30,7 @@ from voting import CandidateCall, CandidateValue, VotedCall, VotedParameter, mer
 SGD = find_benchmark("sgd")
 FORM = CALL_FORMATS["api-bank"]
 LAMP = {"room": "hall", "state": "off", "colour": "red"}
-BASE = Variant(2)
+BASE = VoteOptions(2)
 Candidates = Sequence[Mapping[str, str]]
 
 
@@ -39,17 +40,17 @@ class MadeUp:
 
     candidates_by_id: Mapping[str, Candidates]
 
-    def candidates(self, items: Sequence[Item], variant: Variant) -> dict[str, list[Record]]:
+    def candidates(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, list[DecodedPrompt]]:
         return {item.id: [self._record(item, variant)] for item in items}
 
-    def again(self, items: Sequence[Item], variant: Variant) -> dict[str, Record]:
+    def again(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, DecodedPrompt]:
         raise AssertionError("a single call is always derived")
 
-    def _record(self, item: Item, variant: Variant) -> Record:
+    def _record(self, item: TuningPrompt, variant: VoteOptions) -> DecodedPrompt:
         assert item.sample is not None
         given = self.candidates_by_id[item.id]
         if not given:
-            return Record(variant, "", "", (), "too long")
+            return DecodedPrompt(variant, "", "", (), "too long")
         tool = item.sample.documentation.lookup[item.sample.calls[0].name]
         orders = [("room", "state"), ("state", "room")]
         calls = tuple(
@@ -57,10 +58,12 @@ class MadeUp:
             for order, values in zip(orders, given, strict=True)
         )
         voted = merge(calls, tool, variant.optional_share)
-        text = written(voted.name, voted.arguments, FORM)
-        return Record(variant, f"[{text}]", "", (RecordedCall(tool, calls, text),))
+        text = FORM.render_call(voted.name, voted.arguments)
+        return DecodedPrompt(variant, f"[{text}]", "", (DecodedCall(tool, calls, text),))
 
-    def measure(self, items: Sequence[Item], variants: Sequence[Variant], base: Variant) -> dict[Variant, Latency]:
+    def measure(
+        self, items: Sequence[TuningPrompt], variants: Sequence[VoteOptions], base: VoteOptions
+    ) -> dict[VoteOptions, Latency]:
         faster = {"none": 1.0, "exact": 0.5, "posterior": 0.4}
         ms = {v: 100.0 * v.order_limit * faster[v.stopping] for v in variants}
         ratios = {v: ms[v] / ms[base] for v in variants}
@@ -78,7 +81,7 @@ def tune(
     monkeypatch.setattr(eval_data, "CALLS", [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))])
     samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
     requests = [Request("x", s.documentation.lookup, DecodeOptions()) for s in samples]
-    items = [Item(s.id, s.dialogue, r, "", s, {"id": s.id}) for s, r in zip(samples, requests, strict=True)]
+    items = [TuningPrompt(s.id, s.dialogue, r, "", s, {"id": s.id}) for s, r in zip(samples, requests, strict=True)]
     made_up = MadeUp({item.id: candidates for item, candidates in zip(items, given, strict=True)})
     verdicts = Verdicts(SGD, items) if answers else None
     decided = Decision(margin=100, **decision)  # type: ignore[arg-type]
@@ -99,7 +102,7 @@ def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path, monkeypa
     presence = {row.share: row.presence for row in found.shares}
     assert (presence[0.4].right, presence[0.4].missing) == (10, 0)
     assert (presence[0.5].right, presence[0.5].missing, presence[0.5].recall) == (2, 8, 0.2)
-    assert "optional_share 0.4 is 80.0 points more accurate" in found.reasons[0]
+    assert "optional_share 0.4 is 80.0 points more accurate" in reasons(found)[0]
     # with it the second order adds what the first lacks
     assert [row.right.right for row in found.limits] == [2, 10]
     assert found.choice.limit == 2
@@ -109,7 +112,7 @@ def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path, monkeypa
     found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 6 + [(LAMP, LAMP)] * 4)
     assert found.deployed is not None
     assert found.deployed.optional_share == 0.5  # six gains alone have p = 0.016, among ten comparisons 0.16
-    assert "optional_share stays 0.5" in found.reasons[0]
+    assert "optional_share stays 0.5" in reasons(found)[0]
 
 
 def test_curve_and_value_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,20 +132,20 @@ def test_curve_and_value_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_stopping_exact_is_deployed_where_it_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 10)
     assert found.deployed == replace(BASE, optional_share=0.4, stopping="exact")
-    rows = {row.variant.stopping: row for row in found.stopping}
+    rows = {row.options.stopping: row for row in found.stopping}
     assert rows["exact"].changed == 0
     assert rows["none"].orders_used == rows["none"].orders_possible == 2
-    assert any("stopping exact changes no call and takes 0.50" in reason for reason in found.reasons)
+    assert any("stopping exact changes no call and takes 0.50" in reason for reason in reasons(found))
 
 
 def test_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [(PLAIN, LAMP)] * 10
     found = tune(tmp_path, monkeypatch, given, max_latency_ms=150)
     assert found.choice.limit == 1
-    assert found.choice.reasons[0] == "order limits within 150 ms: 1"
+    assert limit_reasons(found.choice, found.decision, True)[0] == "order limits within 150 ms: 1"
     none = tune(tmp_path, monkeypatch, given, max_latency_ms=50)
     assert none.deployed is None
-    assert none.choice.reasons == ("no limit keeps within 50 ms: the nearest is limit 1 with 100",)
+    assert reasons(none)[1:2] == ["no limit keeps within 50 ms: the nearest is limit 1 with 100"]
 
 
 def test_without_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,7 +174,10 @@ def test_too_few_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_values_are_labelled_in_the_reference_call(tmp_path: Path) -> None:
     """A value is right by itself, whatever else the voted call has wrong."""
     samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
-    items = [Item(s.id, s.dialogue, Request("x", s.documentation.lookup, DecodeOptions()), "", s, {}) for s in samples]
+    items = [
+        TuningPrompt(s.id, s.dialogue, Request("x", s.documentation.lookup, DecodeOptions()), "", s, {})
+        for s in samples
+    ]
 
     def voted(name: str, **values: str) -> Outcome:
         parameters = tuple(VotedParameter(k, v, 1, 0.5, -1.0) for k, v in values.items())

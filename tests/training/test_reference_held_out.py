@@ -7,9 +7,10 @@ import typer
 
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd import SGD
-from tooldecoding.formats.known_formats import CALL_FORMATS
-from training.held_out import CATEGORIES, main, write
+from eval.benchmarks.sgd.benchmark import SGD
+from tooldecoding.formats.call_format import CALL_FORMATS
+from training.evaluation.benchmark_files import CATEGORIES
+from training.held_out import main, write
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from data import needs_data
 from tooldecoding.prompts.documentation import Documentation
 from training.encoding.encode import CONTEXT, FORM, KEY, NAME, VALUE, Encoded, encode, encode_together
 from training.encoding.packing import CONTEXT_WEIGHT, DECISION_WEIGHT, KEY_WEIGHT, collate, fill_row
+from training.evaluation.examples import encode_held_out, held_out_examples
 from training.example import Answer, segments
-from training.run.material import Material, encode_held_out, held_out_examples
+from training.run.material import Material
 from training.run.prefetch import batches_from
 from training.sgd.dialogues import SgdDialogues
 from training.synthetic.lexicon import Draw

@@ -4,13 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel
 
 from eval.benchmarks.api_bank.checker import TOOLS, replay_database
 from eval.benchmarks.api_bank.descriptions import Descriptions, find_descriptions
 from eval.benchmarks.api_bank.tools.database import Database, RecordedCall
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
+from eval.validation import validated
 from lookup.text.text_file import read_text
 from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.formats.call_format import Call
@@ -28,9 +31,27 @@ _HUB: Final = "hub:"
 Rows = list[dict[str, Any]]
 
 
+class _Result(BaseModel):
+    input: dict[str, Any] | None
+    output: Any
+    exception: Any
+
+
+def _demand_known(name: str) -> str:
+    if name not in TOOLS:
+        raise ValueError("one of API-Bank's tools")
+    return name
+
+
+class _CallRow(BaseModel):
+    api_name: Annotated[str, AfterValidator(_demand_known)]
+    param_dict: dict[str, Any]
+    result: _Result
+
+
 @dataclass(frozen=True)
 class ApiBankAnswer:
-    """What scoring needs of a sample.
+    """What the scorer needs of a sample.
 
     Attributes
     ----------
@@ -144,15 +165,8 @@ def _is_call(row: Mapping[str, Any]) -> bool:
 
 
 def _read_call(place: str, row: Mapping[str, Any]) -> RecordedCall:
-    name, arguments, result = row.get("api_name"), row.get("param_dict"), row.get("result")
-    if not isinstance(name, str) or name not in TOOLS:
-        raise EvalError(f"{place}: expected one of API-Bank's tools as 'api_name', found {name!r}")
-    if not isinstance(arguments, dict) or not isinstance(result, dict):
-        raise EvalError(f"{place}: expected the objects 'param_dict' and 'result', found {', '.join(row)}")
-    missing = {"input", "output", "exception"} - result.keys()
-    if missing or not isinstance(result["input"], dict | None):
-        raise EvalError(f"{place}: expected a 'result' with 'input' (an object or null), 'output' and 'exception'")
-    return RecordedCall(name, arguments, result["input"], result["output"], result["exception"])
+    call = validated(_CallRow, row, place)
+    return RecordedCall(call.api_name, call.param_dict, call.result.input, call.result.output, call.result.exception)
 
 
 def _samples(

@@ -2,31 +2,33 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
 from eval.benchmarks.bfcl.checker import check_calls
-from eval.benchmarks.bfcl.data import BfclAnswer, has_answers, load_samples
+from eval.benchmarks.bfcl.data import NEWER_NAMES, BfclAnswer, has_answers, load_samples
+from eval.benchmarks.bfcl.export import export
 from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
-from eval.benchmarks.samples import Judgement, Sample
-from eval.errors import EvalError
+from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 @dataclass(frozen=True)
-class Bfcl:
-    """Categories of BFCL; see ``eval.benchmarks.samples.Benchmark``."""
+class Bfcl(Benchmark):
+    """Some categories of BFCL."""
 
     name: str
     categories: tuple[str, ...]
     call_format: str = "pythonic"
+    newer_names: ClassVar[Mapping[str, str]] = NEWER_NAMES
 
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """The entries of some categories; ``data`` and errors as ``load_samples``."""
+        """Return the entries of some categories; see ``load_samples``."""
         return load_samples(data, categories, self.categories)
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
-        """The official verdict on prompt mode's text; in (ir)relevance only whether it has calls counts."""
+        """Return the official verdict on prompt mode's text. (Ir)relevance categories only ask whether it has calls."""
         try:
             calls = tuple(Call(name, arguments) for name, arguments in decode_calls(prediction))
         except CallDecodeError as error:
@@ -42,21 +44,23 @@ class Bfcl:
         return Judgement(False, fault.error_type, fault.message, calls)
 
     def satisfiable(self, sample: Sample) -> bool:
-        """Whether the reference calls are right: they are put together so that they are, if any are."""
+        """Whether the reference calls are right. They are built to be right if any calls are."""
         if not has_answers(sample.category):
             return True
         return self.judge(sample, CALL_FORMATS[self.call_format].render(sample.calls)).correct
 
-    def identify(self, row: Mapping[str, Any]) -> str:
-        """The row's ``id``; EvalError if it has none."""
-        key = row.get("id")
-        if not isinstance(key, str):
-            raise EvalError(f"expected a row with an 'id' such as '{self.categories[0]}_0', found {key!r}")
-        return key
+    def open_keys(self, sample: Sample) -> frozenset[str]:
+        """Keys with ``""`` among their alternatives."""
+        answer: BfclAnswer = sample.answer
+        [truth] = answer.truth
+        [accepted] = truth.values()
+        return frozenset(key for key, values in accepted.items() if isinstance(values, list) and "" in values)
 
-    def describe(self, sample: Sample) -> dict[str, Any]:
-        """``id`` and ``category``."""
-        return {"id": sample.id, "category": sample.category}
+    def export(
+        self, rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Path, model: str | None
+    ) -> list[Path]:
+        """Write result files for ``bfcl evaluate``; see ``eval.benchmarks.bfcl.export``."""
+        return export(rows, samples, out, model)
 
 
 def _judge_awareness(category: str, calls: tuple[Call, ...] | None, why_none: str) -> Judgement:
@@ -80,7 +84,9 @@ BFCL_LIVE = Bfcl(
         "live_irrelevance",
     ),
 )
-"""The live categories (user-contributed)."""
+"""The live categories (contributed by users)."""
 
 BFCL_V1 = Bfcl("bfcl-v1", ("simple_python", "multiple", "parallel", "parallel_multiple"))
 """The Python categories of version 1."""
+
+BENCHMARKS: Final = (BFCL_LIVE, BFCL_V1)

@@ -3,14 +3,17 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, Field
 
 from eval.benchmarks.bfcl.checker import Answer, Functions
+from eval.benchmarks.bfcl.faults import shown
 from eval.benchmarks.bfcl.files import ANSWERS, Files, find_files, listed
 from eval.benchmarks.bfcl.reference import reference_calls
-from eval.benchmarks.bfcl.verdicts import shown
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
+from eval.validation import validated
 from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
 from tooldecoding.files.json_lines import numbered_lines, read_row
@@ -18,33 +21,57 @@ from tooldecoding.prompts.dialogue import Turn, read_rows
 from tooldecoding.prompts.documentation import Documentation
 
 NEWER_NAMES: Final[Mapping[str, str]] = {"simple": "simple_python"}
-"""Name of a category before BFCL v4 -> its name."""
+"""Name of a category before BFCL v4 -> its name today."""
 
 _OTHER_LANGUAGES: Final = ("java", "javascript")
 
 
+class _Parameters(BaseModel):
+    properties: dict[str, Any] = {}
+    required: list[str] = []
+
+
+class _Function(BaseModel):
+    name: str
+    parameters: _Parameters
+
+
+class _Functions(BaseModel):
+    function: list[_Function]
+
+
+def _demand_call(value: dict[str, Any]) -> dict[str, Any]:
+    if not value or not isinstance(next(iter(value.values())), dict):
+        raise ValueError("an object {tool: {key: alternatives}}")
+    return value
+
+
+class _GroundTruth(BaseModel):
+    ground_truth: Annotated[list[Annotated[dict[str, Any], AfterValidator(_demand_call)]], Field(min_length=1)]
+
+
 @dataclass(frozen=True)
 class BfclAnswer:
-    """What the checker needs of an entry: its tools as documented, and the possible answers as they stand."""
+    """An entry for the checker: its tools as documented, and the possible answers, both as in the data."""
 
     functions: Functions
     truth: Sequence[Answer]
 
 
 def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> list[Sample]:
-    """The entries of some categories, each in the sequence of its file.
+    """Return the entries of some categories, each in the order of its file.
 
     Parameters
     ----------
     data : str
-        As ``find_files`` takes it. Where files of several versions are there, the latest is read.
+        As for ``find_files``. Of several versions, the latest is read.
     known : sequence of str
-        The categories that there are.
+        The benchmark's categories.
 
     Raises
     ------
     EvalError
-        For an unknown category, and for files that are missing or malformed: with file and line.
+        For an unknown category, and for a missing or malformed file, with file and line.
     """
     for category in categories:
         if category.rsplit("_", 1)[-1] in _OTHER_LANGUAGES:
@@ -56,7 +83,7 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
 
 
 def has_answers(category: str) -> bool:
-    """Whether calls are compared; in (ir)relevance categories it only counts whether there is one."""
+    """Whether calls are compared. (Ir)relevance categories only ask whether there is one."""
     return "relevance" not in category
 
 
@@ -129,28 +156,13 @@ def _sample(place: str, row: Mapping[str, Any], truth: Sequence[Answer], categor
 
 def _functions(place: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
     functions = row.get("function")
-    if isinstance(functions, dict):
-        functions = [functions]
-    if not isinstance(functions, list) or not all(_is_function(f) for f in functions):
-        raise EvalError(
-            f"{place}: expected 'function' to be a list of tools with 'name' and 'parameters' (an object whose "
-            "'properties' are an object and whose 'required' is a list of texts)"
-        )
-    return functions
-
-
-def _is_function(value: Any) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        return False
-    parameters = value.get("parameters")
-    if not isinstance(parameters, dict) or not isinstance(parameters.get("properties", {}), dict):
-        return False
-    required = parameters.get("required", [])
-    return isinstance(required, list) and all(isinstance(key, str) for key in required)
+    functions = [functions] if isinstance(functions, dict) else functions
+    validated(_Functions, {"function": functions}, place)
+    return functions if isinstance(functions, list) else []
 
 
 def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:
-    """The messages of the first turn; the categories read here have no others."""
+    """Return the messages of the first turn. The categories read here have no others."""
     question = row.get("question")
     if not isinstance(question, list) or not question:
         raise EvalError(f"{place}: expected 'question' to be a list with one list of messages, found {shown(question)}")
@@ -161,7 +173,7 @@ def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:
 
 
 def _documentation(place: str, functions: list[dict[str, Any]]) -> Documentation:
-    """The second of two tools of one name gets another: the scorer knows the first only."""
+    """Read the tools. The second of two tools of one name gets another name: the scorer only knows the first."""
     if not functions:
         return Documentation(functions, LookupDictionary(()))
     try:
@@ -171,11 +183,4 @@ def _documentation(place: str, functions: list[dict[str, Any]]) -> Documentation
 
 
 def _truth(place: str, row: Mapping[str, Any]) -> list[Answer]:
-    truth = row.get("ground_truth")
-    if not isinstance(truth, list) or not truth or not all(_is_answer(a) for a in truth):
-        raise EvalError(f"{place}: expected 'ground_truth' to be a list of {{tool: {{key: alternatives}}}}")
-    return truth
-
-
-def _is_answer(value: Any) -> bool:
-    return isinstance(value, dict) and bool(value) and isinstance(next(iter(value.values())), dict)
+    return list(validated(_GroundTruth, row, place).ground_truth)

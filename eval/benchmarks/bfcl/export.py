@@ -1,4 +1,4 @@
-"""Writes predictions as the result files that the official ``bfcl evaluate`` reads."""
+"""Writes predictions as result files for the official ``bfcl evaluate``."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,36 +9,38 @@ from eval.errors import EvalError
 from eval.runs.score import write_rows
 
 VERSION_PREFIX: Final = "BFCL_v4"
-"""Of the files that the official package looks for."""
+"""Prefix of the files that the official package looks for."""
 
 
-def export(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Path, model: str) -> list[Path]:
-    """Write ``OUT/MODEL/(live|non_live)/BFCL_v4_CATEGORY_result.json``, a file for each category, and say where.
+def export(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Path, model: str | None) -> list[Path]:
+    """Write ``OUT/MODEL/(live|non_live)/BFCL_v4_CATEGORY_result.json``, one file per category, and return the paths.
 
     ``bfcl evaluate --model MODEL --result-dir OUT --score-dir SCORES --test-category CATEGORY,… --partial-eval`` scores
-    them (package bfcl-eval 2026.3.23; the folders absolute, since it takes them relative to ``BFCL_PROJECT_ROOT``).
-    Without ``--partial-eval`` it refuses a file that lacks an entry of its own data. It scores names that it knows
-    only, and the name decides how calls are read: take one whose handler reads prompt mode's Python lists and keeps
+    them (package bfcl-eval 2026.3.23; give absolute folders, since it takes them relative to ``BFCL_PROJECT_ROOT``).
+    Without ``--partial-eval`` it refuses a file that lacks an entry of its own data. It only scores names that it
+    knows, and the name decides how calls are read: choose one whose handler reads prompt mode's Python lists and keeps
     dots in tool names, such as ``meta-llama/Llama-3.1-8B-Instruct`` or ``Qwen/Qwen3-8B`` (without ``-FC``).
 
     Parameters
     ----------
     rows : sequence of mapping
-        ``id`` and ``prediction``; ``seconds`` becomes the official ``latency``. A row with an ``error`` is written as
-        the official generation writes one, a text without calls (right for an irrelevance entry).
+        ``id`` and ``prediction``; ``seconds`` becomes the official ``latency``. A row with an ``error`` becomes a text
+        without calls, as in the official generation (right for an irrelevance entry).
     samples : sequence of Sample
-        Where each row's category stands; those without a row are left out.
+        Give the category of each row. Samples without a row are left out.
     out : Path
         The folder for ``--result-dir``.
-    model : str
-        A name that the official package knows.
+    model : str or None
+        A name that the official package knows; required.
 
     Raises
     ------
     EvalError
-        For a row of an unknown or repeated id or without a prediction, an id of an older version of BFCL, a model name
-        with an underscore (the official tool takes it for a slash), or a folder that cannot be written.
+        For a row with an unknown or repeated id or without a prediction, an id of an older version of BFCL, no model
+        name or one with an underscore (the official tool takes it for a slash), or a folder that cannot be written.
     """
+    if model is None:
+        raise EvalError("bfcl scores models that it knows by name; name one with --model-name, such as Qwen/Qwen3-8B")
     if not model or "_" in model or model.strip("./") != model:
         raise EvalError(f"expected a model name of the official package, without underscores, got {model!r}")
     by_id = {s.id: s for s in samples}
@@ -58,7 +60,7 @@ def export(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Pa
 
 
 def _index(key: str, category: str) -> int:
-    """The number that the official tool sorts by: 19 of ``live_simple_19-3-15``."""
+    """Return the number that the official tool sorts by: 19 of ``live_simple_19-3-15``."""
     number = key.removeprefix(f"{category}_").split("-")[0]
     if not key.startswith(f"{category}_") or not number.isdecimal():
         raise EvalError(f"the official tool would not know {key!r}: expected an id of BFCL v4 such as '{category}_0'")

@@ -1,28 +1,28 @@
-"""Accuracy of scored runs side by side, and whether they differ."""
+"""Tables of accuracy."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations, groupby
 
-from eval.metrics.metrics import LIVE_CATEGORIES, Accuracy, Summary
-from eval.metrics.significance import holm, mcnemar
+from eval.metrics.accuracy import Accuracy
+from eval.metrics.summary import LIVE_CATEGORIES, Summary
 from eval.report.entry import Entry, common_samples
-from eval.report.table import NONE, Table, counted, percent, probability, times
+from eval.report.table import NONE, Table, counted, percent, times
 
 
 def accuracy_tables(entries: Sequence[Entry], heads: Sequence[str]) -> list[Table]:
-    """Accuracy per category and in total (paper's tables 7 and 8).
+    """Return accuracy per category and in total (the paper's tables 7 and 8).
 
     Parameters
     ----------
     heads : sequence of str
-        Titles of the columns that name an entry: its label, or its group and its label.
+        Titles of the columns that name an entry: label, or group and label.
 
     Returns
     -------
     list of Table
-        One where all have the same samples; else one of each on its own samples and, where there are any, one on the
-        samples that all have. Only entries with the same samples are compared (best in bold, ratio to greedy).
+        One table if all entries have the same samples. Otherwise one with each entry on its own samples and, if there
+        are any, one on the samples that all share. Only entries with the same samples are compared (best in bold,
+        ratio to greedy).
     """
     common = common_samples(entries)
     largest = max(len(e.scores) for e in entries)
@@ -75,7 +75,7 @@ def _over_greedy(entry: Entry, summary: Summary) -> str:
 
 
 def _best(entries: Sequence[Entry], values: Sequence[Sequence[float]], offset: int) -> frozenset[tuple[int, int]]:
-    """Cells with the highest value of their column and group, where not all of the group have it."""
+    """Return the cells with the highest value of their column and group, unless the whole group has it."""
     best = set()
     for group in {e.group for e in entries}:
         rows = [number for number, entry in enumerate(entries) if entry.group == group]
@@ -111,44 +111,5 @@ def _accuracy_notes(summaries: Sequence[Summary], live: bool) -> list[str]:
 
 
 def _each(numbers: Sequence[int]) -> str:
-    """A number of every row."""
+    """Return one number per row, as text."""
     return f"{numbers[0]} in each row" if len(set(numbers)) == 1 else f"row by row {', '.join(map(str, numbers))}"
-
-
-def significance_table(entries: Sequence[Entry], heads: Sequence[str]) -> Table:
-    """McNemar's test of every pair of a group, on the samples of the totals that both have.
-
-    Empty where no group has two entries with samples in common.
-    """
-    pairs = []
-    for _, group in groupby((e for e in entries if not e.repeats), key=lambda e: e.group):
-        for first, second in combinations(group, 2):
-            paired = mcnemar(_verdicts(first), _verdicts(second))
-            if paired.samples:
-                pairs.append((first, second, paired))
-    rows = tuple(
-        (
-            *first.names(heads),
-            second.label,
-            str(paired.samples),
-            str(paired.left_out),
-            str(paired.won),
-            str(paired.lost),
-            str(paired.both_right),
-            probability(paired.p),
-            probability(adjusted),
-        )
-        for (first, second, paired), adjusted in zip(pairs, holm([p.p for _, _, p in pairs]), strict=True)
-    )
-    columns = (*heads[:-1], "first", "second", "samples", "left out", "won", "lost", "both right", "p", "p, Holm")
-    notes = (
-        "Exact McNemar test, two-sided, on the samples of the totals that both have; left out: those only one has. "
-        "Won: only the first is right; lost: only the second. The last column is adjusted for the number of pairs.",
-    )
-    return Table("Significance", columns, rows, len(heads) + 1, notes=notes)
-
-
-def _verdicts(entry: Entry) -> dict[str, bool]:
-    """The samples of the totals, or all where the totals have none."""
-    totalled = entry.summary().totalled or entry.categories
-    return {s.id: s.correct for s in entry.scores if s.category in totalled}

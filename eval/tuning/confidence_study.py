@@ -1,7 +1,7 @@
-"""Whether vote share and log-probability tell right values from wrong ones, and better than a single pass does.
+"""Do vote share and log-probability tell right values from wrong ones, and better than a single pass does?
 
-A value of a voted call is right if the benchmark judges the reference call right with this value in its place. Only
-samples with one reference call that is judged right itself count, where the voted call is one of the same tool.
+A value of a voted call is right if the benchmark accepts the reference call with this value in its place. Only samples
+with one reference call that is itself accepted count, and only if the voted call is one of the same tool.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,17 +11,17 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from eval.benchmarks.samples import Judgement, Sample
-from eval.metrics.metrics import Estimate
-from eval.tuning.calibration import cross_validated, fit
+from eval.metrics.accuracy import Estimate
+from eval.tuning.confidence_metrics import auroc, calibration_error
 from eval.tuning.derive import Outcome
-from eval.tuning.items import Item
-from eval.tuning.ranking import auroc, calibration_error
+from eval.tuning.logistic_regression import cross_validated, fit
+from eval.tuning.tuning_prompts import TuningPrompt
 from tooldecoding.formats.call_format import Call, CallFormat
 from voting import Calibration
 
 RESAMPLES: Final = 1000
 FEWEST: Final = 10
-"""Right and wrong values, each, that a fit needs; and dialogues."""
+"""Smallest number of right values, of wrong values and of dialogues for a fit."""
 
 SINGLE: Final = "single pass"
 SINGLE_CALIBRATED: Final = "single pass, calibrated"
@@ -42,34 +42,36 @@ class Slot(NamedTuple):
 
 
 Slots = Mapping[tuple[str, str], Slot]
-"""Item id and key -> slot."""
+"""Prompt id and key -> slot."""
 
 
-def label_values(items: Sequence[Item], outcomes: Mapping[str, Outcome], judge: Judge) -> dict[tuple[str, str], Slot]:
-    """Every parameter that can be labelled."""
+def label_values(
+    prompts: Sequence[TuningPrompt], outcomes: Mapping[str, Outcome], judge: Judge
+) -> dict[tuple[str, str], Slot]:
+    """Label every parameter that can be judged."""
     slots = {}
-    for item in items:
-        sample, calls = item.sample, outcomes[item.id].calls
-        if sample is None or item.request is None or len(sample.calls) != 1 or len(calls) != 1:
+    for prompt in prompts:
+        sample, calls = prompt.sample, outcomes[prompt.id].calls
+        if sample is None or prompt.request is None or len(sample.calls) != 1 or len(calls) != 1:
             continue
         [reference], [voted] = sample.calls, calls
-        form = item.request.options.call_format
-        if voted.name != reference.name or not _right(sample, reference, form, judge):
+        call_format = prompt.request.options.call_format
+        if voted.name != reference.name or not _right(sample, reference, call_format, judge):
             continue
         for parameter in voted.parameters:
             changed = Call(reference.name, {**reference.arguments, parameter.key: parameter.value})
-            right = _right(sample, changed, form, judge)
-            slots[item.id, parameter.key] = Slot(item.dialogue, parameter.share, parameter.logprob, right)
+            right = _right(sample, changed, call_format, judge)
+            slots[prompt.id, parameter.key] = Slot(prompt.dialogue, parameter.share, parameter.logprob, right)
     return slots
 
 
-def _right(sample: Sample, call: Call, form: CallFormat, judge: Judge) -> bool:
-    return judge(sample, form.render([call])).correct
+def _right(sample: Sample, call: Call, call_format: CallFormat, judge: Judge) -> bool:
+    return judge(sample, call_format.render([call])).correct
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A score of all slots.
+    """A confidence score of all slots.
 
     Attributes
     ----------
@@ -77,7 +79,7 @@ class Scored:
     scores : array of float, shape (n,)
         Probabilities that the values are right.
     right : array of bool, shape (n,)
-        Of the values that this score is for: those of a single pass, or the voted ones.
+        Whether the values are right that the score is for: those of a single pass, or the voted ones.
     auroc, gain : Estimate
         With 95 % bootstrap intervals over dialogues; ``gain`` is the difference to the single pass's AUROC.
     calibration_error : Estimate
@@ -98,7 +100,7 @@ class Study:
     Attributes
     ----------
     slots, changed : int
-        Parameters that both the single pass and the vote have, and how many of them the vote judged otherwise.
+        Parameters that both the single pass and the vote have, and how many of them have another verdict by the vote.
     scored : tuple of Scored
     """
 
@@ -107,12 +109,12 @@ class Study:
     scored: tuple[Scored, ...]
 
     def __getitem__(self, name: str) -> Scored:
-        """The score of that name."""
+        """Return the score of that name."""
         return next(s for s in self.scored if s.name == name)
 
 
 def study(single: Slots, voted: Slots, seed: int) -> Study | None:
-    """Compare scores; None where there are too few right or wrong values, or dialogues."""
+    """Compare confidence scores; None if there are too few right values, wrong values or dialogues."""
     common = [key for key in voted if key in single]
     first, second = [single[k] for k in common], [voted[k] for k in common]
     if not can_fit(first) or not can_fit(second):
@@ -139,7 +141,7 @@ def can_fit(slots: Sequence[Slot]) -> bool:
 
 
 def calibrate(slots: Slots) -> Calibration | None:
-    """The logistic regression on share and log-probability over all slots; None where there are too few."""
+    """Fit the logistic regression on share and log-probability to all slots; None if there are too few."""
     values = list(slots.values())
     if not can_fit(values):
         return None
@@ -182,7 +184,7 @@ def _area(scores: np.ndarray, right: np.ndarray) -> float:
 
 
 def _resamples(groups: Sequence[str], seed: int) -> list[np.ndarray]:
-    """Indices of the slots of dialogues that are drawn with replacement."""
+    """Draw dialogues with replacement; return the indices of their slots."""
     members: dict[str, list[int]] = {}
     for index, group in enumerate(groups):
         members.setdefault(group, []).append(index)
@@ -194,6 +196,6 @@ def _resamples(groups: Sequence[str], seed: int) -> list[np.ndarray]:
 
 
 def _estimate(value: float, resampled: np.ndarray) -> Estimate:
-    """With the percentiles of its resamples; those without right or without wrong values say nothing."""
+    """Return a value with the percentiles of its resamples. NaN resamples lack right or wrong values: ignored."""
     low, high = np.nanquantile(resampled, [0.025, 0.975])
     return Estimate(value, float(low), float(high))

@@ -1,4 +1,4 @@
-"""A decoded prompt with everything that its candidates wrote: as a row of JSON, and back."""
+"""A decoded prompt with everything that its candidates wrote: as a JSON row, and back."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 from eval.errors import EvalError
 from eval.methods.prediction import Prediction
-from eval.tuning.variant import Variant
+from eval.tuning.vote_options import VoteOptions
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value
@@ -18,8 +18,8 @@ from voting import CandidateCall, CandidateValue, merge
 
 
 @dataclass(frozen=True)
-class RecordedCall:
-    """The candidates of one call, and the text of the vote over all of them, which the next call follows."""
+class DecodedCall:
+    """The candidates of one call, and the text of their vote, which the model sees before the next call."""
 
     tool: ToolSpec
     candidates: tuple[CandidateCall, ...]
@@ -27,36 +27,36 @@ class RecordedCall:
 
 
 @dataclass(frozen=True)
-class Record:
+class DecodedPrompt:
     """What one decode of a prompt wrote.
 
     Attributes
     ----------
-    variant : Variant
+    options : VoteOptions
         How it was decoded.
     text : str
         The prediction.
     before : str
         Its free text before the calls.
-    calls : tuple of RecordedCall
+    calls : tuple of DecodedCall
     error : str
-        Why it could not be decoded; empty where it was.
+        Why it could not be decoded; empty if it was.
     """
 
-    variant: Variant
+    options: VoteOptions
     text: str
     before: str
-    calls: tuple[RecordedCall, ...]
+    calls: tuple[DecodedCall, ...]
     error: str = ""
 
 
 def to_prediction(result: DecodeResult, prompts: int) -> Prediction:
-    """A result of ``ToolDecoder.run`` as a prediction whose candidates keep all that the vote needs.
+    """Return a result of ``ToolDecoder.run`` as a prediction whose candidates keep all that a vote needs.
 
     Parameters
     ----------
     prompts : int
-        How many were decoded together; they share the seconds.
+        Number of prompts decoded together; they share the seconds.
     """
     candidates = [
         {
@@ -75,48 +75,53 @@ def to_prediction(result: DecodeResult, prompts: int) -> Prediction:
     return Prediction(result.text, candidates, counters.to_json(), counters.seconds / prompts)
 
 
-def read_record(row: Mapping[str, Any], place: str, request: Request | None, variant: Variant) -> Record:
-    """A row of candidates; values are read from their texts as the decoder reads them.
+def read_decoded(
+    row: Mapping[str, Any], place: str, request: Request | None, vote_options: VoteOptions
+) -> DecodedPrompt:
+    """Read a row of candidates. Values are read from their texts as the decoder does.
 
     Parameters
     ----------
     place : str
         File and line, for messages.
     request : Request or None
-        What was decoded.
+        The prompt that was decoded.
 
     Raises
     ------
     EvalError
-        If it is no such row, or if the vote over its candidates does not give its prediction: other documentation, or
-        another version of the vote.
+        If it is no such row, or if its prediction is not the vote over its candidates (other documentation, or another
+        version of the vote).
     """
     if request is None or row.get("error"):
-        return Record(variant, "", "", (), str(row.get("error") or "no prompt"))
+        return DecodedPrompt(vote_options, "", "", (), str(row.get("error") or "no prompt"))
     options = request.options
-    form = options.call_format
+    call_format = options.call_format
     try:
         text = str(row["prediction"])
         tools = request.tools.decided(options.unknown_keys)
         groups = [list(group) for _, group in groupby(row.get("candidates", ()), key=lambda c: c["call"])]
-        calls = [_read_call([_read_candidate(c, tools, form) for c in group], tools, form, variant) for group in groups]
+        calls = [
+            _read_call([_read_candidate(c, tools, call_format) for c in group], tools, call_format, vote_options)
+            for group in groups
+        ]
     except (KeyError, TypeError, ToolDecodingError) as error:
         raise EvalError(f"{place}: no row of candidates for this prompt ({error}); choose another --out") from None
-    written = form.opener + form.separator.join(c.committed for c in calls) + form.closer if calls else ""
+    written = _joined(calls, call_format)
     if not text.endswith(written):
         raise EvalError(
             f"{place}: the vote over these candidates is {written!r}, the prediction is {text!r}: they were decoded by "
             "another version; choose another --out"
         )
-    return Record(variant, text, text[: len(text) - len(written)], tuple(calls))
+    return DecodedPrompt(vote_options, text, text[: len(text) - len(written)], tuple(calls))
 
 
-def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, form: CallFormat) -> CandidateCall:
+def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:
     tool = tools[row["name"]]
     values = tuple(
         CandidateValue(
             v["key"],
-            read_value(v["text"], tool.parameter(v["key"]), form.notation),
+            read_value(v["text"], tool.parameter(v["key"]), call_format.notation),
             v["text"],
             float(v["logprob"]),
             bool(v["truncated"]),
@@ -127,18 +132,19 @@ def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, form: CallF
 
 
 def _read_call(
-    candidates: Sequence[CandidateCall], tools: LookupDictionary, form: CallFormat, variant: Variant
-) -> RecordedCall:
+    candidates: Sequence[CandidateCall], tools: LookupDictionary, call_format: CallFormat, vote_options: VoteOptions
+) -> DecodedCall:
     tool = tools[candidates[0].name]
-    voted = merge(candidates, tool, variant.optional_share)
-    return RecordedCall(tool, tuple(candidates), written(voted.name, voted.arguments, form))
+    voted = merge(candidates, tool, vote_options.optional_share)
+    return DecodedCall(tool, tuple(candidates), call_format.render_call(voted.name, voted.arguments))
 
 
-def written(name: str, arguments: Mapping[str, Any], form: CallFormat) -> str:
-    """One call as the decoder commits it, without opener and closer."""
-    return form.render_call(name, arguments)
+def _joined(calls: Sequence[DecodedCall], call_format: CallFormat) -> str:
+    if not calls:
+        return ""
+    return call_format.opener + call_format.separator.join(c.committed for c in calls) + call_format.closer
 
 
-def whole_text(before: str, calls: Sequence[Call], form: CallFormat) -> str:
-    """A prediction: free text, then the calls."""
-    return before + form.render(calls) if calls else before
+def whole_text(before: str, calls: Sequence[Call], call_format: CallFormat) -> str:
+    """Return a prediction: the free text, then the calls."""
+    return before + call_format.render(calls) if calls else before

@@ -1,16 +1,17 @@
-"""``tune.json``: everything that ``tune`` found, for programs."""
+"""``tune.json``: the whole result, for programs."""
 
 from dataclasses import asdict
 from typing import Any
 
-from eval.metrics.metrics import Accuracy
-from eval.tuning.confidence import Study
+from eval.metrics.accuracy import Accuracy
+from eval.tuning.confidence_study import Study
 from eval.tuning.order_sensitivity import Sensitivity
+from eval.tuning.reasons import reasons
 from eval.tuning.results import Tuning
 
 
 def to_json(tuning: Tuning) -> dict[str, Any]:
-    """One object; proportions lie between 0 and 1, ``p`` and intervals are as in the tables."""
+    """Return one object. Proportions lie between 0 and 1; ``p`` and intervals are as in the tables."""
     return {
         **tuning.about,
         "measure": "accuracy" if tuning.answers else "agreement with the largest limit, which is not accuracy",
@@ -21,14 +22,14 @@ def to_json(tuning: Tuning) -> dict[str, Any]:
             "order_limit": tuning.choice.limit,
             "best": tuning.choice.best,
             "settings": asdict(tuning.deployed) if tuning.deployed else None,
-            "reasons": list(tuning.reasons),
+            "reasons": reasons(tuning),
         },
         "limits": [
             {
-                "order_limit": row.variant.order_limit,
+                "order_limit": row.options.order_limit,
                 "candidate": row.candidate,
                 **_accuracy(row.right),
-                "p": tuning.choice.p.get(row.variant.order_limit),
+                "p": tuning.choice.p.get(row.options.order_limit),
                 "categories": {name: _accuracy(a) for name, a in row.by_category.items()},
                 "value_errors": row.value_errors if tuning.answers else None,
                 "value_errors_removed_percent": tuning.reduction(row) if tuning.answers else None,
@@ -54,8 +55,8 @@ def to_json(tuning: Tuning) -> dict[str, Any]:
         ],
         "stopping": [
             {
-                "stopping": row.variant.stopping,
-                "order_limit": row.variant.order_limit,
+                "stopping": row.options.stopping,
+                "order_limit": row.options.order_limit,
                 **_accuracy(row.right),
                 "changed": row.changed,
                 "orders_used": row.orders_used,

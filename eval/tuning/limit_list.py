@@ -1,4 +1,4 @@
-"""The order limits that are compared, as the command line gives them."""
+"""Reads the order limits of ``--limits``."""
 
 from typing import Final
 
@@ -12,12 +12,12 @@ MOST_LIMIT: Final = 10_000
 
 
 def read_limits(text: str) -> tuple[int, ...]:
-    """Order limits separated by commas, in ascending sequence.
+    """Read order limits separated by commas; return them in ascending order.
 
     Raises
     ------
     EvalError
-        If there are none, or one is no whole number from 1 to ``MOST_LIMIT``, or stands twice.
+        If a limit is missing, is no whole number from 1 to ``MOST_LIMIT``, or is repeated.
     """
     limits: list[int] = []
     for part in text.split(","):

@@ -1,4 +1,4 @@
-"""A variant: the settings of a decode that ``tune`` compares, everything else being equal."""
+"""The settings that ``tune`` compares."""
 
 from dataclasses import dataclass, replace
 
@@ -8,8 +8,8 @@ from voting.stopping import Stopping
 
 
 @dataclass(frozen=True)
-class Variant:
-    """Fields of ``DecodeOptions`` by the same names."""
+class VoteOptions:
+    """Which orders are decoded and how they are voted: fields of ``DecodeOptions`` by the same names."""
 
     order_limit: int
     optional_share: float = 0.5
@@ -19,9 +19,9 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """All fields, as they stand in the ids of rows that were decoded again."""
+        """All fields as a text; part of the ids in ``again.jsonl`` and ``latency.jsonl``."""
         return ",".join(f"{name}={value}" for name, value in self.__dict__.items())
 
     def applied(self, options: DecodeOptions) -> DecodeOptions:
-        """``options`` with the fields of this variant."""
+        """Return ``options`` with these fields."""
         return replace(options, **self.__dict__)

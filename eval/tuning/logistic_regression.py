@@ -1,4 +1,4 @@
-"""Logistic regression of "the value is right" on a few features, and its cross-validated predictions."""
+"""Logistic regression of "the value is right" on a few features, with cross-validated predictions."""
 
 from collections.abc import Sequence
 from random import Random
@@ -10,12 +10,12 @@ from scipy.special import expit
 
 FOLDS: Final = 5
 RIDGE: Final = 0.5
-"""Weight of the squared coefficients against the sum of the log-losses: keeps them finite where a feature separates
-right from wrong values without a fault, and at zero where it is the same for all."""
+"""Weight of the squared coefficients against the sum of the log-losses. Keeps a coefficient finite if its feature
+separates right from wrong values perfectly, and zero if its feature is constant."""
 
 
 def fit(features: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Intercept and weights of a logistic regression.
+    """Fit a logistic regression.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def fit(features: np.ndarray, right: np.ndarray) -> np.ndarray:
     Returns
     -------
     array of float, shape (k + 1,)
-        The intercept, which no ridge draws to zero, and the weights.
+        The intercept, which has no ridge, and the weights.
     """
     design = np.column_stack([np.ones(len(features)), features])
     signs = np.where(right, 1.0, -1.0)
@@ -42,13 +42,13 @@ def fit(features: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def predict(weights: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Probabilities, shape (n,)."""
+    """Return probabilities, shape (n,)."""
     probabilities: np.ndarray = expit(weights[0] + features @ weights[1:])
     return probabilities
 
 
 def cross_validated(features: np.ndarray, right: np.ndarray, groups: Sequence[str], seed: int) -> np.ndarray:
-    """Probabilities, each by a fit on other groups; groups are dealt to ``FOLDS`` folds by ``seed``."""
+    """Return probabilities, each from a fit on the other folds. ``seed`` deals the groups to ``FOLDS`` folds."""
     names = sorted(set(groups))
     Random(seed).shuffle(names)
     fold_of = {name: number % FOLDS for number, name in enumerate(names)}

@@ -1,4 +1,4 @@
-"""What is tuned on: the samples of a benchmark, or the user's own prompts without answers."""
+"""The prompts to tune on: samples of a benchmark, or the user's own prompts without answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.methods.prompts import Prompter
+from eval.methods.sample_prompts import Prompter
 from eval.runs.run import draw
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import make_request
@@ -18,20 +18,20 @@ from tooldecoding.options.decode_command import DecodeCommand
 
 
 @dataclass(frozen=True)
-class Item:
+class TuningPrompt:
     """One prompt.
 
     Attributes
     ----------
     id : str
     dialogue : str
-        What is resampled, and kept in one fold, as a whole.
+        Prompts of one dialogue are resampled together and stay in one fold.
     request : Request or None
         None if no prompt can be made.
     error : str
         Why there is no request.
     sample : Sample or None
-        None for own data.
+        None for the user's own data.
     names : mapping
         The columns that name it in rows of predictions.
     """
@@ -44,38 +44,40 @@ class Item:
     names: Mapping[str, Any]
 
 
-def benchmark_items(benchmark: Benchmark, samples: Sequence[Sample], prompter: Prompter) -> list[Item]:
-    """The samples of a benchmark; one whose prompt cannot be made counts as wrong, as in ``tooldecoding eval``."""
-    items = []
+def benchmark_prompts(benchmark: Benchmark, samples: Sequence[Sample], prompter: Prompter) -> list[TuningPrompt]:
+    """Return the prompts of a benchmark's samples. One that cannot be made counts as wrong, as in ``eval``."""
+    prompts = []
     for sample in samples:
         request, error = None, ""
         try:
             request = prompter.request(sample)
         except ToolDecodingError as cause:
             error = str(cause)
-        items.append(Item(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
-    return items
+        prompts.append(TuningPrompt(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
+    return prompts
 
 
 def draw_rows(rows: Sequence[Row | BadRow], limit: int | None, seed: int) -> list[Row | BadRow]:
-    """``limit`` rows of a batch, drawn with ``seed``.
+    """Draw ``limit`` rows of a batch with ``seed``.
 
     Raises
     ------
     EvalError
-        If two ids differ by type alone (1 and "1").
+        If two ids differ only by type (1 and "1").
     """
     if len({str(row.id) for row in rows}) < len(rows):
         raise EvalError("--data: two rows have ids that differ by type alone (1 and '1'); tell them apart")
-    return draw(rows, limit, seed)  # type: ignore[arg-type, return-value]  # it draws from any sequence
+    return draw(rows, limit, seed)
 
 
-def own_items(rows: Sequence[Row | BadRow], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> list[Item]:
-    """The rows of ``decode --batch``; a row that cannot be decoded keeps its error and has no part in any figure."""
-    return [_own_item(row, settings, tokenizer) for row in rows]
+def own_prompts(
+    rows: Sequence[Row | BadRow], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase
+) -> list[TuningPrompt]:
+    """Return the prompts of rows of ``decode --batch``. A row that cannot be decoded counts in no figure."""
+    return [_own_prompt(row, settings, tokenizer) for row in rows]
 
 
-def _own_item(row: Row | BadRow, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> Item:
+def _own_prompt(row: Row | BadRow, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> TuningPrompt:
     request, error = None, ""
     if isinstance(row, BadRow):
         error = row.error
@@ -84,4 +86,4 @@ def _own_item(row: Row | BadRow, settings: DecodeCommand, tokenizer: PreTrainedT
             request = make_request(row.content, row.documentation, settings, tokenizer)
         except ToolDecodingError as cause:
             error = str(cause)
-    return Item(str(row.id), str(row.id), request, error, None, {"id": str(row.id)})
+    return TuningPrompt(str(row.id), str(row.id), request, error, None, {"id": str(row.id)})

@@ -1,24 +1,18 @@
 """The tables that ``tune`` prints."""
 
-from collections.abc import Sequence
-
-import rich.table
-from rich.console import Console
-from rich.text import Text
-
-from eval.metrics.metrics import Estimate
+from eval.metrics.accuracy import Estimate
 from eval.report.table import NONE, Table, percent, probability, share
 from eval.tuning.latency import Latency
+from eval.tuning.order_limits import LimitRow
 from eval.tuning.order_sensitivity import Flips
-from eval.tuning.results import LimitRow, Tuning
-from tooldecoding.cli.console import shown
+from eval.tuning.results import Tuning
 
 BUSY = 0.8
-"""Below this share of processor time in the latency on a CPU, other processes took part of it."""
+"""Below this share of processor time, other processes disturbed the latency on a CPU."""
 
 
 def tables(tuning: Tuning) -> list[Table]:
-    """All tables that have something to say."""
+    """Return all tables that have rows."""
     every = [
         limit_table(tuning),
         _share_table(tuning),
@@ -30,13 +24,13 @@ def tables(tuning: Tuning) -> list[Table]:
 
 
 def limit_table(tuning: Tuning) -> Table:
-    """Accuracy, value errors and latency by order limit."""
+    """Return accuracy, value errors and latency by order limit."""
     chosen = tuning.choice.limit
     rows = [_limit_row(tuning, row) for row in tuning.limits]
     bold = frozenset(
         (number, column)
         for number, row in enumerate(tuning.limits)
-        if row.variant.order_limit == chosen
+        if row.options.order_limit == chosen
         for column in range(len(rows[number]))
     )
     best = tuning.choice.best
@@ -48,7 +42,7 @@ def limit_table(tuning: Tuning) -> Table:
         columns = ["limit", "agreement", f"p, below {tuning.decision.margin:g} % other", "values flipped"]
         notes.append(
             f"There are no answers: agreement is the share of prompts with the same calls as at limit "
-            f"{tuning.limits[-1].variant.order_limit}, and this is not accuracy."
+            f"{tuning.largest_limit}, and this is not accuracy."
         )
     prompts = tuning.base.latency.prompts
     notes.append(
@@ -63,7 +57,7 @@ def limit_table(tuning: Tuning) -> Table:
         )
     if any(not row.candidate for row in tuning.limits):
         notes.append("Limit 1 is the base; it was not asked for and is no candidate.")
-    if again := {row.variant.order_limit: row.again for row in tuning.limits if row.again}:
+    if again := {row.options.order_limit: row.again for row in tuning.limits if row.again}:
         counts = ", ".join(f"{count} at limit {limit}" for limit, count in again.items())
         notes.append(f"Decoded again, because a call before another one was voted otherwise: {counts}.")
     if tuning.failures:
@@ -73,7 +67,7 @@ def limit_table(tuning: Tuning) -> Table:
 
 
 def _limit_row(tuning: Tuning, row: LimitRow) -> tuple[str, ...]:
-    limit = row.variant.order_limit
+    limit = row.options.order_limit
     p = tuning.choice.p.get(limit)
     cells = [str(limit), percent(row.right.estimate), NONE if p is None else probability(p)]
     if tuning.answers:
@@ -85,7 +79,7 @@ def _limit_row(tuning: Tuning, row: LimitRow) -> tuple[str, ...]:
 
 
 def _share_table(tuning: Tuning) -> Table:
-    """Presence of optional keys by ``optional_share``."""
+    """Return accuracy and presence of optional keys by ``optional_share``."""
     rows: list[tuple[str, ...]] = []
     bold: set[tuple[int, int]] = set()
     deployed = tuning.deployed.optional_share if tuning.deployed else None
@@ -99,7 +93,7 @@ def _share_table(tuning: Tuning) -> Table:
     notes: tuple[str, ...] = ()
     if rows:
         counted = tuning.shares[0].presence
-        largest = tuning.limits[-1].variant.order_limit
+        largest = tuning.largest_limit
         notes = (
             f"At limit {largest}; an optional key is kept if more than this share of the candidates carry it, so at 1 "
             "never. p: gain over the default, adjusted for all comparisons (Holm).",
@@ -116,8 +110,8 @@ def _stopping_table(tuning: Tuning) -> Table:
         saved = 1 - row.orders_used / row.orders_possible if row.orders_possible else 0.0
         rows.append(
             (
-                row.variant.stopping,
-                str(row.variant.order_limit),
+                row.options.stopping,
+                str(row.options.order_limit),
                 f"{row.orders_used:.2f} of {row.orders_possible:.2f}",
                 f"{100 * saved:.1f} %",
                 str(row.changed),
@@ -126,7 +120,7 @@ def _stopping_table(tuning: Tuning) -> Table:
                 _ratio(row.latency) if row.latency else NONE,
             )
         )
-    level = tuning.stopping[0].variant.stopping_level if tuning.stopping else 0
+    level = tuning.stopping[0].options.stopping_level if tuning.stopping else 0
     measure = "accuracy" if tuning.answers else "agreement"
     columns = ("stopping", "limit", "orders of a call", "saved", "changed", measure, "ms", "times none")
     notes = (
@@ -176,7 +170,7 @@ def _study_table(tuning: Tuning) -> Table:
     notes: tuple[str, ...] = ()
     if study is not None:
         notes = (
-            f"Values of {study.slots} parameters at limit {tuning.limits[-1].variant.order_limit}, 95 % bootstrap "
+            f"Values of {study.slots} parameters at limit {tuning.largest_limit}, 95 % bootstrap "
             "intervals over dialogues. A single pass is judged by its own values; the verdict on the vote's differs "
             f"for {study.changed}.",
             "A single pass and the vote's log-probability are exp of the mean over the tokens. Calibrated: logistic "
@@ -201,19 +195,3 @@ def _number(value: float | None) -> str:
 
 def _interval(estimate: Estimate, sign: str = "") -> str:
     return f"{estimate.value:{sign}.3f} ({estimate.low:{sign}.3f} to {estimate.high:{sign}.3f})"
-
-
-def show(console: Console, tables: Sequence[Table]) -> None:
-    """Print tables with their notes."""
-    for table in tables:
-        console.print()
-        console.print(Text(shown(table.title), style="bold"))
-        printed = rich.table.Table(header_style="bold")
-        for number, column in enumerate(table.columns):
-            printed.add_column(shown(column), overflow="fold", justify="left" if number < table.texts else "right")
-        for number, row in enumerate(table.rows):
-            styles = ["bold" if (number, column) in table.bold else "" for column in range(len(row))]
-            printed.add_row(*(Text(shown(cell), style=style) for cell, style in zip(row, styles, strict=True)))
-        console.print(printed)
-        for note in table.notes:
-            console.print(Text(shown(note), style="dim"))
