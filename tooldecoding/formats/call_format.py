@@ -11,8 +11,8 @@ from typing import Any
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import LiteralError, ToolDecodingError
-from lookup.values.literal_values import read_value, render_value
 from lookup.values.literal_reader import read_literal
+from lookup.values.literal_values import read_value, render_value
 from lookup.values.notations import Notation
 from tooldecoding.formats.readers import ReadCall, Reader, UnreadableCallError, read_api_bank, read_pythonic
 
