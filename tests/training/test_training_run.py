@@ -213,6 +213,6 @@ def test_settings_of_the_repository(name: str) -> None:
 
 @needs_data
 def test_learns_from_sgd_too(tmp_path: Path) -> None:
-    settings = read_settings(write_settings(tmp_path, sgd=str(SGD), budget="512"))
+    settings = read_settings(write_settings(tmp_path, sgd=str(SGD), budget="1024"))
     training = run_training(settings, quiet(), CPU)
     assert set(training.held_out) == {"synthetic api-bank", "synthetic bfcl", "sgd unseen", "sgd seen"}
