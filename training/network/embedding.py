@@ -1,8 +1,8 @@
 """Embeddings with parts that several spellings of a word share: with and without a space, with and without capitals.
 
 The embedding of a token is a sum: a vector for its letters (lower case, no space), a vector for each of its traits, a
-vector of its own, which starts at zero, and a vector that all tokens share. So what is learnt about `` york`` also holds
-for ``York``, and copying a word from a sentence into a value need not be learnt word by word. The model file holds only
+vector of its own, which starts at zero, and a vector that all tokens share. What is learnt about `` york`` also holds
+for ``York``, so copying a word from a sentence into a value need not be learnt word by word. The model file holds only
 the sum, as an ordinary table.
 """
 

@@ -56,7 +56,7 @@ class SgdTool:
         self.required = [key for key in self.properties if key in needed]
 
     def call(self, arguments: Mapping[str, str], typed: bool) -> Call:
-        """Return a call of the data with this example's names, in documentation order; ``typed`` converts its values."""
+        """Return a call of the data with this example's names, in documentation order; ``typed`` converts values."""
         given = {self.keys[old]: value for old, value in arguments.items()}
         values = {key: given[key] for key in self.properties if key in given}
         if typed:
@@ -67,7 +67,10 @@ class SgdTool:
         """Document the tool as the evaluation's prompts print one that has a JSON Schema."""
         if template == "api-bank":
             rows = {
-                key: {"type": row["type"], "description": marked_description(row["description"], row, key in self.required)}
+                key: {
+                    "type": row["type"],
+                    "description": marked_description(row["description"], row, key in self.required),
+                }
                 for key, row in self.properties.items()
             }
             return {"name": self.name, "description": self.description, "input_parameters": rows}

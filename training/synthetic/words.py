@@ -80,7 +80,8 @@ COMPANIES = (
 
 DISHES = (
     "pizza|sushi|tacos|burger|ramen|pad thai|lasagna|salad|chicken curry|pancakes|fried rice|tomato soup|"
-    "fish and chips|dumplings|kebab|falafel|paella|risotto|apple pie|cheesecake|omelette|noodles|burrito|steak|beef stew|ice cream"
+    "fish and chips|dumplings|kebab|falafel|paella|risotto|apple pie|cheesecake|omelette|noodles|burrito|steak|"
+    "beef stew|ice cream"
 ).split("|")
 
 GENRES = (

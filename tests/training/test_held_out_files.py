@@ -3,14 +3,13 @@
 from pathlib import Path
 
 import pytest
-import typer
+from tiny_run import RunCommand
 
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd.benchmark import SGD
+from eval.benchmarks.sgd import SGD
 from tooldecoding.formats.call_format import CALL_FORMATS
-from training.evaluation.benchmark_files import CATEGORIES
-from training.held_out import main, write
+from training.evaluation.benchmark_files import CATEGORIES, write
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +38,15 @@ def test_every_category_is_there(folder: Path) -> None:
     assert all(len(s.documentation.lookup.tools) > 1 for s in samples if "multiple" in s.category)
 
 
-def test_a_file_in_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_in_the_way(tmp_path: Path, run_command: RunCommand) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(typer.Exit) as ended:
-        main(tmp_path / "file", 1)
-    assert ended.value.exit_code == 2 and "file: cannot be written: " in capsys.readouterr().err
+    code, error = run_command("held_out", "--out", tmp_path / "file", "--count", 1)
+    assert code == 2 and error.startswith(f"error: {tmp_path / 'file'}") and error.count("\n") == 1
 
 
 def test_the_same_at_every_call(folder: Path, tmp_path: Path) -> None:
     write(tmp_path, 25)
-    for path in (p for p in folder.rglob("*.json") if p.is_file()):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) == 6 + 4 + 3
+    for path in files:
         assert path.read_bytes() == (tmp_path / path.relative_to(folder)).read_bytes()

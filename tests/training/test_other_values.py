@@ -4,10 +4,9 @@ import copy
 from typing import Any
 
 import pytest
-from reference_runs import SGD
+from tiny_run import sgd_train
 
 from data import needs_data
-from training.sgd.dialogues import SgdDialogues
 from training.sgd.other_values import with_other_values
 from training.synthetic.lexicon import Draw
 
@@ -45,7 +44,7 @@ def test_nothing_to_replace() -> None:
 
 @needs_data
 def test_calls_of_sgd_keep_their_keys_and_can_still_be_copied() -> None:
-    dialogues, d, replaced = SgdDialogues(SGD, "train"), Draw("values"), 0
+    dialogues, d, replaced = sgd_train(), Draw("values"), 0
     for row in dialogues.rows[::200]:
         other = with_other_values(d, row, dialogues._free_values(row))
         assert len(other["turns"]) == len(row["turns"])

@@ -4,14 +4,14 @@ import io
 import json
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 import torch
-from reference_runs import SGD, write_settings
 from rich.console import Console
+from tiny_run import SGD, RunCommand, write_settings
 from transformers import AutoModelForCausalLM, AutoTokenizer
-from typer.testing import CliRunner
 
 from data import needs_data
 from tooldecoding.errors import ConfigError
@@ -19,7 +19,8 @@ from training.encoding.packing import Batch
 from training.evaluate import main as evaluate
 from training.run.material import Material
 from training.run.settings import TrainingSettings, read_settings
-from training.train import Training, run_training
+from training.run.training_run import TrainingRun
+from training.train import run_training
 
 CPU = torch.device("cpu")
 
@@ -35,8 +36,8 @@ def losses(run: Path) -> list[tuple[int, float]]:
 
 @pytest.fixture(autouse=True)
 def every_update_is_logged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.train.LOG_SECONDS", -1.0)
-    monkeypatch.setattr("training.train.TOKENIZER_TEXTS", 100)
+    monkeypatch.setattr("training.run.training_run.LOG_SECONDS", -1.0)
+    monkeypatch.setattr("training.run.training_run.TOKENIZER_TEXTS", 100)
 
 
 @pytest.fixture(scope="module")
@@ -44,16 +45,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> TrainingSettings:
     """A run of eight updates, never interrupted."""
     folder = tmp_path_factory.mktemp("finished")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("training.train.LOG_SECONDS", -1.0)
-        patch.setattr("training.train.TOKENIZER_TEXTS", 100)
+        patch.setattr("training.run.training_run.LOG_SECONDS", -1.0)
+        patch.setattr("training.run.training_run.TOKENIZER_TEXTS", 100)
         settings = read_settings(write_settings(folder))
         run_training(settings, quiet(), CPU)
     return settings
 
 
-def interrupted(settings: TrainingSettings, updates: int) -> Training:
+def interrupted(settings: TrainingSettings, updates: int) -> TrainingRun:
     """The same run, stopped after some updates."""
-    training = Training(settings, quiet(), CPU)
+    training = TrainingRun(settings, quiet(), CPU)
 
     def stop(_: int) -> None:
         training.stopped = training.step >= updates
@@ -76,11 +77,11 @@ def test_a_resumed_run_is_the_uninterrupted_one(finished: TrainingSettings, tmp_
 
 def test_another_budget_on_resuming(tmp_path: Path) -> None:
     path = write_settings(tmp_path)
-    interrupted(read_settings(path), 2)
-    longer = run_training(read_settings(path, budget=5120), quiet(), CPU)
-    assert longer.step == 10
-    shorter = run_training(read_settings(path, budget=1024), quiet(), CPU)
-    assert shorter.step == 10
+    assert run_training(read_settings(path, budget=1024), quiet(), CPU).step == 2
+    longer = run_training(read_settings(path, budget=2048), quiet(), CPU)
+    assert longer.step == 4
+    shorter = run_training(read_settings(path, budget=512), quiet(), CPU)
+    assert shorter.step == 4
 
 
 def test_files_of_a_run(finished: TrainingSettings, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,42 +103,42 @@ def test_files_of_a_run(finished: TrainingSettings, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_saves_and_ends(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = read_settings(write_settings(tmp_path))
-    run = Training.run
+    run = TrainingRun.run
 
-    def interrupt(training: Training, advance: object) -> None:
+    def interrupt(training: TrainingRun, advance: object) -> None:
         run(training, lambda _: os.kill(os.getpid(), number) if training.step == 2 else None)
 
     kept = signal.getsignal(number)
-    monkeypatch.setattr(Training, "run", interrupt)
+    monkeypatch.setattr(TrainingRun, "run", interrupt)
     training = run_training(settings, quiet(), CPU)
     assert training.step == 2 and signal.getsignal(number) is kept
     monkeypatch.undo()
-    assert Training(settings, quiet(), CPU).step == 2
+    assert TrainingRun(settings, quiet(), CPU).step == 2
 
 
 def test_what_was_learnt_is_kept_where_the_material_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = Material.batches
 
-    def fail(material: Material, step: int, progress: float) -> list[Batch]:
+    def fail(material: Material, step: int) -> list[Batch]:
         if step == 2:
             raise IndexError("no such word")
-        return made(material, step, progress)
+        return made(material, step)
 
     settings = read_settings(write_settings(tmp_path))
     monkeypatch.setattr(Material, "batches", fail)
     with pytest.raises(IndexError):
         run_training(settings, quiet(), CPU)
-    assert Training(settings, quiet(), CPU).step == 2
+    assert TrainingRun(settings, quiet(), CPU).step == 2
 
 
 def test_another_model_or_seed_is_refused(tmp_path: Path) -> None:
     path = write_settings(tmp_path)
     interrupted(read_settings(path), 1)
     with pytest.raises(ConfigError, match=r"state\.pt belongs to the model .*; choose another folder with --runs"):
-        Training(read_settings(path, seed=1), quiet(), CPU)
+        TrainingRun(read_settings(path, seed=1), quiet(), CPU)
     (tmp_path / "run" / "state.pt").write_bytes(b"nonsense")
     with pytest.raises(ConfigError, match="not a state of this training"):
-        Training(read_settings(path), quiet(), CPU)
+        TrainingRun(read_settings(path), quiet(), CPU)
 
 
 @pytest.mark.parametrize(
@@ -170,18 +171,22 @@ def test_stages_begin_at_zero_and_ascend(tmp_path: Path) -> None:
         read_settings(path)
 
 
-def test_errors_of_the_command_have_no_traceback(tmp_path: Path) -> None:
-    import typer
+def test_errors_of_the_command_have_no_traceback(tmp_path: Path, run_command: RunCommand) -> None:
+    code, error = run_command("train", "--config", tmp_path / "none.yaml")
+    assert code == 2 and "no such file" in error and error.count("\n") == 1
+    code, error = run_command("train", "--config", write_settings(tmp_path, sgd=str(tmp_path)))
+    assert code == 2 and "has no train.jsonl.gz" in error and error.count("\n") == 1
 
-    from training.train import main
 
-    app = typer.Typer()
-    app.command()(main)
-    ran = CliRunner().invoke(app, ["--config", str(tmp_path / "none.yaml")])
-    assert ran.exit_code == 2 and "no such file" in ran.output
-    path = write_settings(tmp_path, sgd=str(tmp_path))
-    ran = CliRunner().invoke(app, ["--config", str(path)])
-    assert ran.exit_code == 2 and "has no train.jsonl.gz" in ran.output
+def test_outside_a_checkout_and_without_the_extra(
+    tmp_path: Path, run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, error = run_command("train")
+    assert code == 2 and error.startswith("error: there is no configs/reference.yaml here; run this in the root of a c")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, error = run_command("train")
+    assert code == 2 and error.endswith("not installed; pip install 'tooldecoding[eval]'\n")
 
 
 def test_learning_rate_follows_the_budget(tmp_path: Path) -> None:

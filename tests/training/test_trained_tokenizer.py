@@ -3,12 +3,12 @@
 from random import Random
 
 import pytest
-from reference_runs import tiny_tokenizer
+from tiny_run import tiny_tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.formats.call_format import Call
 from training.encoding.encode import KEY, NAME, VALUE, encode_answer
-from training.example import FORMS, Answer
+from training.example import TEMPLATES, Answer
 from training.network.embedding import TokenEmbedding, traits
 
 
@@ -46,16 +46,16 @@ def test_words_swallow_the_space_before_them(tokenizer: PreTrainedTokenizerFast)
 
 
 def test_prompt_and_call_tokenise_apart(tokenizer: PreTrainedTokenizerFast) -> None:
-    for form in FORMS.values():
-        prompt, call = f"User: hi\n{form.ending}", "[F(a='x')]\n"
+    for template in TEMPLATES.values():
+        prompt, call = f"User: hi\n{template.ending}", "[F(a='x')]\n"
         assert tokenizer.encode(prompt) + tokenizer.encode(call) == tokenizer.encode(prompt + call)
 
 
 def test_kinds_of_an_answers_tokens(tokenizer: PreTrainedTokenizerFast) -> None:
     answer = Answer((Call("Find", {"city": "New York", "n": 12}), Call("Go", {})))
-    form = FORMS["bfcl"].call_format
-    text = form.render(answer.calls) + "\n"
-    encoded = encode_answer(text, answer, form, tokenizer)
+    call_format = TEMPLATES["bfcl"].call_format
+    text = call_format.render(answer.calls) + "\n"
+    encoded = encode_answer(text, answer, call_format, tokenizer)
     assert encoded.ids == tokenizer.encode(text)
 
     def of(kind: int) -> str:

@@ -12,7 +12,7 @@ from lookup import LookupDictionary, ToolSpec
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.documentation import Documentation
 from training.encoding.encode import CONTEXT
-from training.example import FORMS, Answer, Example, ordered, segments
+from training.example import TEMPLATES, Answer, Example, ordered, segments
 from training.run.material import draw_synthetic
 from training.synthetic.choices import CHOICES, FLAGS
 from training.synthetic.concepts import CONCEPTS
@@ -54,17 +54,17 @@ def fits(value: Any, schema: Any) -> bool:
     return type(value) is {"string": str, "integer": int, "number": float, "boolean": bool}[kind]
 
 
-@pytest.mark.parametrize("template", FORMS)
+@pytest.mark.parametrize("template", TEMPLATES)
 def test_same_seed_same_examples(template: str) -> None:
     assert texts(4, template) == texts(4, template) != texts(5, template)
 
 
-@pytest.mark.parametrize("template", FORMS)
+@pytest.mark.parametrize("template", TEMPLATES)
 def test_calls_are_documented_and_read_back(template: str) -> None:
     calls = refusals = 0
     for example in examples(1, template):
         tools = lookup_of(example)
-        form = example.form.call_format
+        call_format = example.template.call_format
         assert len(tools) == len(example.tools)
         for part in segments(example, Draw("order")):
             if part.answer is None:
@@ -73,7 +73,7 @@ def test_calls_are_documented_and_read_back(template: str) -> None:
                 refusals += 1
                 assert part.text == part.answer.refusal + "\n" and "[" not in part.text
                 continue
-            read = form.parse(part.text.removesuffix("\n"), tools)
+            read = call_format.parse(part.text.removesuffix("\n"), tools)
             assert [c.name for c in read] == [c.name for c in part.answer.calls]
             for call, meant in zip(read, part.answer.calls, strict=True):
                 calls += 1
@@ -108,7 +108,7 @@ def test_values_are_of_their_type() -> None:
 
 def test_documentation_says_what_the_generator_means() -> None:
     d = Draw("documentation")
-    for template in FORMS:
+    for template in TEMPLATES:
         for _ in range(60):
             tools = {tool.name: tool for tool in make_tools(d, 3, 6, nested=template == "bfcl")}
             read = Documentation.read(list(print_tools(d, list(tools.values()), template)), "tools").lookup
@@ -133,7 +133,7 @@ def test_prompts_are_those_of_the_evaluation() -> None:
         for example in examples(6, template, 40):
             parts = segments(example, Draw("order"), shuffled_share=0.0)
             documentation = Documentation.read(list(example.tools), "tools")
-            head = example.form.prompt(example.tools, [])
+            head = example.template.prompt(example.tools, [])
             assert parts[0].text.startswith(head.removesuffix(ending).rstrip())
             assert all(p.text.endswith(ending) for p in parts if p.answer is None)
             printed = documentation.as_bfcl() if template == "bfcl" else documentation.as_api_bank()
@@ -198,13 +198,13 @@ def test_drills_are_mostly_copies() -> None:
         assert all(3 <= i < 512 for i in drill.ids)
         length = drill.kinds.count(CONTEXT)
         assert all(drill.ids[i] == drill.ids[i - length] for i in range(length, len(drill.ids)))
-    for template, form in FORMS.items():
-        parts = recall(d, template)
+    for name, template in TEMPLATES.items():
+        parts = recall(d, name)
         said = "".join(part.text for part in parts if part.answer is None)
         for part in parts:
             if part.answer is not None:
                 [call] = part.answer.calls
-                assert call.name in said and part.text == form.call_format.render([call]) + "\n"
+                assert call.name in said and part.text == template.call_format.render([call]) + "\n"
 
 
 def test_a_thing_named_like_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,7 @@
 """A tiny training run: its settings file, and a tokenizer of the generator's texts."""
 
+from collections.abc import Callable
+from copy import copy
 from functools import cache
 from pathlib import Path
 
@@ -9,8 +11,10 @@ from data import DATA
 from training.encoding.tokenizer import train_tokenizer
 from training.run.material import sample_texts
 from training.run.settings import TrainingSettings, read_settings
+from training.sgd.dialogues import SgdDialogues
 
 SGD = DATA / "sgd"
+RunCommand = Callable[..., tuple[int, str]]
 
 SETTINGS = """
 model: {layers: 3, width: 128, heads: 2, head_width: 32, feed_forward: 64, vocabulary: 640, positions: 512}
@@ -45,3 +49,13 @@ def tiny_settings(folder: Path) -> TrainingSettings:
 @cache
 def tiny_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return train_tokenizer(sample_texts(tiny_settings(folder), None, 150), 640)
+
+
+@cache
+def _sgd_train() -> SgdDialogues:
+    return SgdDialogues(SGD, "train")
+
+
+def sgd_train() -> SgdDialogues:
+    """SGD's dialogues for training, read once; another list of ``rows`` may be set."""
+    return copy(_sgd_train())

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from reference_runs import tiny_settings, tiny_tokenizer
+from tiny_run import tiny_settings, tiny_tokenizer
 
-from training.encoding.encode import CONTEXT, FORM, NAME, VALUE, Encoded
-from training.encoding.packing import MEMBERS
-from training.evaluate import Score, count
-from training.network.induction_heads import wire
+from training.encoding.encode import CONTEXT, NAME, SYNTAX, VALUE, Encoded
+from training.encoding.packing import IDS_PER_SEQUENCE
+from training.evaluation.scores import Score, score_answers
+from training.network.induction_heads import add_induction_heads
 from training.network.network import Network, Shape, rotate
 
 
@@ -17,7 +17,7 @@ from training.network.network import Network, Shape, rotate
 def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
     folder = tmp_path_factory.mktemp("network")
     torch.manual_seed(0)
-    network = Network(tiny_settings(folder).model.shape(), tiny_tokenizer(folder))
+    network = Network(tiny_settings(folder).model, tiny_tokenizer(folder))
     with torch.no_grad():
         network.embedding.own.normal_(std=0.05)
         network.norm.uniform_(0.5, 1.5)
@@ -27,9 +27,9 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Network:
     return network
 
 
-def logits(network: Network, ids: torch.Tensor, row_of: torch.Tensor) -> torch.Tensor:
+def logits(network: Network, ids: torch.Tensor, sequence_ids: torch.Tensor) -> torch.Tensor:
     with torch.no_grad():
-        x, table = network.hidden(ids, row_of, torch.float32)
+        x, table = network.hidden(ids, sequence_ids, torch.float32)
         x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * network.norm
         return x @ table.T
 
@@ -42,8 +42,8 @@ def test_equals_transformers_llama(network: Network) -> None:
 
 def test_packed_sequences_do_not_see_each_other(network: Network) -> None:
     ids = torch.randint(3, 640, (1, 150), generator=torch.Generator().manual_seed(2))
-    row_of = MEMBERS * (torch.arange(150) // 60)[None]
-    packed = logits(network, ids, row_of)
+    sequence_ids = IDS_PER_SEQUENCE * (torch.arange(150) // 60)[None]
+    packed = logits(network, ids, sequence_ids)
     for start in (0, 60, 120):
         part = ids[:, start : start + 60]
         alone = logits(network, part, torch.zeros_like(part))
@@ -52,15 +52,15 @@ def test_packed_sequences_do_not_see_each_other(network: Network) -> None:
 
 def test_members_see_the_beginning_and_themselves(network: Network) -> None:
     ids = torch.randint(3, 640, (1, 90), generator=torch.Generator().manual_seed(4))
-    row_of = MEMBERS + torch.tensor([[0] * 40 + [1] * 30 + [2] * 20])
-    packed = logits(network, ids, row_of)
+    sequence_ids = IDS_PER_SEQUENCE + torch.tensor([[0] * 40 + [1] * 30 + [2] * 20])
+    packed = logits(network, ids, sequence_ids)
     first = logits(network, ids[:, :70], torch.zeros_like(ids[:, :70]))
     assert torch.allclose(packed[:, :70], first, atol=2e-4)
     changed = ids.clone()
     changed[:, 40:70] = 5
-    assert torch.allclose(logits(network, changed, row_of)[:, 70:], packed[:, 70:], atol=2e-4)
+    assert torch.allclose(logits(network, changed, sequence_ids)[:, 70:], packed[:, 70:], atol=2e-4)
     changed[:, 0] = 5
-    assert not torch.allclose(logits(network, changed, row_of)[:, 70:], packed[:, 70:], atol=2e-2)
+    assert not torch.allclose(logits(network, changed, sequence_ids)[:, 70:], packed[:, 70:], atol=2e-2)
 
 
 def test_losses_are_those_of_the_logits(network: Network) -> None:
@@ -77,11 +77,11 @@ def attention(network: Network, ids: torch.Tensor, block: int, head: int) -> tor
     """Shares (T, T) of one head."""
     shape = network.shape
     part = slice(head * shape.head_width, (head + 1) * shape.head_width)
-    row_of = torch.zeros_like(ids)
+    sequence_ids = torch.zeros_like(ids)
     cos, sin = network.angles(ids.shape[1], ids.device, torch.float32)
     x = torch.nn.functional.embedding(ids, network.embedding.table())
     for earlier in network.stack[:block]:
-        x = earlier(x, cos, sin, row_of, 128)
+        x = earlier(x, cos, sin, sequence_ids, 128)
     x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
     matrices = network.stack[block].matrices
     q, k = (rotate(x[0] @ matrices[name][part].T, cos, sin) for name in "qk")
@@ -89,10 +89,12 @@ def attention(network: Network, ids: torch.Tensor, block: int, head: int) -> tor
     return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -1e9).softmax(-1)
 
 
-def test_wired_heads_find_the_earlier_place(tmp_path: Path) -> None:
+def test_induction_heads_find_the_earlier_place(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    network = Network(Shape(layers=3, width=240, heads=3, vocabulary=640), tiny_tokenizer(tmp_path))
-    wire(network)
+    network = Network(
+        Shape(layers=3, width=240, heads=3, head_width=64, feed_forward=64, vocabulary=640), tiny_tokenizer(tmp_path)
+    )
+    add_induction_heads(network)
     length = 40
     block = torch.randperm(500, generator=torch.Generator().manual_seed(1))[:length] + 3
     ids = torch.cat([block, block, block])[None]
@@ -109,15 +111,17 @@ def test_wired_heads_find_the_earlier_place(tmp_path: Path) -> None:
 
 
 def test_too_small_networks_begin_at_random(tmp_path: Path) -> None:
-    network = Network(Shape(layers=2, width=64, heads=2, head_width=32, vocabulary=640), tiny_tokenizer(tmp_path))
+    network = Network(
+        Shape(layers=2, width=64, heads=2, head_width=32, feed_forward=64, vocabulary=640), tiny_tokenizer(tmp_path)
+    )
     before = {name: value.clone() for name, value in network.state_dict().items()}
-    wire(network)
+    add_induction_heads(network)
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
 
 
 def test_score_counts_names_values_and_answers() -> None:
-    kinds = [CONTEXT, FORM, NAME, VALUE, FORM, VALUE, CONTEXT, FORM, NAME, FORM]
+    kinds = [CONTEXT, SYNTAX, NAME, VALUE, SYNTAX, VALUE, CONTEXT, SYNTAX, NAME, SYNTAX]
     good = [True, True, True, True, False, True, True, False, True]
-    score = count([Encoded(list(range(10)), kinds)], [torch.tensor(good)])
+    score = score_answers([Encoded(list(range(10)), kinds)], [torch.tensor(good)])
     assert score == Score(2, 2, 6 / 8, 0.5, 0.5, 0.5, 0.0)
-    assert count([], []) == Score(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    assert score_answers([], []) == Score(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)
