@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from eval.bench.measurements import Cell, Entry, Record, Spread
+from eval.bench.measurements import Cell, MeasuredMethod, Record, Spread
 from eval.bench.method import Run
 from eval.bench.store import Store
 from eval.errors import EvalError
@@ -24,7 +24,12 @@ def made() -> Record:
         {"greedy": run(10, 20), "1 order": run(4, 5)},
         {"greedy": run(1, 2), "1 order": run(3, 3)},
     ]
-    cell = Cell({"model": "m"}, [Entry("1 order", 9, {}), Entry("greedy", None, {})], {"xgrammar": "gone"}, rounds)
+    cell = Cell(
+        {"model": "m"},
+        [MeasuredMethod("1 order", 9, {}), MeasuredMethod("greedy", None, {})],
+        {"xgrammar": "gone"},
+        rounds,
+    )
     return Record({"repeat": 3}, {"cpu": "x"}, "now", [cell])
 
 
@@ -36,7 +41,7 @@ def test_ratios_are_to_greedy_of_the_same_round() -> None:
 
 
 def test_without_greedy_there_are_no_ratios() -> None:
-    cell = Cell({}, [Entry("1 order", 9, {})], {}, [{"1 order": run(1, 2)}])
+    cell = Cell({}, [MeasuredMethod("1 order", 9, {})], {}, [{"1 order": run(1, 2)}])
     assert cell.ratios("1 order", "decode") == []
     assert cell.to_json()["methods"][0]["decode_to_greedy"] is None
 
@@ -49,15 +54,15 @@ def test_spread() -> None:
 
 def test_costs_of_the_constraint() -> None:
     [cell] = made().cells
-    one, _ = cell.entries
-    assert cell.constraint(one) == pytest.approx(1e6 * 0.1 / 20)
-    assert cell.outside(one) == pytest.approx(1e6 * 0.5 / 10)
-    assert cell.longest(one) == pytest.approx(2)
+    one, _ = cell.methods
+    assert cell.median(one, Run.constraint_us) == pytest.approx(1e6 * 0.1 / 20)
+    assert cell.median(one, Run.outside_us) == pytest.approx(1e6 * 0.5 / 10)
+    assert cell.median(one, Run.longest_ms) == pytest.approx(2)
     untimed = run(1, 2, outside=None, constraint=None, longest=None)
-    profiled = Cell({}, [one], {}, [{"1 order": untimed}])
-    assert profiled.constraint(one) is None
-    one.profile(run(1, 2))  # on a GPU passes are timed in a run of their own
-    assert profiled.constraint(one) == pytest.approx(5000)
+    on_gpu = Cell({}, [one], {}, [{"1 order": untimed}])
+    assert on_gpu.median(one, Run.constraint_us) is None
+    one.timed = run(1, 2)  # on a GPU passes are timed in a run of their own
+    assert on_gpu.median(one, Run.constraint_us) == pytest.approx(5000)
 
 
 def test_the_file_holds_every_bench(tmp_path: Path) -> None:
