@@ -32,7 +32,7 @@ def _table(record: Record, cell: Cell, number: int) -> Table:
     title = (
         f"{about['model']}, {about['dtype']}, {_count(about['batch'], 'prompt')}, {_count(len(cell.rounds), 'round')}"
     )
-    teacher = max(fmean(run.teacher for run in cell.runs(method.name)) for method in cell.methods)
+    teacher = max((fmean(r.teacher for r in cell.runs(m.name)) for m in cell.methods), default=0.0)
     notes = [
         f"{machine_line(dict(record.machine))}. Prompts of {_range(about['prompt_tokens'])} tokens, calls of "
         f"{_range(about['call_tokens'])}; {about['copied_values']} of {about['values']} values stand in the prompt; "

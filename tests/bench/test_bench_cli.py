@@ -6,10 +6,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.image import imread
 
 from conftest import Ran
 from eval.bench.tool_decoding_method import ToolDecodingMethod
+from eval.report.plots import LINES
 
 Cli = Callable[..., Ran]
 QUICK = ("--prompt-tokens", 250, "--value-tokens", 3, "--repeat", 2, "--required", 3)
@@ -47,7 +51,8 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
             assert len(method["runs"]) == 2
             ratios = [r["decode"] / g["decode"] for r, g in zip(method["runs"], methods["greedy"]["runs"], strict=True)]
             assert min(ratios) <= method["decode_to_greedy"]["median"] <= max(ratios)
-    assert (tmp_path / "bench.png").stat().st_size > 10_000
+    drawn = {to_hex(c).upper() for c in np.unique(imread(tmp_path / "bench.png").reshape(-1, 4), axis=0)}
+    assert set(LINES[:2]) <= drawn  # the markers of decode and total time
 
 
 def test_json_and_a_second_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:

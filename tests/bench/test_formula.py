@@ -29,13 +29,13 @@ def subject(name: str) -> Subject:
 @pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")
 @pytest.mark.parametrize("name", FOUND, scope="class")
 class TestVocabulary:
-    @pytest.mark.parametrize("form", list(CALL_FORMATS))
+    @pytest.mark.parametrize("call_format", list(CALL_FORMATS))
     @pytest.mark.parametrize("limit", [1, 4, 12])
-    def test_passes_are_those_of_the_formula(self, name: str, form: str, limit: int) -> None:
+    def test_passes_are_those_of_the_formula(self, name: str, call_format: str, limit: int) -> None:
         made = subject(name)
-        ask = Ask(300, KEYS, VALUE_TOKENS, 0.5, 1, form, 0)
+        ask = Ask(300, KEYS, VALUE_TOKENS, 0.5, 1, call_format, 0)
         work = make_workload(ask, made.tokenizer, made.decoder.table, made.words)
-        options = DecodeOptions(order_limit=limit, format=form, max_calls=1, draft_tokens=0)
+        options = DecodeOptions(order_limit=limit, format=call_format, max_calls=1, draft_tokens=0)
         method = ToolDecodingMethod(made.decoder, made.engines, work, options, 1)
         run = method.run(every_pass=True)  # it checks what was written
         assert run.passes == method.formula == KEYS * (VALUE_TOKENS + 1) + (limit > 1)

@@ -14,11 +14,11 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 FORMATS = list(CALL_FORMATS)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("call_format", FORMATS)
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("limit", [1, 2, 4, 12, 24])
-def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(form: str, batch: int, limit: int) -> None:
-    method = tool_decoding(workload(batch, form), limit, draft_tokens=0)
+def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(call_format: str, batch: int, limit: int) -> None:
+    method = tool_decoding(workload(batch, call_format), limit, draft_tokens=0)
     run = method.run(every_pass=True)  # it checks what was written
     # 4 values of 5 tokens and the one that ends each; one more where the prompt is computed before orders part
     assert run.passes == method.formula == 24 + (limit > 1)
@@ -31,11 +31,11 @@ def test_drafts_save_passes_and_change_nothing(limit: int) -> None:
     assert method.run(every_pass=True).passes < (method.formula or 0)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("call_format", FORMATS)
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("beams", [1, 2, 6])
-def test_generate_writes_the_call(form: str, batch: int, beams: int) -> None:
-    work = workload(batch, form)
+def test_generate_writes_the_call(call_format: str, batch: int, beams: int) -> None:
+    work = workload(batch, call_format)
     run = generate(work, beams).run(every_pass=True)
     calls = [len(t.call_ids) for t in work.tasks]
     prompts = [len(t.prompt_ids) for t in work.tasks]

@@ -14,9 +14,9 @@ from eval.errors import EvalError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
-@pytest.mark.parametrize("form", list(CALL_FORMATS))
-def test_the_pattern_is_that_of_the_call(form: str) -> None:
-    work = workload(form=form, batch=3)
+@pytest.mark.parametrize("call_format", list(CALL_FORMATS))
+def test_the_pattern_is_that_of_the_call(call_format: str) -> None:
+    work = workload(call_format=call_format, batch=3)
     for task in work.tasks:
         assert re.fullmatch(call_pattern(work), task.call)
         assert not re.fullmatch(call_pattern(work), task.call[:-1])

@@ -9,14 +9,14 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 @pytest.mark.parametrize("length", [280, 281, 301, 350])
-@pytest.mark.parametrize("form", list(CALL_FORMATS))
-def test_prompt_and_values_have_exactly_so_many_tokens(length: int, form: str) -> None:
-    made = workload(form=form, prompt_tokens=length)
+@pytest.mark.parametrize("call_format", list(CALL_FORMATS))
+def test_prompt_and_values_have_exactly_so_many_tokens(length: int, call_format: str) -> None:
+    made = workload(call_format=call_format, prompt_tokens=length)
     [task] = made.tasks
     prompt = decoder().table.join(task.prompt_ids).decode()
     assert len(task.prompt_ids) == length
     assert decoder().tokenizer.encode(prompt + task.call) == [*task.prompt_ids, *task.call_ids]
-    [call] = CALL_FORMATS[form].parse(task.call, made.tools)
+    [call] = CALL_FORMATS[call_format].parse(task.call, made.tools)
     assert call.arguments == task.values and list(call.arguments) == list(task.values)
     for key, value in task.values.items():
         before = task.call[: task.call.index(f"{key}='") + len(f"{key}='")]

@@ -29,9 +29,9 @@ def engines() -> WatchedEngines:
     return WatchedEngines(decoder().model)
 
 
-def workload(batch: int = 1, form: str = "api-bank", **changes: Any) -> Workload:
+def workload(batch: int = 1, call_format: str = "api-bank", **changes: Any) -> Workload:
     fields: dict[str, Any] = {"prompt_tokens": 300, "required": 4, "value_tokens": 5, "copied": 0.5, "seed": 0}
-    ask = Ask(**(fields | changes), batch=batch, format=form)
+    ask = Ask(**(fields | changes), batch=batch, format=call_format)
     return make_workload(ask, decoder().tokenizer, decoder().table, bench_lexicon(VOCABULARY))
 
 

@@ -116,13 +116,13 @@ def test_only_equal_tokens_count() -> None:
 
 def test_several_threads() -> None:
     plain, caching = decoder(megabytes=0), decoder(megabytes=1)
-    expected = {prompt: written(decode(plain, prompt)) for prompt in [*REQUESTS, *PROMPTS]}
+    expected = {prompt: written(decode(plain, prompt, 2)) for prompt in [*REQUESTS, *PROMPTS]}
     wrong: list[str] = []
 
     def work(offset: int) -> None:
         for number in range(8):
             prompt = [*REQUESTS, *PROMPTS][(offset + number) % 6]
-            if written(decode(caching, prompt)) != expected[prompt]:
+            if written(decode(caching, prompt, 2)) != expected[prompt]:
                 wrong.append(prompt)
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]

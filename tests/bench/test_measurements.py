@@ -24,8 +24,12 @@ def made() -> Record:
         {"greedy": run(10, 20), "1 order": run(4, 5)},
         {"greedy": run(1, 2), "1 order": run(3, 3)},
     ]
-    methods = [MeasuredMethod("1 order", 9, {}), MeasuredMethod("greedy", None, {})]
-    cell = Cell({"model": "m"}, methods, {"xgrammar": "gone"}, rounds)
+    cell = Cell(
+        {"model": "m"},
+        [MeasuredMethod("1 order", 9, {}), MeasuredMethod("greedy", None, {})],
+        {"xgrammar": "gone"},
+        rounds,
+    )
     return Record({"repeat": 3}, {"cpu": "x"}, "now", [cell])
 
 
@@ -50,15 +54,15 @@ def test_spread() -> None:
 
 def test_costs_of_the_constraint() -> None:
     [cell] = made().cells
-    one, _ = cell.entries
-    assert cell.constraint(one) == pytest.approx(1e6 * 0.1 / 20)
-    assert cell.outside(one) == pytest.approx(1e6 * 0.5 / 10)
-    assert cell.longest(one) == pytest.approx(2)
+    one, _ = cell.methods
+    assert cell.median(one, Run.constraint_us) == pytest.approx(1e6 * 0.1 / 20)
+    assert cell.median(one, Run.outside_us) == pytest.approx(1e6 * 0.5 / 10)
+    assert cell.median(one, Run.longest_ms) == pytest.approx(2)
     untimed = run(1, 2, outside=None, constraint=None, longest=None)
-    profiled = Cell({}, [one], {}, [{"1 order": untimed}])
-    assert profiled.constraint(one) is None
-    one.profile(run(1, 2))  # on a GPU passes are timed in a run of their own
-    assert profiled.constraint(one) == pytest.approx(5000)
+    on_gpu = Cell({}, [one], {}, [{"1 order": untimed}])
+    assert on_gpu.median(one, Run.constraint_us) is None
+    one.timed = run(1, 2)  # on a GPU passes are timed in a run of their own
+    assert on_gpu.median(one, Run.constraint_us) == pytest.approx(5000)
 
 
 def test_the_file_holds_every_bench(tmp_path: Path) -> None:
