@@ -43,7 +43,7 @@ def candidate_alone(
 def test_packed_is_batched(shape: str, format: str) -> None:
     model = tiny_model(shape, len(TOKENIZER))
     packed, batched = (ToolDecoder(model, TOKENIZER, strategy=s) for s in ("packed", "batched"))
-    for order_limit in range(1, 13):
+    for order_limit in (1, 2, 6, 12):
         one = decode(packed, PROMPTS, format=format, order_limit=order_limit)
         other = decode(batched, PROMPTS, format=format, order_limit=order_limit)
         assert [written(r) for r in one] == [written(r) for r in other]
