@@ -1,31 +1,45 @@
-"""Models for tests of the decoder's laws: scores that no real model would give."""
+"""Models for tests of the decoder's laws: logits that no real model would give."""
 
 import hashlib
 from collections.abc import Callable, Sequence
+from typing import Unpack
 
 import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from tooldecoding.engines.engine import Feed, Usage
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines.engine import Engine, Feed, Usage
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.option_fields import DecodeOptionFields
 
 Bias = Callable[[bytes], float]
-"""Token text -> what to add to its random score."""
-
+"""Token text -> what to add to its random logit."""
 
 Continuation = Callable[[str], str]
 """Text so far -> the text that the model wants to write next."""
 
 
+class SyntheticDecoder(ToolDecoder):
+    """A decoder with the engine that was assigned last to ``engine``, instead of its model."""
+
+    engine: Engine
+
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, **fields: Unpack[DecodeOptionFields]
+    ) -> None:
+        super().__init__(model, tokenizer, engine_factory=lambda: self.engine, **fields)
+
+
 class SyntheticEngine:
-    """Branches whose scores are a function of their tokens alone, as those of a deterministic model."""
+    """Branches whose logits depend only on their tokens, as those of a deterministic model."""
 
     def __init__(self, can_drop: bool = True) -> None:
         self.can_drop = can_drop
         self._contexts: list[tuple[tuple[int, ...], Usage]] = []
 
-    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """Scores behind ``tokens``."""
-        raise TypeError(f"{type(self).__name__} has no scores")
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """Return the logits behind ``tokens``."""
+        raise TypeError(f"{type(self).__name__} has no next_logits")
 
     def open(self, count: int) -> list[int]:
         """See Engine."""
@@ -42,7 +56,7 @@ class SyntheticEngine:
         """See Engine."""
 
     def reuse(self, branch: int, tokens: Sequence[int]) -> int:
-        """None; see Engine."""
+        """See Engine; nothing is reused."""
         return 0
 
     def drop(self, branch: int, count: int) -> None:
@@ -62,14 +76,14 @@ class SyntheticEngine:
             tokens = (*before, *feed.tokens)
             self._contexts[feed.branch] = tokens, usage
             usage.positions += len(feed.tokens)
-            answers.append([self.scores(tokens[: len(tokens) - left]) for left in range(feed.ahead, -1, -1)])
+            answers.append([self.next_logits(tokens[: len(tokens) - left]) for left in range(feed.ahead, -1, -1)])
         for usage in {id(u): u for _, u in (self._contexts[f.branch] for f in feeds)}.values():
             usage.forward_passes += 1
         return answers
 
 
 class RandomEngine(SyntheticEngine):
-    """NextTokenLogits drawn from a seeded normal distribution for each context, plus a bias by token text.
+    """Logits drawn from a seeded normal distribution for each context, plus a bias by token text.
 
     Parameters
     ----------
@@ -84,7 +98,7 @@ class RandomEngine(SyntheticEngine):
         self._seed = seed
         self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
 
-    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         digest = hashlib.blake2b(repr((self._seed, tokens[-64:])).encode(), digest_size=8).digest()
         generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
@@ -98,10 +112,17 @@ class ScriptedEngine(SyntheticEngine):
         super().__init__(can_drop)
         self._texts = texts
         self._continuation = continuation
+        self._tokens: dict[bytes, list[int]] = {}
+        for token, text in enumerate(texts):
+            if text:
+                self._tokens.setdefault(text, []).append(token)
+        self._longest = max(map(len, self._tokens))
 
-    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         written = b"".join(self._texts[t] or b"" for t in tokens).decode(errors="replace")
         wanted = self._continuation(written).encode()
-        logits = [float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._texts]
-        return NextTokenLogits(torch.tensor(logits))
+        logits = torch.full((len(self._texts),), -1.0)
+        for size in range(1, min(len(wanted), self._longest) + 1):
+            logits[self._tokens.get(wanted[:size], [])] = float(size)
+        return NextTokenLogits(logits)

@@ -13,7 +13,7 @@ from matplotlib.image import imread
 
 from conftest import Ran
 from eval.bench.tool_decoding_method import ToolDecodingMethod
-from eval.report.plots import LINES
+from eval.report.drawing import LINES
 
 Cli = Callable[..., Ran]
 QUICK = ("--prompt-tokens", 250, "--value-tokens", 3, "--repeat", 2, "--required", 3)

@@ -12,12 +12,13 @@ from boundaries.wanter import Left, Wanter, noise
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import admissible, read_value, render_value
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import Request
 from tooldecoding.errors import ToolDecodingError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
+from tooldecoding.testing import SyntheticDecoder
 
 Against = Literal["noise", "second-choice"]
 Kind = Literal["error", "text", "path"]
@@ -91,7 +92,7 @@ class Verdict:
 class Judge:
     """Judges cases with one vocabulary."""
 
-    def __init__(self, name: str, decoder: ToolDecoder, seed: int = 0) -> None:
+    def __init__(self, name: str, decoder: SyntheticDecoder, seed: int = 0) -> None:
         self.name = name
         self._decoder = decoder
         self._rows: torch.Tensor = noise(decoder.table.texts, seed)
@@ -107,7 +108,7 @@ class Judge:
             if not second:
                 return Verdict(False)
         engine = Wanter(self._rows, wanted, second)
-        self._decoder.new_engine = lambda: engine  # type: ignore[method-assign]
+        self._decoder.engine = engine
         options = DecodeOptions(
             format=case.format,
             order_limit=1,

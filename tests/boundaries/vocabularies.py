@@ -7,6 +7,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from tiny_models import tiny_model
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_table import TokenTable
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -19,16 +20,16 @@ def vocabularies(shared: Path) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def real_decoder(shared: Path, name: str) -> ToolDecoder:
+def real_decoder(shared: Path, name: str) -> SyntheticDecoder:
     """A decoder with one of these tokenizers; only the last one is kept, since they are large."""
     return decoder_with(AutoTokenizer.from_pretrained(str(shared / FOLDER / name)))
 
 
-def decoder_with(tokenizer: PreTrainedTokenizerBase) -> ToolDecoder:
+def decoder_with(tokenizer: PreTrainedTokenizerBase) -> SyntheticDecoder:
     """A decoder with a tokenizer and without a limit of the context; its model is replaced by an engine."""
     model = tiny_model("llama", max(tokenizer.get_vocab().values()) + 1)
     model.config.max_position_embeddings = 1 << 20
-    return ToolDecoder(model, tokenizer, strategy="batched", prompt_cache_mb=0)
+    return SyntheticDecoder(model, tokenizer)
 
 
 def own_tokens(decoder: ToolDecoder, text: str) -> tuple[int, ...] | None:

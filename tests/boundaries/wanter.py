@@ -62,7 +62,7 @@ class Wanter(SyntheticEngine):
         self._paths = [(tuple(wanted), WANTED), *((tuple(ids), SECOND) for ids in second)]
         self.left: Left | None = None
 
-    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         logits = self._rows[hash(tokens[-_LONGEST:]) % ROWS].clone()
         for ids, weight in reversed(self._paths):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from eval.errors import EvalError
 from eval.metrics.significance import mcnemar
 from eval.tuning.choice import choose, p_of_loss
-from eval.tuning.decision import Decision, read_rule
+from eval.tuning.decision import Decision
 from eval.tuning.limit_list import read_limits
 from eval.tuning.reasons import limit_reasons
 
@@ -104,7 +104,7 @@ def test_bootstrap_resamples_dialogues() -> None:
 @pytest.mark.parametrize("margin", [3, 5, 20])
 def test_samples_needed(rule: str, level: float, margin: float) -> None:
     """So many samples can show a loss of the margin, fewer cannot."""
-    decision = Decision(read_rule(rule), level, margin)
+    decision = Decision(rule, level, margin)
     needed = decision.samples_needed
     for total, shown in ((needed, True), (needed - 1, False)):
         lost = math.floor(total * margin / 100 + 1e-9)
@@ -117,7 +117,7 @@ def test_samples_needed(rule: str, level: float, margin: float) -> None:
 
 def test_samples_needed_by_hand() -> None:
     assert Decision().samples_needed == 100
-    assert Decision(read_rule("bootstrap")).samples_needed == 60
+    assert Decision("bootstrap").samples_needed == 60
     assert Decision().prompts_needed == 59
     assert Decision(margin=100).prompts_needed == 1
 

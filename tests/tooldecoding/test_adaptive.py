@@ -21,11 +21,11 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_command import read_decode_command
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticEngine
+from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder, SyntheticEngine
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 TOKENIZER = byte_level_tokenizer()
-DECODER = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, strategy="batched")
+DECODER = SyntheticDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
 TOOLS = lookup(WEATHER)
 LITERALS = {
     "city": ("'Rome'", "'Paris'", "'Oslo'"),
@@ -78,7 +78,7 @@ class Watched:
 
 def decode(engine: SyntheticEngine, tools: LookupDictionary = TOOLS, **fields: Any) -> DecodeResult:
     watched = Watched(engine)
-    DECODER.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    DECODER.engine = engine
     [result] = DECODER.run(
         [Request(PROMPTS[0], tools, DecodeOptions(**{"max_value_tokens": 9, "draft_tokens": 0} | fields))]
     )
@@ -149,7 +149,7 @@ def test_orders_of_a_sure_model(fields: dict[str, Any], orders: int) -> None:
 def test_a_long_prompt_is_computed_once_for_all_rounds() -> None:
     def positions(stopping: str) -> int:
         engine = RandomEngine(DECODER.table.texts, 3)
-        DECODER.new_engine = lambda: engine  # type: ignore[assignment,misc]
+        DECODER.engine = engine
         options = DecodeOptions(stopping=stopping, max_value_tokens=9, draft_tokens=0)  # type: ignore[arg-type]
         [result] = DECODER.run([Request("go on, please. " * 40, TOOLS, options)])
         assert len(result.calls[0].candidates) == 12

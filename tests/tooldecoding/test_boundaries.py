@@ -9,7 +9,7 @@ from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_mode
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import TokenizerError
-from tooldecoding.testing import RandomEngine, SyntheticEngine
+from tooldecoding.testing import RandomEngine, SyntheticDecoder, SyntheticEngine
 from tooldecoding.tokens.token_table import TokenTable
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
@@ -71,7 +71,7 @@ def test_a_padded_vocabulary() -> None:
     model = tiny_model("llama", len(tokenizer) + 400)  # random scores mostly prefer ids that the tokenizer lacks
     decoder = ToolDecoder(model, tokenizer, max_value_tokens=5)
     assert decoder.table.is_special(len(tokenizer) + 399) and decoder.table.join([len(tokenizer) + 399]) == b""
-    assert all(r.valid for r in decoder.decode(PROMPTS, tools=lookup(WEATHER)))  # type: ignore[union-attr]
+    assert all(r.valid for r in decoder.decode(PROMPTS, tools=lookup(WEATHER)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -81,16 +81,16 @@ def test_the_model_reads_exactly_the_tokens_of_the_call(seed: int) -> None:
             read.append(self._contexts[branch][0])
 
     tokenizer = TOKENIZERS["byte-level"]
-    decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, max_value_tokens=6)
+    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer, max_value_tokens=6)
     # a model that likes to go on with a quote where the held token `={` stands
     engine = Recorder(decoder.table.texts, seed, lambda t: 6.0 * (t == b"={'"))
-    decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    decoder.engine = engine
     read: list[tuple[int, ...]] = []
     dicts = (parameter(k, "dict") for k in ("a", "b", "c"))
     result = decoder.decode(PROMPTS[0], tools=lookup(tool("Tag", *dicts)), format="pythonic", max_calls=1)
-    assert "={'" in result.text  # type: ignore[union-attr]
+    assert "={'" in result.text
     prompt = tokenizer.encode(PROMPTS[0])[:-1]
-    written = [tuple(prompt) + c.token_ids for c in result.calls[0].candidates]  # type: ignore[union-attr]
+    written = [tuple(prompt) + c.token_ids for c in result.calls[0].candidates]
     assert len(read) == len(written) == 6
     for tokens in read:
         assert any(whole[: len(tokens)] == tokens for whole in written)
@@ -100,17 +100,17 @@ def test_a_longer_token_speaks_for_the_end_that_it_begins_with() -> None:
     """The model would write `)]`, never `)` alone: that must outweigh its weaker wish for another key."""
 
     class Wishes(SyntheticEngine):
-        def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
             texts = decoder.table.texts
             return NextTokenLogits(torch.tensor([5.0 * (t == b")]") + 3.0 * (t or b" ").isalpha() for t in texts]))
 
     tokenizer = TOKENIZERS["byte-level"]
-    decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
     assert b")]" in decoder.table.texts
-    decoder.new_engine = Wishes  # type: ignore[assignment]
+    decoder.engine = Wishes()
     tools = lookup(tool("f", parameter("unit", "bool", required=False), parameter("hour", "bool", required=False)))
     result = decoder.decode("x\n", tools=tools, format="pythonic", max_calls=1)
-    assert result.text == "[f()]"  # type: ignore[union-attr]
+    assert result.text == "[f()]"
 
 
 def test_names_and_keys_hold_any_character() -> None:
@@ -125,5 +125,5 @@ def test_names_and_keys_hold_any_character() -> None:
         decoder = ToolDecoder(tiny_model("qwen2", len(tokenizer), seed), tokenizer, max_value_tokens=5)
         for choice in ("required", *tools):
             result = decoder.decode("x\n", tools=tools, tool_choice=choice)
-            [call] = decoder.options.call_format.parse(result.text, tools)  # type: ignore[union-attr]
+            [call] = decoder.options.call_format.parse(result.text, tools)
             assert choice in ("required", call.name)

@@ -14,7 +14,7 @@ from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import RandomEngine
+from tooldecoding.testing import RandomEngine, SyntheticDecoder
 from tools import WEATHER, lookup, parameter, tool
 
 TOKENIZER = byte_level_tokenizer()
@@ -39,10 +39,10 @@ class Measured(RandomEngine):
         return answers
 
 
-def decoder_with_context(size: int) -> ToolDecoder:
+def decoder_with_context(size: int) -> SyntheticDecoder:
     model = tiny_model("gpt2", len(TOKENIZER))
     model.config.max_position_embeddings = size
-    return ToolDecoder(model, TOKENIZER, strategy="batched")
+    return SyntheticDecoder(model, TOKENIZER)
 
 
 @pytest.mark.parametrize("format", ["api-bank", "pythonic"])
@@ -53,7 +53,7 @@ def test_nothing_is_fed_beyond_the_context(name: str, format: str, bias: str) ->
     for room in (120, 300, 450, 700, 900):
         for choice in ("required", "auto"):
             engine = Measured(decoder.table.texts, room, BIASES[bias])
-            decoder.new_engine = lambda engine=engine: engine  # type: ignore[assignment,misc]
+            decoder.engine = engine
             options = DecodeOptions(format=format, tool_choice=choice, order_limit=3)
             request = Request([5] * (1024 - room), lookup(TOOLS[name]), options)
             try:

@@ -12,11 +12,11 @@ from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import Continuation, ScriptedEngine
+from tooldecoding.testing import Continuation, ScriptedEngine, SyntheticDecoder
 from tools import WEATHER, lookup, parameter, tool
 
 TOKENIZER = byte_level_tokenizer()
-DECODER = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, strategy="batched")
+DECODER = SyntheticDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
 FOUR = tool("Send", *(parameter(k, "str") for k in ("to", "subject", "body", "date")))
 PROMPT = "User: go on\nAPI-Request: "
 
@@ -50,7 +50,7 @@ def decode(
     tools: LookupDictionary, continuation: Continuation, can_drop: bool = True, prompt: str = PROMPT, **fields: Any
 ) -> DecodeResult:
     engine = ScriptedEngine(DECODER.table.texts, continuation, can_drop)
-    DECODER.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    DECODER.engine = engine
     [result] = DECODER.run([Request(prompt, tools, DecodeOptions(**fields))])
     return result
 
@@ -188,7 +188,7 @@ def test_branches_are_released_also_without_a_call() -> None:
         engine = ScriptedEngine(DECODER.table.texts, lambda _: "no")
         released: list[int] = []
         engine.release = released.append  # type: ignore[method-assign]
-        DECODER.new_engine = lambda engine=engine: engine  # type: ignore[misc]
+        DECODER.engine = engine
         options = DecodeOptions(tool_choice=choice, max_text_tokens=3, order_limit=1, max_value_tokens=3)
         DECODER.run([Request(PROMPT, lookup(FOUR), options)])
         assert released == [0]

@@ -13,10 +13,10 @@ from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
 from growth import assert_linear
 from lookup.dictionary import ToolSpec
 from lookup.values.literal_values import render_value
-from tooldecoding.calls.call_decoder import DecodedCall
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.formats.api_bank import read_api_bank
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS, unread, unreadable
 from tooldecoding.formats.pythonic import read_pythonic
 from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH, UnreadableCallError
 from tooldecoding.result import Counters, DecodeResult
@@ -45,11 +45,11 @@ def test_a_call_that_is_read_back_is_what_the_project_s_other_readers_find(
 ) -> None:
     call = draw_call(data, tools)
     text = PYTHONIC.render([call])
-    if not PYTHONIC.unread(text, [call]):
+    if not unread(PYTHONIC, text, [call]):
         assert as_bfcl_reads(text) == [(call.name, call.arguments)]
-    assert bool(PYTHONIC.unread(text, [call])) == bool(PYTHONIC.unreadable({call.name: find(tools, call.name)}))
+    assert bool(unread(PYTHONIC, text, [call])) == bool(unreadable(PYTHONIC, {call.name: find(tools, call.name)}))
     text = API_BANK.render([call])
-    if not API_BANK.unread(text, [call]):
+    if not unread(API_BANK, text, [call]):
         found = get_api_call(text)
         assert found is not None and found.name == call.name
         plain = {k: str(v) for k, v in call.arguments.items() if isinstance(v, bool | int)}
@@ -67,30 +67,30 @@ def find(tools: list[ToolSpec], name: str) -> ToolSpec:
 def test_names_are_carried_exactly_where_the_official_readers_find_them(name: str, key: str) -> None:
     spec = tool(name, parameter(key, "str"))
     text = f"[{name}({key}='x')]"
-    assert (as_bfcl_reads(text) == [(name, {key: "x"})]) == (not PYTHONIC.unreadable(lookup(spec)))
+    assert (as_bfcl_reads(text) == [(name, {key: "x"})]) == (not unreadable(PYTHONIC, lookup(spec)))
     found = get_api_call(text)
     read = found is not None and (found.name, parse_arguments(found.arguments)) == (name, {key: "x"})
-    assert read == (not API_BANK.unreadable(lookup(spec)))
+    assert read == (not unreadable(API_BANK, lookup(spec)))
 
 
 def test_what_cannot_be_carried_is_named_with_the_formats_that_can() -> None:
     tools = lookup(tool("get-weather", parameter("from", "str"), parameter("to", "str")), tool("uber.ride"))
-    assert PYTHONIC.unreadable(tools) == [
+    assert unreadable(PYTHONIC, tools) == [
         "the tool name 'get-weather' (no format can carry it)",
         "the key 'from' of get-weather (api-bank can carry it)",
     ]
-    assert API_BANK.unreadable(tools) == [
+    assert unreadable(API_BANK, tools) == [
         "the tool name 'get-weather' (no format can carry it)",
         "the tool name 'uber.ride' (pythonic can carry it)",
     ]
-    assert not PYTHONIC.unreadable(lookup(tool("a.b", *(parameter(n, "str") for n in keyword.softkwlist))))
+    assert not unreadable(PYTHONIC, lookup(tool("a.b", *(parameter(n, "str") for n in keyword.softkwlist))))
 
 
 @given(value=st.one_of(*VALUES.values()))
 def test_any_value_is_read_back(value: Any) -> None:
     for form in CALL_FORMATS.values():
         call = Call("f", {"a": value, "b": "it's"})
-        assert not form.unread(form.render([call]), [call])
+        assert not unread(form, form.render([call]), [call])
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_any_value_is_read_back(value: Any) -> None:
 )
 def test_another_value_is_not_read_back(written: Any, meant: Any) -> None:
     text = f"[f(a={render_value(written, 'python')})]"
-    assert PYTHONIC.unread(text, [Call("f", {"a": meant})])
-    assert not PYTHONIC.unread(text, [Call("f", {"a": written})])
+    assert unread(PYTHONIC, text, [Call("f", {"a": meant})])
+    assert not unread(PYTHONIC, text, [Call("f", {"a": written})])
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_is_no_api_bank_call_is_refused(text: str) -> None:
 @pytest.mark.parametrize("name", CALL_FORMATS)
 def test_readers_take_linear_time(name: str, piece: str) -> None:
     def read(text: str) -> None:
-        CALL_FORMATS[name].unread(text, [])
+        unread(CALL_FORMATS[name], text, [])
 
     assert_linear(read, lambda size: "[f(" + piece * (size // len(piece)), 20_000)
 

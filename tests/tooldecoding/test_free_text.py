@@ -6,9 +6,9 @@ import pytest
 
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import ScriptedEngine
+from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 from tooldecoding.tooldec import run_tooldec
 from tools import lookup, tool
 
@@ -19,9 +19,9 @@ STOP = lookup(tool("Stop"))
 
 def written(text: str, stop: str | None, tools: LookupDictionary = STOP, choice: str = "auto") -> Sequence[str]:
     """What the decoder and TOOLDEC make of a model that wants to write ``text``."""
-    decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, strategy="batched")
+    decoder = SyntheticDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
     engine = ScriptedEngine(decoder.table.texts, lambda so_far: text[len(so_far) - len(PROMPT) :] or "</s>")
-    decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    decoder.engine = engine
     request = Request(PROMPT, tools, DecodeOptions(tool_choice=choice, max_text_tokens=40), stop=stop)
     return decoder.run([request])[0].text, run_tooldec(decoder, [request])[0].text
 

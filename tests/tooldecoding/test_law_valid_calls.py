@@ -11,9 +11,9 @@ from data import api_bank_calls, bfcl_entries, needs_data
 from lookup import extract
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import Bias, RandomEngine
+from tooldecoding.testing import Bias, RandomEngine, SyntheticDecoder
 
 BIASES: dict[str, Bias | None] = {
     "random": None,
@@ -27,23 +27,23 @@ BIASES: dict[str, Bias | None] = {
 
 
 @pytest.fixture(scope="module")
-def decoder() -> ToolDecoder:
+def decoder() -> SyntheticDecoder:
     tokenizer = byte_level_tokenizer()
-    return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, strategy="batched", max_value_tokens=12)
+    return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer, max_value_tokens=12)
 
 
 Case = tuple[str, str, LookupDictionary, dict[str, dict[str, Any]]]
 """Id, prompt, tools, and by tool name a JSON Schema object with ``properties`` and ``required``."""
 
 
-def decode_all(decoder: ToolDecoder, cases: Iterable[Case], **fields: Any) -> tuple[int, list[str]]:
+def decode_all(decoder: SyntheticDecoder, cases: Iterable[Case], **fields: Any) -> tuple[int, list[str]]:
     """Decode every case under a bias of its own; how many calls were read, and what was wrong."""
     count, wrong = 0, []
     biases = list(BIASES.values())
     options = DecodeOptions(**{"max_value_tokens": 12, "max_calls": 2} | fields)
     for number, (identifier, prompt, tools, schemas) in enumerate(cases):
         engine = RandomEngine(decoder.table.texts, number, biases[number % len(biases)])
-        decoder.new_engine = lambda engine=engine: engine  # type: ignore[assignment,misc]
+        decoder.engine = engine
         [result] = decoder.run([Request(prompt, tools, options)])
         assert decoder.table.join(result.token_ids).decode() == result.text
         read, found = wrong_in_text(result.text, schemas)
@@ -101,7 +101,7 @@ def api_bank_cases(step: int) -> list[Case]:
 @needs_data
 @pytest.mark.parametrize("constraint", ["typed", "free"])
 @pytest.mark.parametrize("format", ["pythonic", "api-bank"])
-def test_a_part_of_the_data(decoder: ToolDecoder, format: str, constraint: str) -> None:
+def test_a_part_of_the_data(decoder: SyntheticDecoder, format: str, constraint: str) -> None:
     cases = bfcl_cases(step=61) + api_bank_cases(step=37)
     count, wrong = decode_all(decoder, cases, format=format, value_constraint=constraint)
     assert count > len(cases) and not wrong
@@ -113,7 +113,7 @@ def test_a_part_of_the_data(decoder: ToolDecoder, format: str, constraint: str) 
 @pytest.mark.parametrize("format", ["pythonic", "api-bank"])
 @pytest.mark.parametrize(("name", "read"), [("BFCL live", bfcl_cases), ("API-Bank", api_bank_cases)])
 def test_all_of_the_data(
-    decoder: ToolDecoder, name: str, read: Any, format: str, constraint: str, capsys: pytest.CaptureFixture[str]
+    decoder: SyntheticDecoder, name: str, read: Any, format: str, constraint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases = read(step=1)
     count, wrong = decode_all(decoder, cases, format=format, value_constraint=constraint)

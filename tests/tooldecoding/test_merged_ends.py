@@ -9,10 +9,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from tiny_models import tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import Request
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import SyntheticEngine
+from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
 from tools import lookup, parameter, tool
 
 PROMPT = "API-Request: "
@@ -50,7 +50,7 @@ class Writer(SyntheticEngine):
         self._lengths = torch.tensor([float(len(text or b"")) for text in texts])
         self._ids = tuple(ids)
 
-    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
         logits = self._lengths.clone()
         if tokens == self._ids[: len(tokens)] and len(tokens) < len(self._ids):
@@ -63,12 +63,12 @@ def test_the_model_gets_its_call(format: str) -> None:
     crossings = 0
     for merges in SUBSETS:
         own = tokenizer(merges)
-        decoder = ToolDecoder(tiny_model("llama", len(own)), own, format=format)
+        decoder = SyntheticDecoder(tiny_model("llama", len(own)), own, format=format)
         crossings += any("')]" in text for text in own.get_vocab()) and "')" not in own.get_vocab()
         for wanted in WANTED[format]:
             text = PROMPT + wanted + "\n"
             engine = Writer(decoder.table.texts, own.encode(text))
-            decoder.new_engine = lambda engine=engine: engine  # type: ignore[assignment,misc]
+            decoder.engine = engine
             options = DecodeOptions(format=format, tool_choice="required", order_limit=1)
             [result] = decoder.run([Request(PROMPT, TOOLS, options)])
             assert result.text == wanted, (merges, result.text)

@@ -7,9 +7,10 @@ import pytest
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import Request
+from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import RandomEngine, ScriptedEngine
+from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
 from tools import lookup, parameter, tool
 from voting import check_value
 
@@ -20,7 +21,7 @@ MEMBERS: list[Any] = [
 KINDS = ["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
 NAMES = ["f", "f2", "a.b", "GET /x/{id}", "天气", "naïve", "a-b", "with space", "x'y", 'q"z', "😀", "f "]
 BYTE_LEVEL, FALLBACK = byte_level_tokenizer(), sentencepiece_tokenizer(byte_fallback=True)
-DECODERS = [ToolDecoder(tiny_model("llama", len(t)), t, strategy="batched") for t in (BYTE_LEVEL, FALLBACK)]
+DECODERS = [SyntheticDecoder(tiny_model("llama", len(t)), t) for t in (BYTE_LEVEL, FALLBACK)]
 BIASES = [
     None,
     lambda t: 4.0 * any(c in t for c in b"'\"\\"),
@@ -66,10 +67,10 @@ def test_calls_are_valid_and_read_back(seed: int, format: str) -> None:
             format=format, max_value_tokens=chance.choice([1, 4, 12]), order_limit=chance.choice([1, 3]), max_calls=2
         )
         engine = RandomEngine(decoder.table.texts, seed * 10 + number, chance.choice(BIASES), chance.random() < 0.7)
-        decoder.new_engine = lambda engine=engine: engine  # type: ignore[assignment,misc]
+        decoder.engine = engine
         [result] = decoder.run([Request(chance.choice(["x\n", "x ", "é"]), tools, options)])
         called = lookup(*(tools[c.voted.name] for c in result.calls))
-        if not options.call_format.unreadable(called):
+        if not unreadable(options.call_format, called):
             assert result.valid, (result.text, result.errors)
         parsed = options.call_format.parse(result.text, tools)
         assert [(c.name, dict(c.arguments)) for c in parsed] == [
@@ -88,7 +89,7 @@ def write(wanted: str, spec: ParameterSpec, **fields: Any) -> Any:
     decoder = DECODERS[0]
     script = lambda text: wanted[len(text.split("k=")[-1]) :] if "k=" in text else "[f(k="  # noqa: E731
     engine = ScriptedEngine(decoder.table.texts, script)
-    decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    decoder.engine = engine
     [result] = decoder.run([Request("x\n", lookup(tool("f", spec)), DecodeOptions(max_calls=1, **fields))])
     assert result.valid, result.errors
     return result
@@ -123,7 +124,7 @@ def test_hundreds_of_required_keys() -> None:
     many = tool("f", *(parameter(f"key{n}", "bool") for n in range(600)))
     decoder = DECODERS[0]
     engine = RandomEngine(decoder.table.texts)
-    decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    decoder.engine = engine
     decoder._context = None
     [result] = decoder.run([Request("x\n", lookup(many), DecodeOptions(order_limit=2))])
     assert result.valid and len(result.calls[0].voted.arguments) == 600
@@ -135,6 +136,6 @@ def test_a_text_may_end_at_once(prompt: str) -> None:
     engine = RandomEngine(decoder.table.texts)
     engine._bias[[*BYTE_LEVEL.encode(" "), *BYTE_LEVEL.encode("\n")]] = 50.0  # keeps the prompt's end as it is
     engine._bias[BYTE_LEVEL.eos_token_id] = 100.0
-    decoder.new_engine = lambda: engine  # type: ignore[assignment,misc]
+    decoder.engine = engine
     [result] = decoder.run([Request(prompt, lookup(), DecodeOptions(tool_choice="none"))])
     assert result.text == ""

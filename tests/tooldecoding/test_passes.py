@@ -12,11 +12,11 @@ from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_mode
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import RandomEngine
+from tooldecoding.testing import RandomEngine, SyntheticDecoder
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 TOKENIZERS = (byte_level_tokenizer(), sentencepiece_tokenizer(byte_fallback=True))
-DECODERS = [ToolDecoder(tiny_model("llama", len(t)), t) for t in TOKENIZERS]
+DECODERS = [SyntheticDecoder(tiny_model("llama", len(t)), t) for t in TOKENIZERS]
 BIASES = (b"", b"'\"\\", b")]}", b"0123456789-.", b"[{(", b",=")
 LONG = "go on, please. " * 40
 
@@ -26,7 +26,7 @@ def decode(
 ) -> DecodeResult:
     decoder = DECODERS[number]
     engine = RandomEngine(decoder.table.texts, seed, lambda text: 5.0 * any(c in text for c in bias))
-    decoder.new_engine = lambda: engine
+    decoder.engine = engine
     options = DecodeOptions(**{"max_calls": 1, "max_value_tokens": 7, "draft_tokens": 0} | fields)
     return decoder.run([Request(prompt, tools, options)])[0]
 

@@ -12,11 +12,11 @@ from transformers import PreTrainedTokenizerFast
 from lookup.values.grammar import value_grammar
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import Request
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import RandomEngine
+from tooldecoding.testing import RandomEngine, SyntheticDecoder
 from tooldecoding.tokens.likeliest import likeliest
 from tooldecoding.tokens.token_table import TokenTable
 from tools import lookup, parameter, tool
@@ -44,10 +44,11 @@ def states(format: str, seed: int) -> Iterator[ValueState]:
         state = ValueState(grammar, CALL_FORMATS[format])
         for _ in range(12):
             yield state
-            step = next((s for s in (state.step(p) for p in chance.sample(pieces, 200)) if s and not s.closed), None)
-            if step is None:
+            sampled = chance.sample(pieces, 200)
+            piece = next((p for p in sampled if (step := state(p)) and not step.closed), None)
+            if piece is None:
                 break
-            state.apply(step)
+            state.write(piece)
 
 
 @pytest.mark.parametrize("format", CALL_FORMATS)
@@ -57,12 +58,12 @@ def test_what_begins_an_accepted_piece_is_accepted(format: str, seed: int) -> No
     for state in states(format, seed):
         first = state.first_bytes()
         for piece in filter(None, TABLE.texts):
-            if state.step(piece) is not None:
+            if state(piece) is not None:
                 accepted += 1
                 assert piece[0] in first
-                assert all(state.step(piece[:size]) is not None for size in range(1, len(piece))), (state.text, piece)
+                assert all(state(piece[:size]) is not None for size in range(1, len(piece))), (state.text, piece)
         for byte in set(range(256)) - first:
-            assert state.step(bytes([byte])) is None
+            assert state(bytes([byte])) is None
     assert accepted > 1000
 
 
@@ -84,7 +85,7 @@ def test_no_likelier_token_is_accepted(format: str, pending: bytes) -> None:
 
 def admits(state: ValueState, pending: bytes, text: bytes) -> bool:
     """Whether a token may be written where ``pending`` is determined: the definition."""
-    return pending.startswith(text) or (text.startswith(pending) and state.step(text[len(pending) :]) is not None)
+    return pending.startswith(text) or (text.startswith(pending) and state(text[len(pending) :]) is not None)
 
 
 def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
@@ -103,18 +104,18 @@ def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
 
 def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = large_tokenizer(100_000)
-    decoder = ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
     engine = RandomEngine(decoder.table.texts)
-    decoder.new_engine = lambda: engine
+    decoder.engine = engine
     calls = 0
-    plain = ValueState.step
+    plain = ValueState.__call__
 
     def counted(self: ValueState, piece: bytes) -> Any:
         nonlocal calls
         calls += 1
         return plain(self, piece)
 
-    monkeypatch.setattr(ValueState, "step", counted)
+    monkeypatch.setattr(ValueState, "__call__", counted)
     spec = tool(
         "F",
         *(

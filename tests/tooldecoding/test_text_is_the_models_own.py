@@ -9,11 +9,11 @@ import torch
 from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import RandomEngine, ScriptedEngine
+from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
 from tools import PROMPTS, lookup, parameter, tool
 
 TOKENIZER = byte_level_tokenizer()
-DECODER = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, strategy="batched")
+DECODER = SyntheticDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
 TOOLS = lookup(tool("get_weather", parameter("city", "str")), tool("a"), tool("1"))
 LIMIT = 40
 CALL = re.compile(r"[^\s\[\](){}=,'\"]+\(([\w.-]+=|\)\])")
@@ -21,7 +21,7 @@ CALL = re.compile(r"[^\s\[\](){}=,'\"]+\(([\w.-]+=|\)\])")
 
 
 def decode(engine: Any, tools: Any = TOOLS, prompt: str = "go on ", **fields: Any) -> Any:
-    DECODER.new_engine = lambda: engine
+    DECODER.engine = engine
     options = DecodeOptions(tool_choice="auto", max_text_tokens=LIMIT, max_value_tokens=4, **fields)
     return DECODER.run([Request(prompt, tools, options)])[0]
 
@@ -63,7 +63,7 @@ def greedy(engine: RandomEngine, prompt: list[int]) -> bytes:
     """What greedy decoding without constraint writes, up to a special token or the limit."""
     ids, table = list(prompt), DECODER.table
     while len(ids) < len(prompt) + LIMIT:
-        token = engine.scores(tuple(ids)).best
+        token = engine.next_logits(tuple(ids)).best
         if table.is_special(token):
             break
         ids.append(token)

@@ -23,8 +23,8 @@ from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
-from tooldecoding.testing import RandomEngine, SyntheticEngine
-from tooldecoding.tooldec import FORMS, REACT, CallMachine, CallSyntax, Form, ToolDecResult, run_tooldec
+from tooldecoding.testing import RandomEngine, SyntheticDecoder, SyntheticEngine
+from tooldecoding.tooldec import FORMS, REACT, CallMachine, Form, ToolDecResult, run_tooldec
 from tooldecoding.tooldec.machine import Finished, Position
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
@@ -34,33 +34,33 @@ MANY = lookup(*(tool(f"tool.{n}", parameter(f"key{n}", "str"), parameter("n", "i
 
 
 @pytest.fixture(scope="module")
-def decoder() -> ToolDecoder:
+def decoder() -> SyntheticDecoder:
     tokenizer = byte_level_tokenizer()
-    return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, strategy="batched")
+    return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
 
 
-def with_engine(decoder: ToolDecoder, engine: Any) -> ToolDecoder:
-    decoder.new_engine = lambda: engine  # type: ignore[assignment]
+def with_engine(decoder: SyntheticDecoder, engine: Any) -> SyntheticDecoder:
+    decoder.engine = engine
     return decoder
 
 
 class Script(SyntheticEngine):
     """A model that wants to write a text, in the longest tokens that fit, and then to stop."""
 
-    def __init__(self, decoder: ToolDecoder, text: str, can_drop: bool = True) -> None:
+    def __init__(self, decoder: SyntheticDecoder, text: str, can_drop: bool = True) -> None:
         super().__init__(can_drop)
         self._table = decoder.table
         self._text = text.encode()
         self._stop = decoder.tokenizer.eos_token_id
 
-    def scores(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         wanted = self._text[len(self._table.join(tokens)) :]
         logits = torch.tensor([float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._table.texts])
         logits[self._stop] = 0.0
         return NextTokenLogits(logits)
 
 
-def script(decoder: ToolDecoder, prompt: str, wanted: str, can_drop: bool = True) -> ToolDecoder:
+def script(decoder: SyntheticDecoder, prompt: str, wanted: str, can_drop: bool = True) -> SyntheticDecoder:
     return with_engine(decoder, Script(decoder, prompt + wanted, can_drop))
 
 
@@ -103,7 +103,7 @@ def wrong_in_result(result: ToolDecResult, case: Case, options: DecodeOptions, f
 
 def is_beginning(text: str, tools: LookupDictionary, form: Form, options: DecodeOptions) -> bool:
     """Whether a text is the beginning of calls, read character by character."""
-    syntax = REACT if form == "react" else CallSyntax.of(options.call_format)
+    syntax = REACT if form == "react" else options.call_format
     machine = CallMachine(tools.decided("optional"), syntax, options.value_constraint, options.max_calls)
     position: Position | None = machine.start
     for character in text.removesuffix("\ufffd"):  # an unfinished character
@@ -111,7 +111,7 @@ def is_beginning(text: str, tools: LookupDictionary, form: Form, options: Decode
     return position is not None and not isinstance(position, Finished)
 
 
-def decode_all(decoder: ToolDecoder, cases: list[Case], form: Form, options: DecodeOptions) -> tuple[int, int]:
+def decode_all(decoder: SyntheticDecoder, cases: list[Case], form: Form, options: DecodeOptions) -> tuple[int, int]:
     """Decode every case under a bias of its own; how many were finished and how many cut off."""
     finished = truncated = 0
     wrong: list[str] = []
@@ -163,7 +163,7 @@ SCRAPS = {
 @pytest.mark.parametrize("form", FORMS)
 @given(data=st.data())
 def test_tokens_may_be_cut_anywhere(form: Form, data: st.DataObject) -> None:
-    syntax = REACT if form == "react" else CallSyntax.of(CALL_FORMATS["pythonic"])
+    syntax = REACT if form == "react" else CALL_FORMATS["pythonic"]
     machine = CallMachine(NESTING, syntax, "typed", 2)
     position: Position = machine.start
     for scrap in [SCRAPS[form][0], *data.draw(st.lists(st.sampled_from(SCRAPS[form]), max_size=20))]:
@@ -191,14 +191,14 @@ def test_tokens_may_be_cut_anywhere(form: Form, data: st.DataObject) -> None:
     ],
 )
 def test_what_may_be_written(rest: str, possible: bool) -> None:
-    machine = CallMachine(NESTING, CallSyntax.of(CALL_FORMATS["pythonic"]), "typed", 2)
+    machine = CallMachine(NESTING, CALL_FORMATS["pythonic"], "typed", 2)
     assert (machine.advance(machine.start, f"[f(o={rest}".encode()) is not None) is possible
 
 
 @needs_data
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("format", CALL_FORMATS)
-def test_random_models_on_a_part_of_the_data(decoder: ToolDecoder, form: Form, format: str) -> None:
+def test_random_models_on_a_part_of_the_data(decoder: SyntheticDecoder, form: Form, format: str) -> None:
     cases = bfcl_cases(step=29) + api_bank_cases(step=17)
     options = DecodeOptions(format=format, max_value_tokens=24, max_calls=2)
     finished, truncated = decode_all(decoder, cases, form, options)
@@ -210,7 +210,7 @@ def test_random_models_on_a_part_of_the_data(decoder: ToolDecoder, form: Form, f
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("format", CALL_FORMATS)
 def test_random_models_on_all_of_the_data(
-    decoder: ToolDecoder, form: Form, format: str, capsys: pytest.CaptureFixture[str]
+    decoder: SyntheticDecoder, form: Form, format: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases = bfcl_cases(step=1) + api_bank_cases(step=1)
     finished, truncated = decode_all(decoder, cases, form, DecodeOptions(format=format, max_value_tokens=24))
@@ -256,7 +256,7 @@ def react(call: Call) -> str:
 @settings(max_examples=40)
 @given(tools=TOOLS, data=st.data())
 def test_what_the_model_wants_is_written(
-    decoder: ToolDecoder, name: str, prompt: str, tools: list[ToolSpec], data: st.DataObject
+    decoder: SyntheticDecoder, name: str, prompt: str, tools: list[ToolSpec], data: st.DataObject
 ) -> None:
     form: Form = "react" if name == "react" else "call"
     format = CALL_FORMATS.get(name, CALL_FORMATS["pythonic"])
@@ -272,7 +272,7 @@ def test_what_the_model_wants_is_written(
     assert decoder.table.join(result.token_ids) == wanted.encode()
 
 
-def test_a_token_may_cross_borders(decoder: ToolDecoder) -> None:
+def test_a_token_may_cross_borders(decoder: SyntheticDecoder) -> None:
     wanted = "[GetWeather(city='New York', days='3', unit='celsius', price='1.5')]"
     ids = decoder.table.encode_after(b"\n", wanted.encode())
     pieces = {decoder.table.texts[i] for i in ids}
@@ -292,7 +292,7 @@ def test_a_token_may_cross_borders(decoder: ToolDecoder) -> None:
     ],
 )
 def test_free_text_before_a_call(
-    decoder: ToolDecoder, form: Form, written: str, text: str | None, can_drop: bool
+    decoder: SyntheticDecoder, form: Form, written: str, text: str | None, can_drop: bool
 ) -> None:
     options = DecodeOptions(format="pythonic", tool_choice="auto", max_value_tokens=40)
     expected = written.removesuffix("!") if text is None else text
@@ -306,7 +306,7 @@ def test_free_text_before_a_call(
 
 
 @pytest.mark.parametrize("can_drop", [True, False])
-def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(decoder: ToolDecoder, can_drop: bool) -> None:
+def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(decoder: SyntheticDecoder, can_drop: bool) -> None:
     token = next(t.decode() for t in decoder.table.texts if t and re.fullmatch(rb"[^\[]*\[[^\[p]+", t))
     options = DecodeOptions(tool_choice="auto")
     [result] = run_tooldec(script(decoder, "Q", f"x{token}", can_drop), [Request("Q", lookup(PING), options)])
@@ -314,14 +314,14 @@ def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(decoder: ToolDeco
     assert decoder.table.join(result.token_ids).decode() == result.text
 
 
-def test_no_call_where_none_is_allowed(decoder: ToolDecoder) -> None:
+def test_no_call_where_none_is_allowed(decoder: SyntheticDecoder) -> None:
     wanted = "[ping()] [ping()]"
     options = DecodeOptions(tool_choice="none", max_text_tokens=4)
     [result] = run_tooldec(script(decoder, "Q ", wanted), [Request("Q ", lookup(PING), options)])
     assert not result.calls and not result.truncated and wanted.startswith(result.text) and result.text
 
 
-def test_the_named_tool_is_called(decoder: ToolDecoder) -> None:
+def test_the_named_tool_is_called(decoder: SyntheticDecoder) -> None:
     options = DecodeOptions(tool_choice="ping")
     for form, text in (("call", "[ping()]"), ("react", "Action: ping\nAction Input: {}")):
         engine = RandomEngine(decoder.table.texts)
@@ -331,7 +331,7 @@ def test_the_named_tool_is_called(decoder: ToolDecoder) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_endless_value_is_cut_off_and_reported(decoder: ToolDecoder, form: Form) -> None:
+def test_an_endless_value_is_cut_off_and_reported(decoder: SyntheticDecoder, form: Form) -> None:
     options = DecodeOptions(max_value_tokens=20)
     tools = lookup(tool("say", parameter("text", "str")))
     start = "[say(text='" if form == "call" else 'Action: say\nAction Input: {"text": "'
@@ -340,7 +340,7 @@ def test_an_endless_value_is_cut_off_and_reported(decoder: ToolDecoder, form: Fo
     assert result.text.startswith(start + "!?!?") and result.counters.free_tokens in (19, 20)
 
 
-def test_a_value_that_ends_at_the_limit_is_not_cut_off(decoder: ToolDecoder) -> None:
+def test_a_value_that_ends_at_the_limit_is_not_cut_off(decoder: SyntheticDecoder) -> None:
     tools = lookup(tool("f", parameter("x", "bool")))
     wanted = "[f(x=True)]"
     limit = len(decoder.table.encode_after(b"=", b"True"))
@@ -349,7 +349,7 @@ def test_a_value_that_ends_at_the_limit_is_not_cut_off(decoder: ToolDecoder) -> 
     assert result.text == wanted and not result.truncated
 
 
-def test_the_end_of_the_context_is_reported(decoder: ToolDecoder) -> None:
+def test_the_end_of_the_context_is_reported(decoder: SyntheticDecoder) -> None:
     options = DecodeOptions(max_value_tokens=10**6)
     room = PreparedTools(lookup(WEATHER), decoder.table, options).longest
     engine = RandomEngine(decoder.table.texts, bias=BIASES["never closes"])
@@ -360,7 +360,7 @@ def test_the_end_of_the_context_is_reported(decoder: ToolDecoder) -> None:
         run_tooldec(decoder, [Request([5, *ids], lookup(WEATHER), options)])
 
 
-def test_bad_input(decoder: ToolDecoder) -> None:
+def test_bad_input(decoder: SyntheticDecoder) -> None:
     with pytest.raises(ConfigError, match="unknown form 'json'; known: call, react"):
         run_tooldec(decoder, [], "json")  # type: ignore[arg-type]
     with pytest.raises(PromptError, match="the prompt is empty"):
@@ -396,7 +396,7 @@ def test_together_equals_alone(shape: str, choice: str, form: Form) -> None:
         assert alone.counters.positions == result.counters.positions
 
 
-def test_one_of_many_tools(decoder: ToolDecoder) -> None:
+def test_one_of_many_tools(decoder: SyntheticDecoder) -> None:
     wanted = f"[tool.117(key117={render_value('a, b)]', 'python')}, n=-3), tool.1(key1='')]"
     options = DecodeOptions(format="pythonic")
     [result] = run_tooldec(script(decoder, "\n", wanted), [Request("\n", MANY, options)])

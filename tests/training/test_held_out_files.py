@@ -7,8 +7,8 @@ from tiny_run import RunCommand
 
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd import SGD
-from tooldecoding.formats.call_format import CALL_FORMATS
+from eval.benchmarks.sgd.benchmark import SGD
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from training.evaluation.benchmark_files import CATEGORIES, write
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from training.encoding.encode import CONTEXT, NAME, VALUE, Encoded
+from eval.bench.shapes import CONTEXT
+from training.encoding.encode import NAME, VALUE, Encoded
 
 
 @dataclass(frozen=True)
