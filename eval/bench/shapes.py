@@ -51,8 +51,8 @@ SHAPES: Final[Mapping[str, Shape]] = {
     "llama-7b": _shape("llama", 32_000, 4096, 11_008, 32, 32, 32),  # Llama 2 7B
     "mistral-7b": _shape("mistral", 32_768, 4096, 14_336, 32, 32, 8, sliding_window=None),  # Mistral 7B v0.3
 }
-"""Name -> shape. ``tiny`` costs so little that the time outside of the model shows; the README's figures are those of
-``llama-134m``; the others have the shapes of public models."""
+"""Name -> shape. ``tiny`` costs so little that the time outside of the model shows. The figures in docs/bench.md are of
+``llama-134m``. The others have the shapes of public models."""
 
 
 def random_model(

@@ -4,7 +4,7 @@ from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
-from lookup.values.grammar import ValueGrammar, admits_text
+from lookup.values.grammar import admits_text
 from lookup.values.literal_reader import parse_literal
 from lookup.values.literal_writer import render_json, render_literal, render_quoted
 from lookup.values.notations import RENDERERS, Notation
@@ -62,26 +62,3 @@ def _with_tuples(value: Any, value_type: ValueType) -> Any:
 def render_value(value: Any, notation: Notation) -> str:
     """The literal of ``value``: ``True``, ``'True'`` or ``true`` in python, quoted or json notation."""
     return RENDERERS[notation](value)
-
-
-def admissible(text: str, grammar: ValueGrammar) -> bool:
-    """Whether ``text`` is the beginning of a literal of this grammar (unique keys, all required keys)."""
-    return grammar.possible(text)
-
-
-def admissible_behind(text: str, part: bytes, grammar: ValueGrammar) -> bool:
-    """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
-    return grammar.possible_behind(text, part)
-
-
-def close_literal(text: str, grammar: ValueGrammar) -> str:
-    """A text that completes ``text``, the beginning of a literal. At most ``grammar.longest_closing`` bytes.
-
-    The time is linear in the length of the result, and of ``text`` as far as it is new to the grammar.
-
-    Raises
-    ------
-    LiteralError
-        If ``text`` is not the beginning of a literal of this grammar.
-    """
-    return grammar.close(text)

@@ -72,15 +72,15 @@ def gold_cases(data: Path, limit: int | None = None, seed: int = 0) -> list[Case
     cases = []
     for corpus, read in CORPORA.items():
         entries = list(read(data))
-        for form in CALL_FORMATS.values():
-            rng = random.Random(f"{seed} {corpus} {form.name}")
+        for call_format in CALL_FORMATS.values():
+            rng = random.Random(f"{seed} {corpus} {call_format.name}")
             rng.shuffle(entries)
-            cases += itertools.islice(_cases(entries, form, rng, limit is None), limit)
+            cases += itertools.islice(_cases(entries, call_format, rng, limit is None), limit)
     random.Random(seed).shuffle(cases)
     return cases
 
 
-def _cases(entries: Sequence[Entry], form: CallFormat, rng: random.Random, all_orders: bool) -> Iterator[Case]:
+def _cases(entries: Sequence[Entry], call_format: CallFormat, rng: random.Random, all_orders: bool) -> Iterator[Case]:
     """Calls that stand in many entries, as in SGD, are tried once."""
     seen = set()
     for identifier, documented, calls in entries:
@@ -89,15 +89,15 @@ def _cases(entries: Sequence[Entry], form: CallFormat, rng: random.Random, all_o
             continue
         seen.update((c.name, repr(c.arguments)) for c in new)
         tools = documented.decided("optional")
-        right = [c for c in calls if c.name in tools and is_admitted_call(c, tools[c.name], form)]
-        if form.parallel and len(calls) > 1 and len(right) == len(calls):
+        right = [c for c in calls if c.name in tools and is_admitted_call(c, tools[c.name], call_format)]
+        if call_format.parallel and len(calls) > 1 and len(right) == len(calls):
             ordered = tuple(_ordered(tools[c.name], c) for c in calls)
-            yield Case(identifier, form.name, tools, ordered, rng.choice(PROMPTS), rng.choice(TAILS))
+            yield Case(identifier, call_format.name, tools, ordered, rng.choice(PROMPTS), rng.choice(TAILS))
         for call in right:
             arranged = list(_arrangements(tools[call.name], call, rng)) if call in new else []
             for tool, ordered_call in arranged if all_orders else rng.sample(arranged, min(1, len(arranged))):
                 own = with_tool(tools, tool)
-                yield Case(identifier, form.name, own, (ordered_call,), rng.choice(PROMPTS), rng.choice(TAILS))
+                yield Case(identifier, call_format.name, own, (ordered_call,), rng.choice(PROMPTS), rng.choice(TAILS))
 
 
 def _ordered(tool: ToolSpec, call: Call) -> Call:

@@ -11,7 +11,7 @@ from boundaries.vocabularies import own_tokens
 from boundaries.wanter import Left, Wanter, noise
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import value_grammar
-from lookup.values.literal_values import admissible, read_value, render_value
+from lookup.values.literal_values import read_value, render_value
 from tooldecoding.decoder import Request
 from tooldecoding.errors import ToolDecodingError
 from tooldecoding.formats.call_format import Call, CallFormat
@@ -47,20 +47,21 @@ class Case:
     tail: str = "\n"
 
     @property
-    def form(self) -> CallFormat:
+    def call_format(self) -> CallFormat:
         """The call format itself."""
         return CALL_FORMATS[self.format]
 
     @property
     def text(self) -> str:
         """The calls as the model wants to write them."""
-        return self.form.render(self.calls)
+        return self.call_format.render(self.calls)
 
     @cached_property
     def ends(self) -> list[int]:
         """For each call the bytes that stand behind it, the tail among them."""
         whole = self.text + self.tail
-        first = [self.form.render(self.calls[: n + 1]).removesuffix(self.form.closer) for n in range(len(self.calls))]
+        beginnings = (self.calls[: n + 1] for n in range(len(self.calls)))
+        first = [self.call_format.render(calls).removesuffix(self.call_format.closer) for calls in beginnings]
         return [len(whole.encode()) - len(text.encode()) for text in first]
 
 
@@ -132,7 +133,7 @@ class Judge:
 
     def _wanted(self, case: Case, calls: Sequence[Call]) -> tuple[int, ...] | None:
         """The tokenizer's own tokens; None where those of the prompt, without the last one, do not begin them."""
-        ids = own_tokens(self._decoder, case.prompt + case.form.render(calls) + case.tail)
+        ids = own_tokens(self._decoder, case.prompt + case.call_format.render(calls) + case.tail)
         prompt = self._decoder.tokenizer.encode(case.prompt)
         sure = len(prompt) - 1 or 1
         return ids if ids is not None and list(ids[:sure]) == list(prompt[:sure]) else None
@@ -140,14 +141,14 @@ class Judge:
     def _kind(self, case: Case, result: DecodeResult) -> Kind | None:
         """Candidates are what the model wrote; the result has the same calls with the keys as documented."""
         written = [candidate.text for call in result.calls for candidate in call.candidates]
-        texts = [case.form.render_call(c.name, c.arguments) for c in case.calls]
+        texts = [case.call_format.render_call(c.name, c.arguments) for c in case.calls]
         calls = [(call.voted.name, call.voted.arguments) for call in result.calls]
         same = calls == [(c.name, self._read_back(case, c)) for c in case.calls]
         return None if written == texts and same else "text"
 
     def _read_back(self, case: Case, call: Call) -> dict[str, Any]:
         """Arguments as their literals are read: quoted digits are a number where one is documented."""
-        notation, spec = case.form.notation, case.tools[call.name].parameter
+        notation, spec = case.call_format.notation, case.tools[call.name].parameter
         return {k: read_value(render_value(v, notation), spec(k), notation) for k, v in call.arguments.items()}
 
     def _place(self, wanted: tuple[int, ...], left: Left | None) -> str:
@@ -167,7 +168,7 @@ def longer_calls(case: Case) -> Iterator[tuple[Call, ...]]:
         for spec in tool.optional:
             if spec.name in call.arguments:
                 continue
-            value = sample_value(spec, case.form)
+            value = sample_value(spec, case.call_format)
             if value is MISSING:
                 continue
             pairs = list(call.arguments.items())
@@ -176,29 +177,29 @@ def longer_calls(case: Case) -> Iterator[tuple[Call, ...]]:
                 yield (*case.calls[:number], longer, *case.calls[number + 1 :])
 
 
-def sample_value(spec: ParameterSpec, form: CallFormat) -> Any:
+def sample_value(spec: ParameterSpec, call_format: CallFormat) -> Any:
     """A value that the documentation admits; MISSING if none is at hand."""
     default = () if spec.default is MISSING else (spec.default,)
     for value in (*(spec.enum or ()), *default, *_SAMPLES):
-        if is_admitted(value, spec, form):
+        if is_admitted(value, spec, call_format):
             return value
     return MISSING
 
 
-def is_admitted(value: Any, spec: ParameterSpec, form: CallFormat) -> bool:
+def is_admitted(value: Any, spec: ParameterSpec, call_format: CallFormat) -> bool:
     """Whether the format's literal of a value is one that the documentation admits."""
-    grammar = value_grammar(spec, form.notation)
-    text = render_value(value, form.notation)
-    return grammar.complete(text) and admissible(text, grammar)
+    grammar = value_grammar(spec, call_format.notation)
+    text = render_value(value, call_format.notation)
+    return grammar.complete(text) and grammar.possible(text)
 
 
-def is_admitted_call(call: Call, tool: ToolSpec, form: CallFormat) -> bool:
+def is_admitted_call(call: Call, tool: ToolSpec, call_format: CallFormat) -> bool:
     """Whether a call has all required keys, no unknown one, and admitted values."""
     specs = {p.name: p for p in tool.parameters}
     return (
         all(p.name in call.arguments for p in tool.required)
         and call.arguments.keys() <= specs.keys()
-        and all(is_admitted(value, specs[key], form) for key, value in call.arguments.items())
+        and all(is_admitted(value, specs[key], call_format) for key, value in call.arguments.items())
     )
 
 

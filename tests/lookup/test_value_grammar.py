@@ -12,7 +12,7 @@ from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
 from lookup.parameters.unions import united
 from lookup.values.grammar import ValueGrammar, value_grammar
-from lookup.values.literal_values import admissible, close_literal, read_value, render_value
+from lookup.values.literal_values import read_value, render_value
 from lookup.values.notations import Notation
 from voting import check_value
 
@@ -80,7 +80,7 @@ def test_what_the_grammar_admits_is_a_literal_of_the_type(kind: str, notation: N
         if grammar.complete(text):
             break
     try:
-        text += close_literal(text, grammar)
+        text += grammar.close(text)
         value = read_value(text, spec(kind), notation)
     except LiteralError as error:
         assert "not there yet" in error.expected or "beginning" in error.expected  # a repeated key in a dict
@@ -109,14 +109,14 @@ def test_what_the_grammar_admits_is_a_literal_of_the_type(kind: str, notation: N
 )
 def test_unfinished_literals_can_be_closed(kind: str, notation: Notation, beginning: str) -> None:
     grammar = value_grammar(spec(kind), notation)
-    whole = beginning + close_literal(beginning, grammar)
+    whole = beginning + grammar.close(beginning)
     assert grammar.complete(whole)
     check_value(read_value(whole, spec(kind), notation), spec(kind))
 
 
 def test_text_that_begins_no_literal_cannot_be_closed() -> None:
     with pytest.raises(LiteralError):
-        close_literal("[}", value_grammar(spec("list"), "python"))
+        value_grammar(spec("list"), "python").close("[}")
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_every_beginning_can_be_closed(
     grammar = value_grammar(nested, notation)
     text = grammar.opener
     for piece in data.draw(st.lists(st.sampled_from(PIECES), max_size=30)):
-        if admissible(text + piece, grammar):
+        if grammar.possible(text + piece):
             text += piece
-            whole = text + close_literal(text, grammar)
+            whole = text + grammar.close(text)
             assert grammar.complete(whole)
             check_value(read_value(whole, nested, notation), nested)
 
@@ -236,9 +236,9 @@ def object_of(*keys: str, required: tuple[str, ...] = ()) -> ParameterSpec:
 )  # fmt: skip
 def test_objects_have_their_documented_keys(keys: str, required: str, text: str, possible: bool) -> None:
     spec = object_of(*keys.split(), required=tuple(required.split()))
-    assert admissible(text, value_grammar(spec, "python")) is possible
+    assert value_grammar(spec, "python").possible(text) is possible
     quoted = "'" + text.replace("'", '"')
-    assert admissible(quoted, value_grammar(spec, "quoted")) is possible
+    assert value_grammar(spec, "quoted").possible(quoted) is possible
 
 
 def test_defaults_and_null_are_written_where_they_are_documented() -> None:
@@ -253,7 +253,7 @@ def test_defaults_and_null_are_written_where_they_are_documented() -> None:
 @pytest.mark.parametrize(("notation", "beginning"), [("python", "{'i"), ("python", '{"i'), ("quoted", "'{\"it\\")])
 def test_a_key_that_is_under_way_is_completed(notation: Notation, beginning: str) -> None:
     spec = object_of("it's", required=("it's",))
-    whole = beginning + close_literal(beginning, value_grammar(spec, notation))
+    whole = beginning + value_grammar(spec, notation).close(beginning)
     assert check_value(read_value(whole, spec, notation), spec) == {"it's": 0}
 
 

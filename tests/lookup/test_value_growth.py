@@ -15,7 +15,7 @@ from test_value_grammar import ANY, NOTATIONS, PIECES, TYPES
 from lookup import DocumentationError, extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.values.grammar import value_grammar
-from lookup.values.literal_values import admissible, admissible_behind, close_literal, read_value, render_value
+from lookup.values.literal_values import read_value, render_value
 from lookup.values.notations import Notation
 from voting import check_value
 
@@ -49,7 +49,7 @@ def integers(count: int) -> ParameterSpec:
 
 
 def close(wanted: ParameterSpec, beginning: str, notation: Notation = "python") -> str:
-    return beginning + close_literal(beginning, value_grammar(wanted, notation))
+    return beginning + value_grammar(wanted, notation).close(beginning)
 
 
 @pytest.mark.parametrize("beginning", ["{", "{'key0003': 7, 'k", '{"key0001"'])
@@ -97,7 +97,7 @@ def test_an_enum_of_3000_members_costs_little_a_step(notation: Notation, place: 
     grammar = value_grammar(wanted, notation)
     assert (grammar.choices is not None) == (place == "value")
     for beginning in accumulate(text):
-        assert admissible(beginning, grammar) and not admissible(beginning + "\n", grammar)
+        assert grammar.possible(beginning) and not grammar.possible(beginning + "\n")
         assert steps(lambda b=beginning: grammar.bytes_after(b)) < 20_000  # type: ignore[misc]
     assert grammar.complete(text) and read_value(text, wanted, notation) == value
     assert steps(lambda: read_value(text, wanted, notation)) < 20_000
@@ -126,17 +126,17 @@ def test_first_bytes_are_those_of_the_characters_that_may_follow(
     grammar = value_grammar(spec(value_type, enum=enum), notation)
     text = ""
     for piece in data.draw(st.lists(st.sampled_from([*PIECES, "é"]), max_size=12)):
-        if admissible(text + piece, grammar):
+        if grammar.possible(text + piece):
             text += piece
             some = map(chr, (*range(0x180), 0x4E00, 0x5E74, 0x1F600))
-            characters = [c for c in some if admissible(text + c, grammar)]
+            characters = [c for c in some if grammar.possible(text + c)]
             firsts = {c.encode()[0] for c in characters}
             assert firsts <= grammar.bytes_after(text)
             assert {b for b in grammar.bytes_after(text) if b < 0x80 or 0xC2 <= b < 0xC6} <= firsts
             assert grammar.extendable(text) == bool(characters)
             for part in (b"\xc3", b"\xe5", b"\xe5\xb9"):
                 behind = any(c.encode().startswith(part) for c in characters)
-                assert admissible_behind(text, part, grammar) == behind
+                assert grammar.possible_behind(text, part) == behind
 
 
 def test_a_grammar_is_made_once_for_a_parameter() -> None:
@@ -196,12 +196,12 @@ def test_no_closing_is_longer_than_its_bound(
     notation: Notation, value_type: ValueType, default: Any, data: st.DataObject
 ) -> None:
     grammar = value_grammar(spec(value_type, default=default), notation)
-    assert len(close_literal("", grammar).encode()) == grammar.shortest <= grammar.longest_closing
+    assert len(grammar.close("").encode()) == grammar.shortest <= grammar.longest_closing
     text = grammar.opener
     for piece in data.draw(st.lists(st.sampled_from([*PIECES, "\\u", "d", "8"]), max_size=30)):
-        if admissible(text + piece, grammar):
+        if grammar.possible(text + piece):
             text += piece
-            closed = close_literal(text, grammar)
+            closed = grammar.close(text)
             assert len(closed.encode()) <= grammar.longest_closing
 
 
@@ -230,7 +230,7 @@ def test_what_closing_writes(value_type: ValueType, beginning: str, whole: str) 
 
 def test_the_bound_of_an_object_is_close() -> None:
     grammar = value_grammar(integers(50), "python")
-    assert grammar.longest_closing <= len(close_literal("{", grammar)) + 16
+    assert grammar.longest_closing <= len(grammar.close("{")) + 16
 
 
 def test_a_longer_number_of_an_enum_can_be_written_behind_another_element() -> None:

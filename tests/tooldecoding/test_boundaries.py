@@ -68,7 +68,7 @@ def test_tokens_beyond_the_models_vocabulary_are_never_chosen() -> None:
 
 def test_a_padded_vocabulary() -> None:
     tokenizer = byte_level_tokenizer()
-    model = tiny_model("llama", len(tokenizer) + 400)  # random scores mostly prefer ids that the tokenizer lacks
+    model = tiny_model("llama", len(tokenizer) + 400)  # random logits mostly prefer ids that the tokenizer lacks
     decoder = ToolDecoder(model, tokenizer, max_value_tokens=5)
     assert decoder.table.is_special(len(tokenizer) + 399) and decoder.table.join([len(tokenizer) + 399]) == b""
     assert all(r.valid for r in decoder.decode(PROMPTS, tools=lookup(WEATHER)))

@@ -1,4 +1,4 @@
-"""Law 1: with any scores, a decoded call parses, names a given tool, and carries the right keys and types."""
+"""Law 1: with any logits, a decoded call parses, names a given tool, and carries the right keys and types."""
 
 import json
 from collections.abc import Iterable

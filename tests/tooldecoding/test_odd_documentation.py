@@ -1,4 +1,4 @@
-"""Law 1 on documentation that no corpus has: odd enums, names, keys and types, with random and biased scores."""
+"""Law 1 on documentation that no corpus has: odd enums, names, keys and types, with random and biased logits."""
 
 import random
 from typing import Any

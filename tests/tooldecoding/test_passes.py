@@ -1,4 +1,4 @@
-"""The cost of a call, exactly as the README's formula says, and drafts that change the cost alone."""
+"""The cost of a call, exactly as the formula in docs/costs.md says, and drafts that change the cost alone."""
 
 from dataclasses import replace
 from typing import Any

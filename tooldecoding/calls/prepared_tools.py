@@ -10,10 +10,10 @@ from lookup.errors import DocumentationError
 from lookup.values.grammar import ValueGrammar, value_grammar
 from tooldecoding.calls.name_trie import demand_distinct, name_trie
 from tooldecoding.calls.optional_key_trie import OptionalKeyTries
-from tooldecoding.errors import PromptError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.trie import Trie
+from tooldecoding.tokens.unicode_text import demand_unicode
 
 _LONGEST_CHARACTER = 4
 """Bytes of UTF-8: a value is never cut off inside a character."""
@@ -150,15 +150,3 @@ class Preparations:
 
     def _tools(self) -> int:
         return sum(len(lookup) for lookup, _ in self._kept.values())
-
-
-def demand_unicode(texts: Sequence[str]) -> None:
-    """PromptError for lone surrogates, which JSON can spell and no tokenizer can read."""
-    for text in texts:
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            found = f"{ord(text[error.start]):04X}"
-            raise PromptError(
-                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found} in {text[:40]!r}"
-            ) from None

@@ -12,7 +12,6 @@ import codecs
 from typing import NamedTuple
 
 from lookup.values.grammar import ValueGrammar
-from lookup.values.literal_values import admissible, admissible_behind, close_literal
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.token_table import is_characters
 
@@ -95,7 +94,7 @@ class ValueState:
 
     def cut_off(self) -> str:
         """Close the literal where it stands, and return what is added."""
-        suffix = close_literal(self.text, self._grammar)
+        suffix = self._grammar.close(self.text)
         self.text += suffix
         return suffix
 
@@ -114,7 +113,7 @@ class ValueState:
         if ended is not None:
             return ended
         text = self.text + new
-        if not admissible(text, self._grammar) or (tail and not admissible_behind(text, tail, self._grammar)):
+        if not self._grammar.possible(text) or (tail and not self._grammar.possible_behind(text, tail)):
             return None
         whole = bool(new) and not tail and self._grammar.complete(text) and not self._grammar.extendable(text)
         return Step(new, tail, whole)
@@ -128,7 +127,6 @@ class ValueState:
                 behind[0] in self._first_behind
                 and (last in _LAST_CHARACTERS or last.isalnum())
                 and self._grammar.complete(self.text + new[:split])
-                and admissible(self.text + new[:split], self._grammar)
                 and self._format.may_follow_value(behind)
             ):
                 return Step(new[:split], b"", True)

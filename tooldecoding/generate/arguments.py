@@ -1,8 +1,8 @@
-"""What the caller of ``model.generate`` asked for: held where Tool Decoding can, refused where it cannot.
+"""The arguments that the caller of ``model.generate`` gave: Tool Decoding obeys or refuses each of them.
 
-``generate`` hands a custom method one configuration, in which the caller's words and the defaults of the model's folder
-are one, and neither streamer nor assistant. So the arguments are read where they stand: in the frame of ``generate``
-that is calling. What the folder alone sets (``do_sample``, ``temperature``, …) is not asked for, and plays no part.
+``generate`` passes a custom method one configuration, which mixes the caller's arguments with defaults of the model's
+folder, and neither streamer nor assistant. So the arguments are read from the calling frame of ``generate``. Settings
+that only the folder makes (``do_sample``, ``temperature``, …) are not arguments and have no effect.
 """
 
 import inspect
@@ -22,7 +22,7 @@ _NAMED = set(inspect.signature(GenerationMixin.generate).parameters) - {"self", 
 _HELD = {
     *("inputs", "input_ids", "attention_mask", "custom_generate", "streamer", "tokenizer"),
     *("max_new_tokens", "max_length", "eos_token_id", "pad_token_id", "return_dict_in_generate"),
-    *("bos_token_id", "transformers_version"),  # of no meaning where there is a prompt
+    *("bos_token_id", "transformers_version"),  # no meaning with a prompt
 }
 _SAMPLING = "calls are decoded greedily; leave it out, or pass do_sample=False"
 _ROWS = "there is one voted call a prompt; pass 1; order_limit of tool_decoding says how many orders vote"
@@ -67,19 +67,19 @@ _CHANGES_NOTHING: Mapping[str, tuple[Any, ...]] = {
     "forced_bos_token_id": (),
     "forced_eos_token_id": (),
 }
-"""Values with which ``generate`` would do what it does without them; of what is not here: False, 0 and 1."""
+"""Values that do not change what ``generate`` does. For arguments that are not listed: False, 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the caller of ``generate`` said.
+    """The arguments of the caller of ``generate``.
 
     Attributes
     ----------
     arguments : mapping
-        Its arguments by name, those within a ``GenerationConfig`` left out.
+        Arguments by name, without those of a ``GenerationConfig``.
     default_length : bool
-        Whether neither the caller nor the model's folder said how long the text may be.
+        Whether neither the caller nor the model's folder limits the length of the text.
     """
 
     arguments: Mapping[str, Any]
@@ -87,7 +87,7 @@ class Asked:
 
 
 def asked_of_generate(model: PreTrainedModel) -> Asked:
-    """The arguments of the ``model.generate`` that is calling; none where none is."""
+    """Return the arguments of the calling ``model.generate``; no arguments if it is not the caller."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         given = frame.f_locals if frame.f_code is _GENERATE else {}
@@ -99,7 +99,7 @@ def asked_of_generate(model: PreTrainedModel) -> Asked:
 
 
 def refuse_unheld(asked: Asked, config: GenerationConfig, model: PreTrainedModel) -> None:
-    """Refuse what was asked of ``generate`` and is not going to happen.
+    """Refuse arguments of ``generate`` that Tool Decoding cannot obey.
 
     Raises
     ------
@@ -117,8 +117,8 @@ def _asked_for(asked: Asked, config: GenerationConfig, own: GenerationConfig) ->
     yield from ((name, value) for name, value in asked.arguments.items() if name not in _HELD)
     for name, value in sorted(vars(config).items(), reverse=True):  # min_length follows from min_new_tokens
         if not name.startswith("_") and name not in _HELD and value != getattr(own, name, None):
-            yield name, value  # of a GenerationConfig that was handed to generate
-    for name in ("num_beams", "num_return_sequences"):  # also of the model's folder: generate has multiplied the rows
+            yield name, value  # from a GenerationConfig that was passed to generate
+    for name in ("num_beams", "num_return_sequences"):  # from the model's folder too: generate has multiplied the rows
         yield name, getattr(config, name, None)
 
 
@@ -131,14 +131,14 @@ def _changes_nothing(name: str, value: Any) -> bool:
 
 
 class Limit(NamedTuple):
-    """Most tokens that may be written behind each prompt, and the words that say so."""
+    """The most tokens that may follow each prompt, and the argument that says so."""
 
     tokens: int
     said: str
 
 
 def most_tokens(asked: Asked, config: GenerationConfig, width: int) -> Limit | None:
-    """The limit behind prompts of ``width`` tokens, whether the caller or the model's folder sets it; None for none."""
+    """Return the limit for prompts of ``width`` tokens; None if nobody sets one."""
     if config.max_new_tokens is not None:
         return Limit(int(config.max_new_tokens), f"max_new_tokens={config.max_new_tokens}")
     if config.max_length is None or asked.default_length:

@@ -20,7 +20,7 @@ from tooldecoding.result import DecodeResult
 
 @dataclass
 class ToolDecodingOutput(ModelOutput):
-    """What ``generate`` returns with ``return_dict_in_generate=True``.
+    """The output of ``generate`` with ``return_dict_in_generate=True``.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class ToolDecodingOutput(ModelOutput):
 
 
 class ToolDecodingMethod:
-    """What ``tool_decoding`` returns, to be given to ``generate`` as ``custom_generate``."""
+    """The decoding method that ``tool_decoding`` makes, for ``generate(…, custom_generate=…)``."""
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class ToolDecodingMethod:
         generation_config: GenerationConfig | None = None,
         **model_kwargs: Any,
     ) -> torch.Tensor | ToolDecodingOutput:
-        """Decode; ``generate`` calls this.
+        """Decode. ``generate`` calls this.
 
         Raises
         ------
         ToolDecodingError
-            As ``ToolDecoder.run``; a ConfigError for what was asked of ``generate`` and cannot be held.
+            As ``ToolDecoder.run``; ConfigError for an argument of ``generate`` that is not supported.
         """
         asked = asked_of_generate(model)
         config = GenerationConfig() if generation_config is None else generation_config
@@ -74,12 +74,12 @@ class ToolDecodingMethod:
         streamer = self._streamer if own is None else own
         with ExitStack() as stack:
             if streamer is not None:
-                stack.callback(streamer.end)  # also after an error: somebody may wait for it
+                stack.callback(streamer.end)  # after an error too: a reader may wait for it
             refuse_unheld(asked, config, model)
             if streamer is not None and len(input_ids) > 1:
                 raise ConfigError(f"a streamer takes one prompt, got {len(input_ids)}; give one, or leave it out")
             if streamer is not None and own is None:
-                streamer.put(input_ids.cpu())  # generate gives the prompt to its own one
+                streamer.put(input_ids.cpu())  # generate sends the prompt to a streamer of its own
             stack.enter_context(_evaluating(model))
             rows = _unpadded(input_ids, model_kwargs.get("attention_mask"))
             limit = most_tokens(asked, config, input_ids.shape[1])
@@ -94,7 +94,7 @@ class ToolDecodingMethod:
         return sequences
 
     def clear(self) -> None:
-        """Forget the prompts of all models, where ``prompt_cache_mb`` keeps any."""
+        """Clear the prefix caches of all models."""
         for decoder in self._decoders:
             decoder.prompt_cache.clear()
 
@@ -109,7 +109,7 @@ class ToolDecodingMethod:
         return decoder.run([Request(row, self._lookup, options) for row in rows])
 
     def _decoder(self, model: PreTrainedModel) -> ToolDecoder:
-        """The model's decoder, which lives as long as the model and this method both do."""
+        """Return the model's decoder. It lives as long as both the model and this method."""
         kept = vars(model).get("_tool_decoders")
         if not isinstance(kept, _Decoders):
             kept = _Decoders()
@@ -123,7 +123,7 @@ class ToolDecodingMethod:
         return decoder
 
     def _padded(self, written: Sequence[list[int]], config: GenerationConfig) -> torch.Tensor:
-        """Shape (batch, longest), filled up on the right."""
+        """Return shape (batch, longest), padded on the right."""
         pads = (config.pad_token_id, self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, 0)
         pad = next(p for p in pads if p is not None)
         width = max(map(len, written))
@@ -131,13 +131,13 @@ class ToolDecodingMethod:
 
 
 class _Decoders(WeakKeyDictionary[ToolDecodingMethod, ToolDecoder]):
-    """The decoders of one model, kept on the model: they refer to it, and so must not outlive it elsewhere."""
+    """The decoders of one model. They are stored on the model, because they refer to it and must not outlive it."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Decoders":
         return _Decoders()
 
     def __reduce__(self) -> tuple[type, tuple[()]]:
-        return dict, ()  # a saved model takes none along
+        return dict, ()  # a saved model has no decoders
 
 
 def tool_decoding(
@@ -149,28 +149,28 @@ def tool_decoding(
     prompt_cache_mb: int = 0,
     **fields: Any,
 ) -> ToolDecodingMethod:
-    """A method for ``model.generate(**inputs, custom_generate=tool_decoding(tokenizer, tools))``.
+    """Return a method for ``model.generate(**inputs, custom_generate=tool_decoding(tokenizer, tools))``.
 
-    ``generate`` hands no tokenizer to a custom method, so it is bound here. What is asked of ``generate`` is held or
-    refused, see the table in the README; what only the model's ``generation_config.json`` sets, such as sampling, plays
-    no part. The model's modes (``train``, ``eval``) are afterwards what they were.
+    ``generate`` passes no tokenizer to a custom method, so it is bound here. Arguments of ``generate`` are obeyed or
+    refused (docs/transformers-generate.md has the table). Settings that only the model's ``generation_config.json``
+    makes, such as sampling, have no effect. The model's mode (``train`` or ``eval``) is restored afterwards.
 
     Parameters
     ----------
     tools : documentation text, parsed documentation, or LookupDictionary
     streamer : BaseStreamer, optional
-        As ``streamer`` of ``generate``: the prompt, then the tokens one by one once the call is voted, then the end.
+        As in ``generate``: it gets the prompt, then the tokens one by one after the vote, then the end.
     prompt_cache_mb : int
-        Most memory, in MiB, for KV caches of former prompts, by default none: ``generate`` is called during training,
-        and weights that are written through ``.data`` change unseen. ``clear()`` of the method forgets them.
+        Most memory, in MiB, for KV caches of former prompts. None by default: ``generate`` may be called during
+        training, and changes of weights through ``.data`` go unnoticed. ``clear()`` of the method clears the cache.
     **fields
         Fields of ``DecodeOptions``.
 
     Returns
     -------
     ToolDecodingMethod
-        Gives sequences of shape (batch, length), or ``ToolDecodingOutput`` where ``generate`` was asked
-        for a dictionary. Left and right padding of the prompts is left out of the decode.
+        Returns sequences of shape (batch, length), or ``ToolDecodingOutput`` with ``return_dict_in_generate``.
+        Padding of the prompts, left or right, is ignored.
     """
     options = changed(DecodeOptions(), fields)
     return ToolDecodingMethod(tokenizer, tools, strategy, options, streamer, prompt_cache_mb)
@@ -178,7 +178,7 @@ def tool_decoding(
 
 @contextmanager
 def _evaluating(model: PreTrainedModel) -> Iterator[None]:
-    """Inside the block all modules are in evaluation mode; then each is in the mode that it was in."""
+    """Set all modules to evaluation mode inside the block; restore each module's mode after it."""
     training = [module for module in model.modules() if module.training]
     model.eval()
     try:
@@ -197,12 +197,12 @@ def _unpadded(input_ids: torch.Tensor, attention_mask: torch.Tensor | None) -> l
 
 
 def _within(results: Sequence[DecodeResult], limit: Limit | None) -> list[list[int]]:
-    """The tokens of each result; text without a call is cut at the limit, as ``generate`` does it.
+    """Return the tokens of each result. Text without a call is cut at the limit, as ``generate`` does.
 
     Raises
     ------
     ConfigError
-        If a call goes beyond the limit: cut off it is none.
+        If a call exceeds the limit: a call that is cut off is invalid.
     """
     for number, result in enumerate(results):
         if limit and result.calls and len(result.token_ids) > limit.tokens:
@@ -215,7 +215,7 @@ def _within(results: Sequence[DecodeResult], limit: Limit | None) -> list[list[i
 
 
 def _demand_special_ends(asked: Any, own: Any, decoder: ToolDecoder) -> None:
-    """Refuse ends of sequence that are tokens of text: free text ends at any special token, a call with its format."""
+    """Refuse end-of-sequence ids of ordinary tokens: text ends at any special token, a call where its format ends."""
     ends, known = ([] if ids is None else torch.as_tensor(ids).flatten().tolist() for ids in (asked, own))
     for token in ends:
         if token not in known and not decoder.table.is_special(token):

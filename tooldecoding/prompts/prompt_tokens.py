@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.calls.prepared_tools import demand_unicode
 from tooldecoding.errors import PromptError
 from tooldecoding.prompts.prompts import chat_prompt
 from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.unicode_text import demand_unicode
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, Any]]
 """A text for the model, its token ids, or messages for the tokenizer's chat template."""

@@ -1,8 +1,8 @@
-"""The likeliest token that may be written next, found without a look at every token.
+"""Finds the likeliest token that may come next without checking every token.
 
-Tokens lie sorted by their bytes, so those that begin alike are neighbours. The search keeps a few stretches of them
-and asks for the likeliest token of the best stretch. Where it is refused, all tokens are left out that share the
-shortest beginning which is refused: one refusal rules out a group.
+Tokens are sorted by their bytes, so tokens with the same beginning are neighbours. The search keeps ranges of tokens
+and checks the likeliest token of the best range. If it is refused, all tokens that share its shortest refused
+beginning are dropped: one refusal rules out a group.
 """
 
 import heapq
@@ -12,59 +12,59 @@ from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.token_table import TokenTable
 
 _BLIND = 8
-"""So many tokens are refused before it is asked which bytes can come first at all."""
+"""After this many refused tokens, the search drops all tokens whose first byte is impossible."""
 
 
 class Accept(Protocol):
-    """Which text may be written next."""
+    """Decides which text may come next."""
 
     def __call__(self, piece: bytes) -> object | None:
-        """Anything but None if ``piece``, which is not empty, may be written; its beginnings may be, too, then."""
+        """Return None if a piece, never empty, is refused. The beginnings of an accepted piece are accepted."""
 
     def first_bytes(self) -> frozenset[int]:
-        """Bytes that such a piece can begin with; maybe others beside."""
+        """Return the first bytes of accepted pieces, possibly with some others."""
 
 
 class Anything:
     """Accepts every text."""
 
     def __call__(self, piece: bytes) -> bytes:
-        """The piece."""
+        """Return the piece."""
         return piece
 
     def first_bytes(self) -> frozenset[int]:
-        """All bytes."""
+        """Return all bytes."""
         return frozenset(range(256))
 
 
-def likeliest(scores: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> int | None:
-    """The likeliest token that writes a part of ``pending``, or all of it and an accepted piece; None if there is none.
+def likeliest(logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> int | None:
+    """Return the likeliest token that writes a part of ``pending``, or all of it and an accepted piece.
 
-    Among equally likely ones any.
+    None if there is no such token. Ties are broken arbitrarily.
     """
-    best, skip = scores.best, len(pending)
+    best, skip = logits.best, len(pending)
     text = table.texts[best]
     if text and (pending.startswith(text) or (text.startswith(pending) and accept(text[skip:]) is not None)):
         return best
     beginnings = table.beginnings(pending)
-    inside = max(beginnings, key=lambda token: scores.values[token], default=None)
-    beyond = _Search(scores, accept, table, pending).run()
+    inside = max(beginnings, key=lambda token: logits.values[token], default=None)
+    beyond = _Search(logits, accept, table, pending).run()
     if inside is None or beyond is None:
         return inside if beyond is None else beyond
-    return inside if scores.values[inside] >= scores.values[beyond] else beyond
+    return inside if logits.values[inside] >= logits.values[beyond] else beyond
 
 
 class _Search:
-    """The search among tokens that go beyond ``pending``."""
+    """Searches the tokens that go beyond ``pending``."""
 
-    def __init__(self, scores: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> None:
+    def __init__(self, logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> None:
         self._accept = accept
         self._table = table
         self._pending = pending
         self._first, self._last = table.stretch(pending)
         while self._first < self._last and len(table.sorted_texts[self._first]) == len(pending):
             self._first += 1  # the pending text itself
-        self._values = scores.values[table.sorted_ids[self._first : self._last]]
+        self._values = logits.values[table.sorted_ids[self._first : self._last]]
         self._stretches: list[tuple[float, int, int, int]] = []
 
     def run(self) -> int | None:
@@ -84,14 +84,14 @@ class _Search:
         return None
 
     def _keep(self, start: int, end: int) -> None:
-        """Search a stretch, too."""
+        """Add a range to the search."""
         if start < end:
             values = self._values[start - self._first : end - self._first]
             place = int(values.argmax())
             heapq.heappush(self._stretches, (-float(values[place]), start + place, start, end))
 
     def _refused_beginning(self, piece: bytes) -> bytes:
-        """The shortest beginning of a refused piece that is refused, too."""
+        """Return the shortest beginning of a refused piece that is refused as well."""
         accepted, refused = 0, len(piece)
         while refused - accepted > 1:
             middle = (accepted + refused) // 2
@@ -102,7 +102,7 @@ class _Search:
         return piece[:refused]
 
     def _keep_possible(self) -> None:
-        """Leave out all tokens whose first byte cannot come next."""
+        """Drop all tokens whose first byte cannot come next."""
         stretches, self._stretches = self._stretches, []
         possible = [self._table.stretch(self._pending + bytes([byte])) for byte in self._accept.first_bytes()]
         for _, _, start, end in stretches:

@@ -1,15 +1,13 @@
-"""Pending text: what is determined, while its tokens are not.
+"""Pending text: its bytes are determined, its tokens are not. This page explains token boundaries.
 
-The page about token boundaries.
+**The problem.** A call is one string of bytes. Some parts are injected (keys, punctuation), others come from the model
+(values, choices). The tokenizer ignores these borders: it writes ``='`` or ``')]`` as one token, and the model was
+trained on that. If tokens ended where injected text ends, the model would see token sequences that it never saw in
+training, and would write worse values. If a choice were offered as the tokens of isolated words, the token that the
+model wants could be missing.
 
-**The fault that is avoided.** A call is one string of bytes. Parts of it are injected (keys, punctuation), parts are
-the model's (values, choices). The tokenizer knows no such parts: it writes ``='`` or ``')]`` as one token where its
-merges say so, and the model was trained on that. If injected text were cut into tokens where it ends, the model would
-see sequences that never occur, and would write worse values; and if a choice were offered in the tokens of isolated
-words, the token that the model wants would be missing.
-
-**The rule.** What is determined is kept as bytes. A token is *settled* (it becomes part of the sequence that the model
-has read) only when every permitted continuation has it, or when the model itself has chosen it::
+**The rule.** Determined text is kept as bytes. A token is *settled* (becomes part of the sequence that the model has
+read) only if every permitted continuation begins with it, or if the model chose it::
 
     settled tokens       │ pending bytes       │ what may follow: a language of bytes
     [ Get Weather ( city │ = '                 │ any text, then ' and the next key
@@ -20,15 +18,15 @@ has read) only when every permitted continuation has it, or when the model itsel
 
 Three things happen with pending bytes:
 
-1. They grow: text is injected behind them (``write``), or the model ends a value or picks an alternative, whose bytes
-   are then determined, though the token by which it said so may be longer (``')]``) and is not settled.
-2. Their first tokens become sure. A token of the whole text that reaches beyond the pending bytes begins at some place
-   in them; byte-pair encoding writes what stands before that place as if nothing followed. Only few places can be
-   the beginning of such a token (its text must go on from there in the vocabulary), and the tokens that are the same
-   for all of them are sure: they are *forced*, and cost no decision (``sure``).
-3. At what is left, the model decides: a token that writes a beginning of the bytes is settled and the rest stays
-   pending; one that goes beyond them decides what comes next. The tokenizer's own tokens of the pending bytes are
-   fed along with the settled ones (*tried*, see ``Branch``), so that scores stand ready behind them, too: where the
+1. They grow. Text is injected behind them (``write``), or the model ends a value or chooses a text. Its bytes are then
+   determined, but the token that showed this may be longer (``')]``) and is not settled.
+2. Their first tokens become sure. A token that reaches beyond the pending bytes begins at some place inside them.
+   Byte-pair encoding writes the text before that place as if nothing followed. Only few places can begin such a token,
+   because the vocabulary must have a longer token there. Tokens that are the same for all these places are sure: they
+   are *forced* and need no decision (``sure``).
+3. The model decides about the rest. A token that writes a beginning of the bytes is settled, and the rest stays
+   pending. A token that goes beyond them decides what comes next. The tokenizer's own tokens of the pending bytes are
+   fed along with the settled ones (*tried*, see ``Branch``), so that logits stand ready behind them, too: where the
    model agrees with its tokenizer, what is determined costs no forward pass of its own.
 
 Choices among names, optional keys, enum members and ends are languages of bytes in the same way (``choices``), values
@@ -54,33 +52,33 @@ _CONTEXT_BYTES = 128
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Determined bytes behind settled tokens.
+    """Determined bytes behind the settled tokens.
 
     Attributes
     ----------
     context : bytes
         The end of the settled text.
     text : bytes
-        What is determined behind it.
+        The determined text behind it.
     """
 
     context: bytes
     text: bytes = b""
 
     def plus(self, text: bytes) -> "Pending":
-        """With more determined text."""
+        """Return this with more determined text."""
         return Pending(self.context, self.text + text)
 
     def behind(self, token: bytes) -> "Pending":
-        """What is left when a token of this text is settled, which may go beyond the pending bytes."""
+        """Return what is pending after a token with this text is settled. The token may go beyond the pending bytes."""
         return Pending((self.context + token)[-_CONTEXT_BYTES:], self.text[len(token) :])
 
     def sure(self, table: TokenTable, shared: bytes = b"") -> tuple[int, ...]:
-        """The first tokens that all continuations have, which all begin with ``shared``."""
+        """Return the first tokens of every continuation, given that all continuations begin with ``shared``."""
         return table.sure_after(self.context, self.text + shared)
 
     def tokens(self, table: TokenTable, expected: bytes = b"") -> tuple[int, ...]:
-        """The tokenizer's own tokens of the pending text, as it stands or with what is expected behind it.
+        """Return the tokenizer's tokens of the pending text, with the text that is expected behind it.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The text of every token, and tokenising text as it continues other text."""
+"""The text of every token, and the tokens of a text that continues other text."""
 
 import bisect
 from collections.abc import Callable, Sequence
@@ -18,27 +18,27 @@ _SAMPLE = "Name(key='a value', n=1)"
 
 
 class TokenTable:
-    """Token ids <-> bytes for one tokenizer (byte-level BPE, or SentencePiece with or without byte fallback).
+    """Maps token ids to bytes and back, for byte-level BPE and SentencePiece (with or without byte fallback).
 
     Parameters
     ----------
     tokenizer : PreTrainedTokenizerBase
     vocabulary : int, optional
-        Number of the model's logits; tokens from there on cannot be chosen.
+        The number of the model's logits. Tokens with larger ids cannot be chosen.
 
     Attributes
     ----------
     texts : list of (bytes or None)
-        Text of each id as UTF-8 bytes, possibly a part of a character; ``None`` for special tokens.
+        The text of each id in UTF-8, possibly a part of a character. ``None`` for special tokens.
     sorted_texts : list of bytes
-        The texts of all tokens that have one, sorted.
+        The sorted texts of all tokens that are not special.
     sorted_ids : ndarray of int64
         Their ids.
 
     Raises
     ------
     TokenizerError
-        If the texts of tokens do not join to the text that they were made from.
+        If the texts of a sample's tokens do not add up to the sample.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, vocabulary: int | None = None) -> None:
@@ -67,7 +67,7 @@ class TokenTable:
         self.beginnings = lru_cache(maxsize=4096)(self._find_beginnings)
 
     def _find_stretch(self, prefix: bytes) -> tuple[int, int]:
-        """Where in ``sorted_texts`` the tokens stand whose text begins with ``prefix``: start and end."""
+        """Return the range in ``sorted_texts`` of the tokens that begin with ``prefix``: start and end."""
         low = bisect.bisect_left(self.sorted_texts, prefix)
         first_behind = prefix.rstrip(b"\xff")
         if not first_behind:
@@ -75,7 +75,7 @@ class TokenTable:
         return low, bisect.bisect_left(self.sorted_texts, first_behind[:-1] + bytes([first_behind[-1] + 1]), low)
 
     def _find_beginnings(self, text: bytes) -> list[int]:
-        """Ids of the tokens that write the first bytes of ``text``, or all of it."""
+        """Return the ids of the tokens that are a beginning of ``text``, or all of it."""
         found: list[int] = []
         for size in range(1, min(len(text), self._longest) + 1):
             low, high = self.stretch(text[:size])
@@ -87,18 +87,18 @@ class TokenTable:
         return found
 
     def join(self, ids: Sequence[int]) -> bytes:
-        """The text of several tokens; special tokens write nothing."""
+        """Return the text of tokens. Special tokens have no text."""
         return b"".join(self.texts[i] or b"" for i in ids)
 
     def is_special(self, token: int) -> bool:
-        """Whether a token has no text of its own (end of sequence, padding, ids beyond the vocabulary)."""
+        """Whether a token has no text (end of sequence, padding, ids beyond the vocabulary)."""
         return token >= len(self.texts) or self.texts[token] is None
 
     def encode_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
-        """Tokens of ``text`` as the tokenizer writes it behind ``context``.
+        """Return the tokens of ``text`` as the tokenizer writes it behind ``context``.
 
-        No token of the result reaches into ``context``. Where either begins or ends inside a character, the
-        longest tokens that fit are taken.
+        No token reaches into ``context``. If either text begins or ends inside a character, the longest tokens that
+        fit are taken.
 
         Raises
         ------
@@ -110,10 +110,10 @@ class TokenTable:
         return self._encode_after(_tail(context), text.decode())
 
     def sure_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
-        """The first tokens of ``text``, as far as they are the tokenizer's own whatever is going to follow it.
+        """Return the first tokens of ``text`` that the tokenizer writes whatever text follows.
 
-        A token of the whole that reaches beyond ``text`` begins somewhere in it, and byte-pair encoding writes what
-        stands before that place as if nothing followed. So the tokens are sure that are the same for all such places.
+        A token that reaches beyond ``text`` begins at some place inside it. Byte-pair encoding writes the text before
+        that place as if nothing followed. So a token is sure if it is the same for every such place.
         """
         if not is_characters(text):
             return ()
@@ -156,7 +156,7 @@ class TokenTable:
         return self._longest_matches(wanted)
 
     def _longest_matches(self, wanted: bytes) -> tuple[int, ...]:
-        """Fallback where the tokenizer rewrites the text or merges it with anything before it."""
+        """Return greedy longest matches, for tokenizers that rewrite the text or merge it with any text before it."""
         ids: list[int] = []
         start = 0
         while start < len(wanted):
@@ -181,17 +181,17 @@ class TokenTable:
 
 
 def _tail(context: bytes) -> str:
-    """The end of a context, by which text behind it is tokenised."""
+    """Return the end of a context: the part that can change the tokens behind it."""
     return context[-4 * _CONTEXT_CHARACTERS :].decode(errors="ignore")[-_CONTEXT_CHARACTERS:]
 
 
 def _same(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many first tokens two sequences share."""
+    """Return the length of the common beginning of two token sequences."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def is_characters(text: bytes) -> bool:
-    """Whether bytes are whole UTF-8 characters."""
+    """Whether the bytes are complete UTF-8 characters."""
     try:
         text.decode()
     except UnicodeDecodeError:

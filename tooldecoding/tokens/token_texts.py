@@ -9,12 +9,12 @@ import numpy as np
 from transformers import PreTrainedTokenizerBase
 
 _FOREIGN: Final = 256
-"""Stands for a character that is no stand-in of a byte."""
+"""Marks a character that does not represent a byte."""
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
 def token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
-    """Text of each id, possibly a part of a character; ``None`` for special tokens and ids without a token."""
+    """Return the text of each id, possibly a part of a character; ``None`` for special tokens and unused ids."""
     mistral = getattr(getattr(tokenizer, "tokenizer", None), "instruct_tokenizer", None)
     if mistral is not None:
         return _mistral_texts(mistral.tokenizer)
@@ -29,7 +29,7 @@ def token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
 
 
 def _byte_level_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
-    """All at once, since a vocabulary has a million characters; a piece with a foreign character stands for itself."""
+    """Convert all pieces at once, since a vocabulary has a million characters. Other pieces are plain text."""
     alphabet = _byte_alphabet()
     byte_of = np.full(max(map(ord, alphabet)) + 2, _FOREIGN, dtype=np.uint16)
     for character, byte in alphabet.items():
@@ -53,7 +53,7 @@ def _sentencepiece_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
 
 
 def _mistral_texts(tokenizer: Any) -> list[bytes | None]:
-    """Of mistral-common, which transformers takes for Mistral's own folders; tokens are bytes or SentencePiece's."""
+    """Return the texts of a mistral-common tokenizer, which transformers loads for Mistral's own model folders."""
     special = tokenizer.special_ids | {tokenizer.unk_id}  # SentencePiece does not count the unknown one among them
     ids = range(tokenizer.n_words)
     if hasattr(tokenizer, "id_to_byte_piece"):
@@ -69,7 +69,7 @@ def _is_byte_level(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[str | No
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """The printable stand-ins of byte-level BPE (GPT-2): printable Latin-1 stands for itself, the rest from 256 on."""
+    """Return GPT-2's mapping of characters to bytes: printable Latin-1 maps to itself, other bytes to 256 and up."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [b for b in range(256) if b not in printable]
     return {chr(b): b for b in printable} | {chr(256 + n): b for n, b in enumerate(others)}

@@ -1,4 +1,4 @@
-"""A choice among texts, as a language of bytes: which tokens may come next, whatever their boundaries."""
+"""A trie of texts, kept as a sorted list and walked byte by byte, so that token boundaries do not matter."""
 
 import bisect
 from collections.abc import Iterator, Sequence
@@ -10,18 +10,18 @@ from tooldecoding.engines.logits import Tokens
 from tooldecoding.tokens.token_table import TokenTable
 
 _KEPT = 1024
-"""Sets of tokens that are remembered."""
+"""The number of token sets that are cached."""
 
 
 class TrieNode(NamedTuple):
-    """The alternatives that are still possible.
+    """A node of the trie: the texts that are still possible.
 
     Attributes
     ----------
     start, end : int
-        Where they stand among all, sorted.
+        Their range in the sorted list.
     written : int
-        Bytes of them that are written.
+        The number of their bytes that are written.
     """
 
     start: int
@@ -30,12 +30,12 @@ class TrieNode(NamedTuple):
 
     @property
     def left(self) -> int:
-        """How many alternatives are open."""
+        """How many texts are still possible."""
         return self.end - self.start
 
 
 class Trie:
-    """Texts to choose among, none of which is the beginning of another.
+    """The texts that the model may choose among. No text is the beginning of another.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ class Trie:
         self.all = TrieNode(0, len(pairs), 0)
 
     def covered(self, written: bytes) -> TrieNode | None:
-        """The one text that ``written`` begins with, all of it written; None if it begins with none."""
+        """Return the node of the text that ``written`` begins with; None if there is no such text."""
         start = bisect.bisect_right(self._texts, written) - 1  # none begins another: the greatest one up to it
         if start < 0 or not written.startswith(self._texts[start]):
             return None
         return TrieNode(start, start + 1, len(self._texts[start]))
 
     def expected(self, written: bytes) -> bytes:
-        """What all texts that begin with ``written`` go on with; empty if there is none."""
+        """Return the bytes that all texts that begin with ``written`` have next; empty if there is no such text."""
         place = self.all
         for size in range(len(written)):
             place = self._next(place, written[size : size + 1])
@@ -69,15 +69,15 @@ class Trie:
         return self.rest(place) if place.left == 1 else self.shared(place)
 
     def number(self, place: TrieNode) -> int:
-        """Which text the first open alternative is, in the sequence in which they were given."""
+        """Return the number of the node's first text, as the texts were given."""
         return self._numbers[place.start]
 
     def rest(self, place: TrieNode) -> bytes:
-        """What is still to be written of the first open alternative."""
+        """Return the bytes of the node's first text that are not written yet."""
         return self._texts[place.start][place.written :]
 
     def shared(self, place: TrieNode) -> bytes:
-        """What is still to be written of all open alternatives, several, up to the character in which they part."""
+        """Return the unwritten bytes that the texts of a node share, up to the character where they differ."""
         first, last = self._texts[place.start], self._texts[place.end - 1]  # sorted, so that the others lie between
         size = next(i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
         while first[size] & 0xC0 == 0x80 or last[size] & 0xC0 == 0x80:
@@ -85,7 +85,7 @@ class Trie:
         return first[place.written : size]
 
     def narrowed(self, place: TrieNode, piece: bytes) -> TrieNode:
-        """The alternatives that go on with ``piece``, or the one that ``piece`` writes whole and goes beyond."""
+        """Return the node behind ``piece``. A piece may complete a text and go beyond its end."""
         for size in range(1, len(piece) + 1):
             if len(self._texts[place.start]) == place.written:
                 break
@@ -93,9 +93,9 @@ class Trie:
         return place
 
     def tokens(self, pending: bytes, place: TrieNode) -> Tokens:
-        """Ids, ascending, of the tokens that write a part of ``pending``, or all of it and go on with an alternative.
+        """Return the ids, ascending, of the tokens that write a part of ``pending``, or all of it and a part of a text.
 
-        A token may go beyond the end of an alternative: whatever follows there, it speaks for it.
+        A token may go beyond the end of a text. It then counts as a choice of this text.
         """
         key = pending, place
         known = self._known.get(key)
@@ -108,7 +108,7 @@ class Trie:
         return known
 
     def _stretches(self, text: bytes, place: TrieNode) -> Iterator[tuple[int, int]]:
-        """Stretches of the table's sorted texts, of the tokens that go on behind ``text`` with an open alternative."""
+        """Yield the ranges of the table's sorted texts that continue ``text`` with a text of the node."""
         for byte in self._next_bytes(place):
             longer, narrower = text + byte, self._next(place, byte)
             low, high = self._table.stretch(longer)
@@ -125,7 +125,7 @@ class Trie:
                 yield from self._stretches(longer, narrower)
 
     def _next_bytes(self, place: TrieNode) -> Iterator[bytes]:
-        """The bytes that open alternatives go on with."""
+        """Yield the next bytes of the node's texts."""
         start = place.start
         while start < place.end:
             byte = self._texts[start][place.written : place.written + 1]
@@ -133,7 +133,7 @@ class Trie:
             start = self._next(TrieNode(start, place.end, place.written), byte).end
 
     def _next(self, place: TrieNode, byte: bytes) -> TrieNode:
-        """The open alternatives that go on with a byte."""
+        """Return the child node for a byte."""
         start, end, written = place
         before = self._texts[start][:written]
         start = bisect.bisect_left(self._texts, before + byte, start, end)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
-from lookup.values.literal_values import admissible, admissible_behind, read_value
+from lookup.values.literal_values import read_value
 from tooldecoding.calls.value_end import completable
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.tooldec.text_trie import TextTrie
@@ -67,7 +67,7 @@ class Value:
     @property
     def ended(self) -> bool:
         """Whether the value is whole and cannot be longer."""
-        whole = not self.tail and self.grammar.complete(self.text) and admissible(self.text, self.grammar)
+        whole = not self.tail and self.grammar.complete(self.text)
         return whole and not self.grammar.extendable(self.text)
 
 
@@ -161,7 +161,7 @@ class CallMachine:
         except UnicodeDecodeError:
             return None
         tail, text, grammar = decoder.getstate()[0], value.text + new, value.grammar
-        if admissible(text, grammar) and (not tail or (completable(tail) and admissible_behind(text, tail, grammar))):
+        if grammar.possible(text) and (not tail or (completable(tail) and grammar.possible_behind(text, tail))):
             return replace(value, text=text, tail=tail)
         return next((end for end in self._ends(value, new, tail) if end is not None), None)
 
@@ -171,8 +171,7 @@ class CallMachine:
         node = self._next_keys(call.tool, value.number + 1, first=False)
         for split, character in enumerate(new):
             text = value.text + new[:split]
-            leaves = ord(character) in node.children and value.grammar.complete(text)
-            if leaves and admissible(text, value.grammar):
+            if ord(character) in node.children and value.grammar.complete(text):
                 ended = call._replace(values=(*call.values, (value.number, text)))
                 yield self._through((*before, ended), node, new[split:].encode() + tail)
 

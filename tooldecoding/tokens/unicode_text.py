@@ -1,0 +1,17 @@
+"""Checks that text is Unicode text, which every tokenizer can read."""
+
+from collections.abc import Sequence
+
+from tooldecoding.errors import PromptError
+
+
+def demand_unicode(texts: Sequence[str]) -> None:
+    """PromptError for lone surrogates, which JSON can spell and no tokenizer can read."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            found = f"{ord(text[error.start]):04X}"
+            raise PromptError(
+                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found} in {text[:40]!r}"
+            ) from None
