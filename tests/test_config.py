@@ -8,7 +8,7 @@ import pytest
 
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
-from tooldecoding.options.config_file import CONFIG_FOLDER, decoding_configs, read_config
+from tooldecoding.options.config_file import CONFIG_FOLDER, read_config
 from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
 from tooldecoding.options.default_file import default_file
 
@@ -42,7 +42,7 @@ def test_the_template_is_auto(config: Path) -> None:
     assert read_decode_command({"prompt": "x", "template": "auto"}, str(config)).template == "auto"
 
 
-@pytest.mark.parametrize("path", sorted(decoding_configs(CONFIG_FOLDER)), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
 def test_shipped_files_are_right(path: Path) -> None:
     read_config(str(path), DecodeCommand)
 
@@ -114,7 +114,7 @@ def test_empty_file_changes_nothing(config: Path) -> None:
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
         read_decode_command({"prompt": "x"}, str(tmp_path / "none.yaml"))
-    known = ", ".join(sorted(path.stem for path in decoding_configs(CONFIG_FOLDER)))
+    known = ", ".join(sorted(path.stem for path in CONFIG_FOLDER.glob("*.yaml")))
     with pytest.raises(ConfigError, match=f"known: {known}$"):
         read_decode_command({"prompt": "x"}, "none")
 

@@ -1,4 +1,4 @@
-"""Train the reference model from nothing: ``python -m training.train --config configs/reference.yaml``.
+"""Train the reference model from nothing: ``python -m training.train``.
 
 SIGINT and SIGTERM save the run and end it after the current update; the same command goes on with it.
 """
@@ -16,12 +16,11 @@ from transformers.utils import logging
 
 from tooldecoding.cli.ending import end_well
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.errors import ConfigError
 from tooldecoding.models.loading import find_device
 from training.run.settings import TrainingSettings, read_settings
 from training.run.training_run import TrainingRun
 
-CONFIG = Path("configs/reference.yaml")
+CONFIG = Path(__file__).parent / "configs" / "reference.yaml"
 
 
 def run_training(settings: TrainingSettings, console: Console, device: torch.device) -> TrainingRun:
@@ -61,8 +60,6 @@ def main(
     """Train the reference model; the same command goes on with an interrupted run."""
     logging.disable_progress_bar()
     demand_extra("eval", "matplotlib")  # for the curve
-    if config == CONFIG and not config.exists():
-        raise ConfigError(f"there is no {CONFIG} here; run this in the root of a checkout, or give --config")
     settings = read_settings(config, runs=runs, budget=budget, seed=seed, sgd=sgd, threads=threads)
     run_training(settings, Console(soft_wrap=True), find_device(None if device == "auto" else device))
 

@@ -20,7 +20,7 @@ from training.evaluate import main as evaluate
 from training.run.material import Material
 from training.run.settings import TrainingSettings, read_settings
 from training.run.training_run import TrainingRun
-from training.train import run_training
+from training.train import CONFIG, run_training
 
 CPU = torch.device("cpu")
 
@@ -178,12 +178,7 @@ def test_errors_of_the_command_have_no_traceback(tmp_path: Path, run_command: Ru
     assert code == 2 and "has no train.jsonl.gz" in error and error.count("\n") == 1
 
 
-def test_outside_a_checkout_and_without_the_extra(
-    tmp_path: Path, run_command: RunCommand, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    code, error = run_command("train")
-    assert code == 2 and error.startswith("error: there is no configs/reference.yaml here; run this in the root of a c")
+def test_without_the_extra(run_command: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, error = run_command("train")
     assert code == 2 and error.endswith("not installed; pip install 'tooldecoding[eval]'\n")
@@ -200,7 +195,7 @@ def test_learning_rate_follows_the_budget(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["reference", "reference_gpu"])
 def test_settings_of_the_repository(name: str) -> None:
-    settings = read_settings(Path(__file__).parents[2] / "configs" / f"{name}.yaml")
+    settings = read_settings(CONFIG.with_name(f"{name}.yaml"))
     shape = settings.model
     inner = shape.heads * shape.head_width
     size = (

@@ -67,11 +67,6 @@ def _parse(path: Path) -> tuple[yaml.MappingNode | None, Any]:
     return node, data
 
 
-def decoding_configs(folder: Path) -> list[Path]:
-    """Return the YAML files of a folder, without those of the reference model's training."""
-    return [path for path in folder.glob("*.yaml") if not path.stem.startswith("reference")]
-
-
 def _find(name: str) -> Path:
     path = Path(name)
     if path.exists() or path.name != name:
@@ -80,5 +75,5 @@ def _find(name: str) -> Path:
         for candidate in (folder / name, folder / f"{name}.yaml"):
             if candidate.is_file():
                 return candidate
-    known = sorted(p.stem for folder in {Path("configs").resolve(), CONFIG_FOLDER} for p in decoding_configs(folder))
+    known = sorted(p.stem for folder in {Path("configs").resolve(), CONFIG_FOLDER} for p in folder.glob("*.yaml"))
     raise ConfigError(f"no file {name!r}, and no such name in configs/; known: {', '.join(known) or 'none'}")
