@@ -10,9 +10,8 @@ import torch
 from tiny_run import SGD, sgd_train, tiny_settings, tiny_tokenizer
 
 from data import needs_data
-from eval.bench.shapes import CONTEXT
 from tooldecoding.prompts.documentation import Documentation
-from training.encoding.encode import KEY, NAME, SYNTAX, VALUE, Encoded, encode, encode_together
+from training.encoding.encode import CONTEXT, KEY, NAME, SYNTAX, VALUE, Encoded, encode, encode_together
 from training.encoding.packing import CONTEXT_WEIGHT, DECISION_WEIGHT, KEY_WEIGHT, Batch, collate, fill_row
 from training.evaluation.examples import encode_held_out, held_out_examples
 from training.example import Answer, segments

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from eval.bench.shapes import CONTEXT
 from lookup import LookupDictionary, ToolSpec
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.documentation import Documentation
+from training.encoding.encode import CONTEXT
 from training.example import TEMPLATES, Answer, Example, ordered, segments
 from training.run.material import draw_synthetic
 from training.synthetic.choices import CHOICES, FLAGS

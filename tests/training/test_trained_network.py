@@ -6,8 +6,7 @@ import pytest
 import torch
 from tiny_run import tiny_settings, tiny_tokenizer
 
-from eval.bench.shapes import CONTEXT
-from training.encoding.encode import NAME, SYNTAX, VALUE, Encoded
+from training.encoding.encode import CONTEXT, NAME, SYNTAX, VALUE, Encoded
 from training.encoding.packing import IDS_PER_SEQUENCE
 from training.evaluation.scores import Score, score_answers
 from training.network.induction_heads import add_induction_heads

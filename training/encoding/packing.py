@@ -7,8 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from eval.bench.shapes import CONTEXT
-from training.encoding.encode import KEY, NAME, VALUE, Encoded
+from training.encoding.encode import CONTEXT, KEY, NAME, VALUE, Encoded
 
 CONTEXT_WEIGHT = 0.1
 """Loss weight of a token outside answers. Tokens of answers weigh 1, except as follows."""

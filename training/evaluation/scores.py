@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from eval.bench.shapes import CONTEXT
-from training.encoding.encode import NAME, VALUE, Encoded
+from training.encoding.encode import CONTEXT, NAME, VALUE, Encoded
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ A transformer learns to copy much sooner from short texts that are mostly copies
 tokens. There are two kinds: repeated random token ids, and statements to be repeated as calls.
 """
 
-from eval.bench.shapes import CONTEXT
 from tooldecoding.formats.call_format import Call
-from training.encoding.encode import VALUE, Encoded
+from training.encoding.encode import CONTEXT, VALUE, Encoded
 from training.example import TEMPLATES, Answer, Segment
 from training.synthetic.concepts import CONCEPTS
 from training.synthetic.lexicon import Draw
