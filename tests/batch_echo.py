@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from conftest import Ran
+from command_line import Ran
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+from command_line import Ran
 
 if TYPE_CHECKING:
     from batch_echo import Echo, Folder
@@ -21,27 +23,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("laws", deadline=None, derandomize=True)
 settings.register_profile("random", deadline=None, print_blob=True)  # make test-random
 settings.load_profile("laws")
-
-CASES = Path(__file__).parent / "cases"
-
-
-class Ran(NamedTuple):
-    """What a run of the command line left."""
-
-    code: int
-    out: str
-    err: str
-
-
-def assert_bad(ran: Ran, *said: str) -> None:
-    """One clear line on standard error and exit code 2, as for every bad input."""
-    assert ran.code == 2, ran
-    assert ran.out == ""
-    assert ran.err.startswith("error: ")
-    assert ran.err.count("\n") == 1
-    assert "Traceback" not in ran.err
-    for part in said:
-        assert part in ran.err
 
 
 @pytest.fixture(scope="session")

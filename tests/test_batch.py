@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tooldecoding.batches.batch
-from conftest import CASES, Ran
+from command_line import CASES, Ran
 from tooldecoding.errors import PromptError
 
 TOOLS = (CASES / "tools.jsonl").read_text()

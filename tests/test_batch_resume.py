@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 from batch_echo import Echo, Folder, row, said
-from conftest import CASES, Ran
+from command_line import CASES, Ran
 from tiny_models import tiny_model
 from tooldecoding.errors import PromptError
 from tooldecoding.files.manifest import write_whole

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from batch_echo import Echo, Folder, row, said
-from conftest import Ran
+from command_line import Ran
 from tooldecoding.batches.rows import read_batch
 from tooldecoding.cli.decode import decode
 from tooldecoding.errors import PromptError

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from conftest import CASES, Ran, assert_bad
+from command_line import CASES, Ran, assert_bad
 from tiny_models import sentencepiece_tokenizer, tiny_model
 
 Cli = Callable[..., Ran]

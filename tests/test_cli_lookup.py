@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import CASES, Ran, assert_bad
+from command_line import CASES, Ran, assert_bad
 
 Cli = Callable[..., Ran]
 TOOLS = CASES / "tools.jsonl"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Ran
+from command_line import Ran
 from test_layers import FILES, LAYERS, ROOT, imported, nodes
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import MissingExtraError

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from conftest import Ran
+from command_line import Ran
 from tooldecoding import DecodeOptions
 from tooldecoding.cli.app import app
 from tooldecoding.cli.reference import reference_page

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from conftest import CASES, Ran
+from command_line import CASES, Ran
 from eval.bench.measurements import Record
 from eval.bench.store import Store
 from eval.errors import EvalError

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.image import imread
 
-from conftest import Ran
+from command_line import Ran
 from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.report.drawing import LINES
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Ran
+from command_line import Ran
 from eval_data import REFERENCES, prediction_rows, write_sgd
 
 Cli = Callable[..., Ran]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from conftest import CASES, Ran
+from command_line import CASES, Ran
 from eval.options import EvalOptions
 from eval_data import write_sgd
 from tooldecoding.options.config_file import read_config

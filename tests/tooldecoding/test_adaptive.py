@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from conftest import CASES, Ran
+from command_line import CASES, Ran
 from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.cli.results import show_result

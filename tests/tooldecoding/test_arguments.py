@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from conftest import CASES
+from command_line import CASES
 from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder, tool_decoding

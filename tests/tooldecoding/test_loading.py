@@ -23,7 +23,7 @@ from transformers import (
     ViTModel,
 )
 
-from conftest import Ran
+from command_line import Ran
 from tiny_models import byte_level_tokenizer
 from tooldecoding import ToolDecoder
 from tooldecoding.errors import ConfigError, ModelError
