@@ -48,10 +48,14 @@ class TextTool:
 
 @dataclass(frozen=True)
 class TextForm:
-    """A form that is laid out as text; ``find`` gives the tools of a text in order."""
+    """A form that is laid out as text; ``find`` gives the tools of a text in order.
+
+    A ``fallback`` looks like ordinary code or prose: it counts only where no other form documents a tool.
+    """
 
     title: str
     find: Callable[[str], Iterator[TextTool]]
+    fallback: bool = False
 
 
 class MisreadError(DocumentationError):

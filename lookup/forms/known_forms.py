@@ -3,9 +3,10 @@
 from typing import Final
 
 from lookup.corpora import api_bank_table, bfcl_python, bfcl_xml, tool_alpaca
-from lookup.forms import api_bank, flat_keys, json_schema, key_lists, openapi
+from lookup.forms import api_bank, flat_keys, gemma, json_schema, key_lists, openapi
 from lookup.forms.form import ObjectForm, TextForm
 from lookup.python import functions, signature_line
+from lookup.typescript import declarations as typescript
 
 # In the order in which they are asked; the last one also reads {"name", "description"} without parameters.
 OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (
@@ -18,10 +19,13 @@ OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (
 )
 # Of two that begin at the same place the first one has it.
 TEXT_FORMS: Final[tuple[TextForm, ...]] = (
+    typescript.NAMESPACE_FORM,
+    gemma.FORM,
     api_bank_table.FORM,
     bfcl_python.FORM,
     bfcl_xml.FORM,
     tool_alpaca.FORM,
     functions.FORM,
     signature_line.FORM,
+    typescript.FORM,
 )
