@@ -30,6 +30,10 @@ _PROPERTY = re.compile(r"(?P<key>[^\n]{1,200}?):\{")
 _WORD = re.compile(r"(?P<key>[^:{}\[\],<>\n]{1,200}):")
 _PLAIN = re.compile(r"[^,{}\[\]<>\n]{1,100}")
 _MAPS_OF_NAMES: Final = ("properties", "$defs", "definitions", "patternProperties")
+_WORDS_OF_SCHEMAS: Final = frozenset(
+    {"additionalProperties", "anyOf", "oneOf", "allOf", "default", "enum", "examples", "title", "items", "$ref"}
+    | {"minProperties", "maxProperties", "patternProperties", "propertyNames"}
+)
 _TYPES_LIST = re.compile(r"\[[\w', ]{0,200}\]")
 
 
@@ -39,7 +43,7 @@ def find(text: str) -> Iterator[TextTool]:
         return
     matches = list(_START.finditer(text))
     limits = [match.start() for match in matches[1:]] + [len(text)]
-    for match, limit in zip(matches, limits, strict=True):
+    for match, limit in zip(matches, limits, strict=False):
         name = match["name"] or match["other"]
         reader = _Reader(text, match.end() - 1, limit)
         tool: ToolSpec | MisreadError
@@ -66,9 +70,17 @@ def _plain(schema: Any, names: bool = False) -> Any:
         return [_plain(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
+    plain = {
         key: _type(value) if key == "type" and not names else _kept(key, value, names) for key, value in schema.items()
     }
+    keys = plain.get("properties")
+    if not names and isinstance(keys, dict) and keys and _WORDS_OF_SCHEMAS.issuperset(keys):
+        # Of an object without keys, the templates print the other words of its schema as if they were keys.
+        del plain["properties"]
+        extra = keys.get("additionalProperties")
+        if isinstance(extra, dict) and extra.get("type"):
+            plain["additionalProperties"] = extra
+    return plain
 
 
 def _kept(key: str, value: Any, names: bool) -> Any:

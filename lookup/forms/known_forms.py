@@ -3,7 +3,7 @@
 from typing import Final
 
 from lookup.corpora import api_bank_table, bfcl_python, bfcl_xml, tool_alpaca
-from lookup.forms import api_bank, flat_keys, gemma, json_schema, key_lists, openapi
+from lookup.forms import api_bank, flat_keys, gemma, json_schema, key_lists, openapi, printed_json, xml_listing
 from lookup.forms.form import ObjectForm, TextForm
 from lookup.python import functions, signature_line
 from lookup.typescript import declarations as typescript
@@ -21,6 +21,8 @@ OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (
 TEXT_FORMS: Final[tuple[TextForm, ...]] = (
     typescript.NAMESPACE_FORM,
     gemma.FORM,
+    printed_json.FORM,
+    xml_listing.FORM,
     api_bank_table.FORM,
     bfcl_python.FORM,
     bfcl_xml.FORM,

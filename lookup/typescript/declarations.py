@@ -79,7 +79,7 @@ class _Text:
         self.declarations: list[_Declaration] = []
         limits = [m.start() for m in self._matches[1:]] + [len(text)]
         behind = 0
-        for match, limit in zip(self._matches, limits, strict=True):
+        for match, limit in zip(self._matches, limits, strict=False):
             for found in self._read(match, limit, behind):
                 self.declarations.append(found)
                 behind = found.end
@@ -335,7 +335,7 @@ def _namespaces(text: str) -> list[tuple[str, int, int]]:
     matches = list(_NAMESPACE.finditer(text))
     ends = [match.start() for match in matches[1:]] + [len(text)]
     found = []
-    for match, limit in zip(matches, ends, strict=True):
+    for match, limit in zip(matches, ends, strict=False):
         closing = None
         for closing in _CLOSING.finditer(text, match.end(), limit):
             if not text.startswith("})", closing.start()):
