@@ -3,7 +3,7 @@
 from typing import Final
 
 from lookup.corpora import api_bank_table, bfcl_python, bfcl_xml, tool_alpaca
-from lookup.forms import api_bank, flat_keys, gemma, json_schema, key_lists, openapi, printed_json, xml_listing
+from lookup.forms import api_bank, flat_keys, gemma, json_schema, key_lists, listings, openapi, printed_json, xml_listing
 from lookup.forms.form import ObjectForm, TextForm
 from lookup.python import functions, signature_line
 from lookup.typescript import declarations as typescript
@@ -23,6 +23,7 @@ TEXT_FORMS: Final[tuple[TextForm, ...]] = (
     gemma.FORM,
     printed_json.FORM,
     xml_listing.FORM,
+    listings.FORM,
     api_bank_table.FORM,
     bfcl_python.FORM,
     bfcl_xml.FORM,

@@ -90,7 +90,8 @@ class _Text:
 
     def definitions(self) -> Mapping[str, Schema]:
         """The schema of each type that is declared as data."""
-        return {d.name: d.schema for d in self.declarations if not d.is_function and d.schema is not None}
+        declared = [d for d in self.declarations if not d.is_function and d.schema is not None]
+        return {d.name: {"description": d.description} | (d.schema or {}) for d in declared}
 
     def _read(self, match: re.Match[str], limit: int, behind: int) -> Iterator[_Declaration]:
         reader = TypeReader(self._text, match.end(), limit, self.declared)
