@@ -3,9 +3,9 @@
 from typing import Final
 
 from lookup.corpora import api_bank_table, bfcl_python, bfcl_xml, tool_alpaca
-from lookup.forms import api_bank, flat_keys, gemma, json_schema, key_lists, listings, openapi, printed_json, xml_listing
+from lookup.forms import api_bank, flat_keys, gemma, javascript, json_schema, key_lists, listings, markdown, openapi, printed_json, xml_listing
 from lookup.forms.form import ObjectForm, TextForm
-from lookup.python import functions, signature_line
+from lookup.python import functions, model_classes, signature_line
 from lookup.typescript import declarations as typescript
 
 # In the order in which they are asked; the last one also reads {"name", "description"} without parameters.
@@ -23,6 +23,7 @@ TEXT_FORMS: Final[tuple[TextForm, ...]] = (
     gemma.FORM,
     printed_json.FORM,
     xml_listing.FORM,
+    javascript.FORM,
     listings.FORM,
     api_bank_table.FORM,
     bfcl_python.FORM,
@@ -31,4 +32,6 @@ TEXT_FORMS: Final[tuple[TextForm, ...]] = (
     functions.FORM,
     signature_line.FORM,
     typescript.FORM,
+    model_classes.FORM,
+    markdown.FORM,
 )

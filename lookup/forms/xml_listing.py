@@ -31,6 +31,8 @@ from lookup.values.literals import parse_literal
 
 _START = re.compile(r"<(?P<tag>function|tool)>\s*<name>(?P<name>[^<>\n]{1,200})</name>")
 _ELEMENT = re.compile(r"\s*<(?P<tag>[A-Za-z$][\w$-]{0,60})>")
+_BEHIND = re.compile(r"\s*(?:<|\Z)")
+_PARAMETER_START = re.compile(r"<parameter>(?=\s*<name>)")
 _PARAMETERS: Final = "<parameters>"
 _PARAMETER: Final = "<parameter>"
 
@@ -68,7 +70,7 @@ def _read(text: str, position: int, end: int) -> tuple[dict[str, Any] | None, st
 
 def _schema(text: str, position: int, end: int) -> dict[str, Any]:
     properties: dict[str, Any] = {}
-    keys = [match.start() for match in re.compile(rf"{_PARAMETER}(?=\s*<name>)").finditer(text, position, end)]
+    keys = [match.start() for match in _PARAMETER_START.finditer(text, position, end)]
     behind = position
     for start, limit in zip(keys, [*keys[1:], end], strict=False):
         closing = text.rfind("</parameter>", start, limit) if limit < end else text.find("</parameter>", start, limit)
@@ -88,9 +90,10 @@ def _words(text: str, position: int, end: int) -> dict[str, str]:
     words: dict[str, str] = {}
     while element := _ELEMENT.match(text, position, end):
         closing = f"</{element['tag']}>"
-        # What an element holds may hold its tag, but hardly at the end of a line.
-        stop = text.find(f"{closing}\n", element.end(), end)
-        stop = stop if stop >= 0 else text.rfind(closing, element.end(), end)
+        stop = text.find(closing, element.end(), end)
+        # What an element holds may hold its closing tag, but hardly in front of another tag.
+        while stop >= 0 and not _BEHIND.match(text, stop + len(closing), end):
+            stop = text.find(closing, stop + 1, end)
         if stop < 0:
             break
         words.setdefault(element["tag"], text[element.end() : stop])

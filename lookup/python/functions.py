@@ -24,7 +24,10 @@ _LINE = re.compile(
     )""",
     re.VERBOSE | re.MULTILINE,
 )
-_UNCALLABLE = re.compile(r"(?:typing\.)?overload|(?:functools\.)?(?:cached_)?property|.+\.(?:setter|getter|deleter)")
+_UNCALLABLE = re.compile(
+    r"(?:typing\.)?overload|(?:functools\.)?(?:cached_)?property|.+\.(?:setter|getter|deleter)"
+    r"|(?:pydantic\.)?(?:(?:(?:field|model|root)_)?(?:validator|serializer)|computed_field)"
+)
 _ANNOTATED = re.compile(r"\(\s*[^\W\d]\w*\s*:")
 _BLANK = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*+[ \t]*")
 _REST_OF_LINE = re.compile(r"[ \t`*]*(?:#[^\n]*)?\r?(?:\n|\Z)")
