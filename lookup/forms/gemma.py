@@ -1,8 +1,8 @@
 """Declarations of tools as the chat templates of Gemma 4 and FunctionGemma print them.
 
 ``<|tool>declaration:f{description:<|"|>D<|"|>,parameters:{properties:{city:{type:<|"|>STRING<|"|>}},required:[…],…}}<tool|>``;
-FunctionGemma writes ``<escape>`` for the marks around texts, and its own marks around a declaration. Keys have no quotes,
-texts no escapes, types are in upper case.
+FunctionGemma writes ``<escape>`` for the marks around texts, and its own marks around a declaration. Keys have no
+quotes, texts no escapes, types are in upper case.
 """
 
 import re

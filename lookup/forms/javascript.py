@@ -12,7 +12,7 @@ Values that are no literals (functions, calls, names) are stepped over.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool, has_name
@@ -25,7 +25,7 @@ _START = re.compile(r"\{\s*+(?:name|type|function|description|parameters)\s*+:")
 _BLANK = re.compile(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
 _KEY = re.compile(r"[A-Za-z_$][\w$]{0,199}|\d{1,20}")
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]{0,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,4})?")
-_WORDS: Final = {"true": True, "false": False, "null": None, "undefined": None, "True": True, "False": False, "None": None}
+_WORDS: Final = {"true": True, "false": False, "null": None, "undefined": None}
 _STRINGS: Final = {
     '"': re.compile(r'"(?:[^"\\\n]|\\.)*+"', re.DOTALL),
     "'": re.compile(r"'(?:[^'\\\n]|\\.)*+'", re.DOTALL),
@@ -241,7 +241,7 @@ class _Reader:
         self.position = blank.end() if blank else self.position
         return self._text[self.position : self.position + 1]
 
-    def _fail(self, expected: str) -> Any:
+    def _fail(self, expected: str) -> NoReturn:
         raise LiteralError(expected, self.position)
 
 

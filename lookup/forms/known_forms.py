@@ -3,7 +3,19 @@
 from typing import Final
 
 from lookup.corpora import api_bank_table, bfcl_python, bfcl_xml, tool_alpaca
-from lookup.forms import api_bank, flat_keys, gemma, javascript, json_schema, key_lists, listings, markdown, openapi, printed_json, xml_listing
+from lookup.forms import (
+    api_bank,
+    flat_keys,
+    gemma,
+    javascript,
+    json_schema,
+    key_lists,
+    listings,
+    markdown,
+    openapi,
+    printed_json,
+    xml_listing,
+)
 from lookup.forms.form import ObjectForm, TextForm
 from lookup.python import functions, model_classes, signature_line
 from lookup.typescript import declarations as typescript

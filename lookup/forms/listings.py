@@ -39,7 +39,8 @@ MAX_SIGNATURE: Final = 1000
 
 _OBJECT = re.compile(
     r"""(?:
-        ^(?P<indent>[ \t]*)(?:[-*][ \t]+)?[*_`]{0,2}(?P<word>Takes[ ]inputs|(?:Tool[ ])?(?:Parameters|Arguments|Args|Inputs?)
+        ^(?P<indent>[ \t]*)(?:[-*][ \t]+)?[*_`]{0,2}(?P<word>Takes[ ]inputs
+            |(?:Tool[ ])?(?:Parameters|Arguments|Args|Inputs?)
             |(?:Input|Parameters?|Arguments?|Args)[ ](?:[Ss]chema)|Input[ ]parameters)[*_`]{0,2}[ \t]*:[*_`]{0,2}
       | (?P<args>,[ ]args|[ ]Parameters):
     )(?:[ \t]*\n[ \t]*(?:```(?:json)?[ \t]*\n[ \t]*)?)?[ \t]*(?=\{)""",
@@ -47,10 +48,10 @@ _OBJECT = re.compile(
 )
 _NAMED = re.compile(
     r"""^(?P<indent>[ \t]*)(?:
-        (?P<heading>\#{1,6}[ \t]+)(?:(?:Tool|Function|API|Name)(?:[ ][Nn]ame)?[ \t]*:[ \t]*)?[`*]{0,3}(?P<titled>[\w.\-/]{1,200})
-            (?:\([^()\n]{0,300}\))?[`*]{0,3}[ \t]*:?[ \t]*$
-      | (?:>[ \t]*|[-*][ \t]+|\d{1,4}[.)][ \t]+)?[*_]{0,2}(?:Tool|Function|API)?[ ]?[Nn]ame[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*
-            [`"']?(?P<named>[\w.\-/]{1,200})[`"']?[ \t]*$
+        (?P<heading>\#{1,6}[ \t]+)(?:(?:Tool|Function|API|Name)(?:[ ][Nn]ame)?[ \t]*:[ \t]*)?[`*]{0,3}
+            (?P<titled>[\w.\-/]{1,200})(?:\([^()\n]{0,300}\))?[`*]{0,3}[ \t]*:?[ \t]*$
+      | (?:>[ \t]*|[-*][ \t]+|\d{1,4}[.)][ \t]+)?[*_]{0,2}(?:Tool|Function|API)?[ ]?[Nn]ame[*_]{0,2}[ \t]*:
+            [*_]{0,2}[ \t]*[`"']?(?P<named>[\w.\-/]{1,200})[`"']?[ \t]*$
       | (?P<bullet>[-*][ \t]+|\d{1,4}[.)][ \t]+)?[`*]{0,3}(?P<name>[^\W\d][\w.\-]{0,199})[`*]{0,3}
             (?:(?P<list>\()|[`*]{0,3}[ \t]*:[ ](?=\S)|[ ]-[ ](?=\S)|[ \t]*:[ \t]*$)
     )""",
@@ -61,12 +62,14 @@ _DESCRIPTION = re.compile(r"(?:[-*][ \t]+)?[*_]{0,2}(?:Tool[ ])?Description[*_]{
 _RETURNS = re.compile(r"\n[ \t]*Returns an output of type:[^\n]*")
 _BELOW = re.compile(r"\n[ \t]*(?:Tool[ ])?Description[ \t]*:[ ]?(?P<text>[^\n]*)")
 _NO_NAMES: Final = frozenset(
-    {"action", "answer", "args", "arguments", "assistant", "description", "example", "examples", "final", "format", "human"}
-    | {"input", "inputs", "note", "notes", "observation", "output", "parameters", "question", "raises", "result", "return"}
-    | {"returns", "system", "thought", "tool", "tools", "function", "functions", "user", "warning", "yields", "api"}
+    {"action", "answer", "api", "args", "arguments", "assistant", "description", "example", "examples", "final"}
+    | {"format", "function", "functions", "human", "input", "inputs", "note", "notes", "observation", "output"}
+    | {"parameters", "question", "raises", "result", "return", "returns", "system", "thought", "tool", "tools"}
+    | {"user", "warning", "yields"}
 )
 _WORDS: Final = frozenset(
-    {"type", "description", "title", "anyOf", "oneOf", "allOf", "$ref", "enum", "default", "items", "const", "properties"}
+    {"type", "description", "title", "anyOf", "oneOf", "allOf", "$ref", "enum", "default", "items", "const"}
+    | {"properties"}
 )
 
 
@@ -184,6 +187,6 @@ def _description(written: str) -> str:
 
 
 FORM: Final = TextForm(
-    "listings 'name: description' with 'Parameters:', 'Takes inputs:' or ', args:' and an object (LangChain, smolagents)",
+    "listings 'name: description' with 'Parameters:', 'Takes inputs:' or ', args:' (DeepSeek, LangChain, smolagents)",
     find,
 )

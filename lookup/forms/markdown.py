@@ -36,9 +36,11 @@ _HEADING = re.compile(
         (?P<marks>\#{1,6})[ \t]+(?:\d{1,3}(?:\.\d{1,3})*[.)][ \t]+)?
             (?:(?P<kind>Tool|Function|API|Command|Name)(?:[ ][Nn]ame)?[ \t]*:[ \t]*)?
             (?P<ticks>[`*_"]{0,3})(?P<titled>[^\W\d][\w.\-/]{0,199})(?P<list>\([^\n]{0,300}\))?[`*_"]{0,3}[ \t]*:?
-      | (?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?P<plain>[*_]{0,2}(?:Tool|Function|API)?[ ]?[Nn]ame[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*)
+      | (?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?
+            (?P<plain>[*_]{0,2}(?:Tool|Function|API)?[ ]?[Nn]ame[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*)
             [`"']?(?P<named>[^\W\d][\w.\-/]{0,199})[`"']?
-      | (?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?(?:\*\*`?(?P<bold>[^\W\d][\w.\-/]{0,199})`?(?:\([^\n]{0,300}\))?\*\*|`(?P<code>[^\W\d][\w.\-/]{0,199})`)
+      | (?:[-*+][ \t]+|\d{1,3}[.)][ \t]+)?
+            (?:\*\*`?(?P<bold>[^\W\d][\w.\-/]{0,199})`?(?:\([^\n]{0,300}\))?\*\*|`(?P<code>[^\W\d][\w.\-/]{0,199})`)
             (?:[ \t]*[:\u2013\u2014-][ \t]*(?P<text>[^\n]*))?
     )[ \t]*\r?""",
     re.VERBOSE,
@@ -46,27 +48,37 @@ _HEADING = re.compile(
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+]|\d{1,3}[.)])[ \t]")
 _LABEL = re.compile(
     r"""[ \t]*(?:[-*+][ \t]+|\#{1,6}[ \t]+)?[*_`]{0,3}(?:Input[ ])?(?:Required[ ]|Optional[ ])?
-        (?P<word>Parameters?|Arguments?|Args|Inputs?|Params?|Fields|Properties)(?:[ ]\((?P<note>[^()\n]{1,40})\))?[*_`]{0,3}[ \t]*:?[*_`]{0,3}
+        (?:Parameters?|Arguments?|Args|Inputs?|Params?|Fields|Properties)(?:[ ]\([^()\n]{1,40}\))?
+        [*_`]{0,3}[ \t]*:?[*_`]{0,3}
         [ \t]*(?P<none>\(?[*_]?(?:[Nn]one|N/A|n/a|[Nn]o[ ]parameters)[*_]?\)?\.?)?[ \t]*\r?""",
     re.VERBOSE,
 )
-_NO_PARAMETERS = re.compile(r"[ \t]*[*_(]{0,2}(?:This (?:tool|function) takes )?[Nn]o (?:parameters|arguments|input)[*_)]{0,2}\.?[ \t]*\r?")
+_NO_PARAMETERS = re.compile(
+    r"[ \t]*[*_(]{0,2}(?:This (?:tool|function) takes )?[Nn]o (?:parameters|arguments|input)[*_)]{0,2}\.?[ \t]*\r?"
+)
 _END_LABEL = re.compile(
-    r"[ \t]*(?:[-*+][ \t]+|#{1,6}[ \t]+)?[*_`]{0,3}(?:Returns?|Outputs?|Responses?|Examples?|Usage|Errors?|Raises|Notes?)\b[^\n]{0,40}?:?[*_`]{0,3}:?[ \t]*(?:\Z|\r|[^\n]*\Z)"
+    r"[ \t]*(?:#{1,6}[ \t]+)?[*_`]{0,3}(?:Returns?|Outputs?|Responses?|Examples?|Usage|Errors?|Raises|Notes?)[*_`]{0,3}"
+    r"[ \t]*(?::[^\n]*|\(s\)[^\n]*)?\r?"
 )
 _DESCRIPTION = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[*_]{0,2}Description[*_]{0,2}[ \t]*:[*_]{0,2}[ \t]*")
 _BULLET = re.compile(
     r"""(?P<indent>[ \t]*)(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+
-        (?P<mark>[*_`"']{0,3})(?P<key>[^\s:`*"'()|,]{1,200})(?P<optional>\?)?[*_`"']{0,3}(?P<rest>(?:[ \t:(\u2013\u2014-][^\n]*)?)""",
+        (?P<mark>[*_`"']{0,3})(?P<key>[^\s:`*"'()|,]{1,200})(?P<optional>\?)?[*_`"']{0,3}
+        (?P<rest>(?:[ \t:(\u2013\u2014-][^\n]*)?)""",
     re.VERBOSE,
 )
-_TYPED = re.compile(r"[ \t]*[*_`]{0,2}[(\[<{](?P<inside>[^\n]{1,300}?)[)\]>}][*_`]{0,2}[ \t]*(?=[:\u2013\u2014.,-]|\Z|[A-Z ])")
-_AFTER_COLON = re.compile(r"[ \t]*:[ \t]*[`*_]{0,2}(?P<type>[\w\[\]<>|]{1,60})[`*_]{0,2}[ \t]*(?:\((?P<inside>[^()\n]{1,200})\))?[ \t]*(?=[:,.\u2013\u2014-]|\Z)")
+_TYPED = re.compile(
+    r"[ \t]*[*_`]{0,2}[(\[<{](?P<inside>[^\n]{1,300}?)[)\]>}][*_`]{0,2}[ \t]*(?=[:\u2013\u2014.,-]|\Z|[A-Z ])"
+)
+_AFTER_COLON = re.compile(
+    r"[ \t]*:[ \t]*[`*_]{0,2}(?P<type>[\w\[\]<>|]{1,60})[`*_]{0,2}[ \t]*(?:\((?P<inside>[^()\n]{1,200})\))?"
+    r"[ \t]*(?=[:,.\u2013\u2014-]|\Z)"
+)
 _SEPARATOR = re.compile(r"[ \t]*[:\u2013\u2014,.-]?[ \t]*")
 _ROW = re.compile(r"[ \t]*\|(?P<cells>[^\n]*)\|[ \t]*\r?")
 _RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*\r?")
 _DEFAULT = re.compile(r"default(?:s to)?[ \t]*[:=]?[ \t]*(?P<value>.+)", re.IGNORECASE)
-_ENUM = re.compile(r"(?:enum|one of|allowed values|possible values|options|values)[ \t]*:?[ \t]*(?P<members>.+)", re.IGNORECASE)
+_ENUM = re.compile(r"(?:enum|one of|(?:allowed |possible )?values|options)[ \t]*:?[ \t]*(?P<members>.+)", re.IGNORECASE)
 _COLUMNS: Final[dict[str, str]] = {
     "name": "name", "parameter": "name", "parameter name": "name", "param": "name", "argument": "name", "arg": "name",
     "field": "name", "key": "name", "property": "name", "input": "name", "type": "type", "data type": "type",
@@ -75,9 +87,11 @@ _COLUMNS: Final[dict[str, str]] = {
     "details": "description", "meaning": "description", "notes": "description", "default": "default",
     "default value": "default", "enum": "enum", "allowed values": "enum", "values": "enum", "options": "enum",
 }  # fmt: skip
-_YES: Final = frozenset({"yes", "y", "true", "required", "x", "\u2713", "\u2714", "\u2705", "\u2714\ufe0f", "\u2611", "always"})
-_NO: Final = frozenset({"no", "n", "false", "optional", "", "-", "\u2013", "\u2014", "\u2717", "\u2718", "\u274c", "never"})
-_TITLES: Final = frozenset({"parameters", "parameter", "arguments", "args", "inputs", "input", "returns", "name", "description"})
+_YES: Final = frozenset({"yes", "y", "true", "required", "x", "\u2713", "\u2714", "\u2705", "\u2714\ufe0f", "\u2611"})
+_NO: Final = frozenset({"no", "n", "false", "optional", "", "-", "\u2013", "\u2014", "\u2717", "\u2718", "\u274c"})
+_TITLES: Final = frozenset(
+    {"parameters", "parameter", "arguments", "args", "inputs", "input", "returns", "name", "description"}
+)
 
 
 @dataclass
@@ -270,7 +284,7 @@ def _bullet_spec(rest: str) -> dict[str, Any] | None:
         rest = rest[colon.end() :]
     separator = _SEPARATOR.match(rest)
     description = rest[separator.end() :].strip() if separator else rest.strip()
-    if not spec and rest[:1] not in (":", " ", "") :
+    if not spec and rest[:1] not in (":", " ", ""):
         return None
     spec["description"] = description
     return spec

@@ -1,8 +1,8 @@
 """JSON tools as chat templates print them by hand: name and description put between quotes as they are.
 
-``{"name": "f", "description": "D", "parameters": {...}}`` of Mistral's, Command R's and Hermes' templates escapes nothing in
-name and description, so that a quote or a line end in them makes it no JSON. Hermes' templates put the signature and the
-keys into the description, and Hermes 2 Pro's leaves out the quote in front of the name::
+``{"name": "f", "description": "D", "parameters": {...}}`` of Mistral's, Command R's and Hermes' templates escapes
+nothing in name and description, so that a quote or a line end in them makes it no JSON. Hermes' templates put the
+signature and the keys into the description, and Hermes 2 Pro's leaves out the quote in front of the name::
 
     {"type": "function", "function": {"name": f", "description": "f(a: str) - D
 
@@ -32,7 +32,7 @@ _HEAD = re.compile(
     re.VERBOSE,
 )
 _BEHIND = re.compile(r'"[ \t]*,[ \t]*"(?:parameters|input_schema|inputSchema)"[ \t]*:[ \t]*(?=\{|null|None)')
-_CLOSING = re.compile(r"[ \t\r\n]*(?:,[ \t]*\"\w{1,40}\"[ \t]*:[ \t]*(?:null|true|false|\{\}|\"[^\"\n]{0,200}\")[ \t]*)?\}")
+_CLOSING = re.compile(r'[ \t\r\n]*(?:,[ \t]*"\w{1,40}"[ \t]*:[ \t]*(?:null|true|false|\{\}|"[^"\n]{0,200}")[ \t]*)?\}')
 _TYPE: Final = r"[\w \[\],.|]{1,200}?"
 _RETURNS = re.compile(rf"\)(?: -> {_TYPE})? - ")
 
@@ -131,4 +131,4 @@ def _description(spec: Any) -> str:
     return found.strip() if isinstance(found, str) else ""
 
 
-FORM: Final = TextForm('tools {"name": "f", "description": "...", "parameters"} with nothing escaped (chat templates)', find)
+FORM: Final = TextForm('tools {"name", "description", "parameters"} with nothing escaped (chat templates)', find)

@@ -39,7 +39,9 @@ _ENUMS: Final = frozenset({"Enum", "StrEnum", "IntEnum"})
 _FIELD = re.compile(r"(?P<name>[^\W\d_]\w{0,199})[ \t]*:(?!=)")
 _MEMBER = re.compile(r"(?P<name>[^\W\d]\w{0,199})[ \t]*=(?!=)[ \t]*(?P<value>[^\n]{1,300})")
 _NAME = re.compile(r"[^\W\d]\w*")
-_AROUND = re.compile(r"(?:\w+\.)*(?P<outer>Optional|List|list|Sequence|Iterable|Set|set|Tuple|tuple)\[(?P<inner>.+)\]", re.DOTALL)
+_AROUND = re.compile(
+    r"(?:\w+\.)*(?P<outer>Optional|List|list|Sequence|Iterable|Set|set|Tuple|tuple)\[(?P<inner>.+)\]", re.DOTALL
+)
 _QUOTED = re.compile(r"(?P<quote>[rRuU]?(?:\"\"\"|'''|\"|'))")
 
 
@@ -131,7 +133,7 @@ def _read_body(text: str, start: int, end: int, found: _Class, is_enum: bool) ->
         return
     try:
         # The fields are written as the parameters of a function are.
-        found.signature = read_signature('(' + '\n,'.join(fields) + '\n)', 0)
+        found.signature = read_signature("(" + "\n,".join(fields) + "\n)", 0)
     except LiteralError:
         found.signature = None
 

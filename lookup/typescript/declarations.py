@@ -35,7 +35,9 @@ MAX_DEFINITIONS: Final = 50
 """How many declared types one tool may refer to."""
 _OWN_NAMESPACE: Final = "functions"
 
-_NAMESPACE = re.compile(r"^[ \t]*(?:(?:export|declare)[ \t]+)*namespace[ \t]+(?P<name>[\w.$-]{1,100})[ \t]*\{", re.MULTILINE)
+_NAMESPACE = re.compile(
+    r"^[ \t]*(?:(?:export|declare)[ \t]+){0,2}namespace[ \t]+(?P<name>[\w.$-]{1,100})[ \t]*\{", re.MULTILINE
+)
 _CLOSING = re.compile(r"^\}", re.MULTILINE)
 _DECLARATION = re.compile(
     r"""^(?P<indent>[ \t]*)(?:(?:export|declare|default|abstract)[ \t]+){0,3}(?:
@@ -49,9 +51,13 @@ _DECLARATION = re.compile(
 _METHOD = re.compile(r"[ \t]*(?P<name>[A-Za-z_$][\w$]{0,199})\??[ \t]*(?::[ \t]*)?(?=\()")
 _RESULT = re.compile(r"[ \t]*(?::|=>)")
 _OF_PARAMETERS: Final = frozenset({"_", "args", "arguments", "params", "parameters", "input", "props"})
-_PARAMETER = re.compile(r"(?:readonly[ \t]+)?(?P<rest>\.\.\.)?(?P<name>[A-Za-z_$][\w$]{0,199})[ \t]*(?P<optional>\?)?[ \t]*")
+_PARAMETER = re.compile(r"(?:\.\.\.)?(?P<name>[A-Za-z_$][\w$]{0,199})[ \t]*(?P<optional>\?)?[ \t]*")
 _REFERENCE = re.compile(r"[A-Za-z_$][\w$.]{0,200}")
-_MEMBER = re.compile(r"""[\s,]*(?:"([^"\\\n]{1,200})"|'([^'\\\n]{1,200})'|([\w$]{1,200}))[ \t]*(?:=[ \t]*("[^"\\\n]{0,200}"|'[^'\\\n]{0,200}'|-?\d{1,20}))?[ \t]*(?=[,}\n])""")
+_MEMBER = re.compile(
+    r"""[\s,]*(?:"[^"\\\n]{1,200}"|'[^'\\\n]{1,200}'|[\w$]{1,200})[ \t]*
+        (?:=[ \t]*(?P<value>"[^"\\\n]{0,200}"|'[^'\\\n]{0,200}'|-?\d{1,20}))?[ \t]*(?=[,}\n])""",
+    re.VERBOSE,
+)
 
 
 @dataclass
@@ -279,7 +285,7 @@ def _enum(text: str, position: int, limit: int, reader: TypeReader) -> Schema:
     """The values of an ``enum`` declaration."""
     members: list[Any] = []
     while match := _MEMBER.match(text, position, limit):
-        written = match[4]
+        written = match["value"]
         if written is None:
             members.append(len(members))
         else:

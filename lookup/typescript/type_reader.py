@@ -97,7 +97,7 @@ class TypeReader:
                 self.position = index.end()
                 schema["additionalProperties"] = self.type()
                 self._separator()
-            elif method := self._method():
+            elif region is None and (method := self._method()):
                 self._separator()
                 if method in properties:
                     self.fail("a new key")
@@ -206,7 +206,7 @@ class TypeReader:
         if self.position >= self.limit:
             self.fail("a key or '}'")
         at_key = self.text[self.position] in "}[" or _KEY.match(self.text, self.position, self.limit)
-        if region is not None and not at_key and not _METHOD.match(self.text, self.position, self.limit):
+        if region is not None and not at_key:
             self._pass_text()
         return region, doc
 
