@@ -76,7 +76,7 @@ _AFTER_COLON = re.compile(
 )
 _SEPARATOR = re.compile(r"[ \t]*[:\u2013\u2014,.-]?[ \t]*")
 _ROW = re.compile(r"[ \t]*\|(?P<cells>[^\n]*)\|[ \t]*\r?")
-_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*\r?")
+_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\r?")
 _DEFAULT = re.compile(r"default(?:s to)?[ \t]*[:=]?[ \t]*(?P<value>.+)", re.IGNORECASE)
 _ENUM = re.compile(r"(?:enum|one of|(?:allowed |possible )?values|options)[ \t]*:?[ \t]*(?P<members>.+)", re.IGNORECASE)
 _COLUMNS: Final[dict[str, str]] = {
@@ -216,7 +216,7 @@ class _Lines:
             self._columns = columns
             return True
         words = dict(zip(self._columns, cells, strict=False))
-        key = words.get("name", "").strip("`*_\"' ")
+        key = words.get("name", "").strip("`*\"' ")
         if not key or len(key) > 200:
             return False
         tool.keys.setdefault(key.removesuffix("?"), _row_spec(words))
@@ -257,7 +257,7 @@ def _take_bullet(tool: _Tool, line: str, end: int) -> bool:
     if len(tool.path) >= MAX_NESTING:
         return False
     siblings = _inside(tool.path[-1][1]) if tool.path else tool.keys
-    siblings.setdefault(bullet["key"].strip("`*_"), spec)
+    siblings.setdefault(bullet["key"].strip("`*"), spec)
     tool.path.append((indent, spec))
     tool.end = end
     return True
@@ -292,8 +292,8 @@ def _bullet_spec(rest: str) -> dict[str, Any] | None:
 
 def _read_words(written: str, spec: dict[str, Any]) -> None:
     """The words in brackets: a type, ``required`` or ``optional``, a default, an enum."""
-    parts = _split(written)
-    for number, part in enumerate(parts):
+    members: str | None = None
+    for part in _split(written):
         word = part.strip().strip("`*_ ")
         if word.lower() in ("required", "mandatory"):
             spec["required"] = True
@@ -302,12 +302,14 @@ def _read_words(written: str, spec: dict[str, Any]) -> None:
         elif default := _DEFAULT.match(word):
             spec["default"] = _literal(default["value"].strip("`* "))
             spec.setdefault("required", False)
-        elif members := _ENUM.match(", ".join(p.strip() for p in parts[number:])):
-            if found := _members(members["members"]):
-                spec["enum"] = found
-            return
+        elif enum := _ENUM.match(word):
+            members = enum["members"]
+        elif members is not None:
+            members += f", {part.strip()}"
         elif "type" not in spec:
             spec["type"] = word.removeprefix("type:").strip()
+    if members and (found := _members(members)):
+        spec["enum"] = found
 
 
 def _split(written: str) -> list[str]:

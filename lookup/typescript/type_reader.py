@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
 _NUMBER = re.compile(r"-?\d[\d_]{0,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,4})?")
 _PARENTHESIS = re.compile(r"[()]")
 _GOES_ON = re.compile(r"[ \t]*(?:[,;|&}>)]|\[\])")
-_STRING_END = re.compile(r"""(?=[ \t]*(?:[|,;)}\]>\n]|//|/\*|\[\]|\Z))""")
+_STRING_END = re.compile(r"""(?=[ \t]*(?:[|,;)}\]>=\n]|//|/\*|\[\]|\Z))""")
 _WRAPPERS: Final = frozenset({"Partial", "Readonly", "Promise", "Required", "NonNullable", "Awaited"})
 _ANY: Final = frozenset({"any", "unknown", "never", "void", "this"})
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "True": True, "False": False}
