@@ -20,6 +20,8 @@ from lookup.forms.json_schema import SCHEMA_KEYS, read_tool
 from lookup.values.literals import parse_literal
 
 MAX_DEPTH: Final = 32
+_TIMES_THE_TEXT: Final = 4
+"""How often objects that turn out to be no tools may be read, in lengths of the text."""
 
 _START = re.compile(r"\{\s*+(?:name|type|function|description|parameters)\s*+:")
 _BLANK = re.compile(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
@@ -48,7 +50,8 @@ def find(text: str) -> Iterator[TextTool]:
         return
     tried: set[int] = set()
     position = 0
-    while match := _START.search(text, position):
+    left = _TIMES_THE_TEXT * len(text)
+    while left > 0 and (match := _START.search(text, position)):
         start, position = match.start(), match.start() + 1
         if start in tried:
             continue
@@ -57,7 +60,9 @@ def find(text: str) -> Iterator[TextTool]:
             value = reader.value(0)
         except LiteralError:
             tried |= reader.open
+            left -= reader.position - start
             continue
+        left -= reader.position - start
         tool = _tool(value)
         if tool:
             position = reader.position

@@ -29,13 +29,13 @@ from typing import Any, Final
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_schema import read_tool
+from lookup.python.functions import end_of_line
 from lookup.python.signature import read_signature
 from lookup.values.literals import LiteralReader
 
 MAX_HEAD: Final = 20_000
 """How far above its object the name of a tool may stand, in characters."""
 
-MAX_SIGNATURE: Final = 1000
 
 _OBJECT = re.compile(
     r"""(?:
@@ -168,8 +168,7 @@ def _read_head(text: str, match: re.Match[str], end: int) -> _Head | None:
     position = match.end()
     if match["list"]:
         try:
-            limit = min(end, match.start("list") + MAX_SIGNATURE)
-            position = read_signature(text, match.start("list"), limit).end
+            position = read_signature(text, match.start("list"), min(end, end_of_line(text, match.end()))).end
         except LiteralError:
             return None
         arrow = _ARROW.match(text, position, end)

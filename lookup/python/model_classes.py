@@ -28,6 +28,7 @@ from lookup.python.tokens import read_string, tokens
 
 MAX_FIELDS: Final = 500
 """How many fields one class may come to with those of the classes that it refers to."""
+MAX_NESTING: Final = 16
 
 _CLASS = re.compile(
     r"""^(?P<indent>[ \t]*)(?P<dataclass>@(?:dataclasses\.)?dataclass(?:\([^()\n]{0,200}\))?[ \t]*\n[ \t]*)?
@@ -218,7 +219,7 @@ class _Types:
             return value_type(name), 0
         if found.enum:
             return replace(type_of(found.enum), enum=found.enum), 0
-        if name in self._active or not found.signature:
+        if name in self._active or len(self._active) > MAX_NESTING or not found.signature:
             return ValueType("dict"), 0
         specs, size = self._parameters(name, document(name, found.signature.parameters, (), found.docstring).parameters)
         return (ValueType("dict", properties=specs), size) if specs else (ValueType("dict"), 0)
