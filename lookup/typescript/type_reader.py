@@ -1,25 +1,22 @@
 """TypeScript types as JSON Schema, read by recursive descent over a bounded stretch of a text."""
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NoReturn
+from collections.abc import Callable
+from typing import Any, Final
 
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
 from lookup.parameters.type_names import value_type
 from lookup.typescript.comments import DocComment, line_comments, read_default, without_constraints
+from lookup.typescript.scanner import COMMENT, IN_LINE, SPACE, Scanner, TypeScriptError
+from lookup.typescript.schemas import NULL, UNDEFINED, Schema, array, union
 from lookup.values.literals import parse_literal
-
-Schema = dict[str, Any]
 
 MAX_DEPTH: Final = 32
 MAX_TRIALS: Final = 20
 """How many lines of one type may look like a key and turn out to be text of a comment."""
 MAX_STRING: Final = 1000
 
-_SPACE = re.compile(r"\s*")
-_IN_LINE = re.compile(r"[ \t]*")
-_COMMENT = re.compile(r"//([^\n]*)|/\*(?:[^*]|\*(?!/))*+\*/", re.DOTALL)
 _KEY = re.compile(
     r"""(?:(?:readonly|public)[ \t]+)?(?:"(?P<double>(?:[^"\\\n]|\\.)*+)"|'(?P<single>(?:[^'\\\n]|\\.)*+)'
       |(?P<bare>[^\s:?(){};,"'/|\[\]&<>=][^:?(){}\n]{0,200}?))[ \t]*(?P<optional>\?)?[ \t]*:(?=\s|[\w"'({\[])""",
@@ -29,23 +26,15 @@ _INDEX = re.compile(r"(?:readonly[ \t]+)?\[[ \t]*\w+[ \t]*(?::|in)[^\]\n]{1,100}
 _METHOD = re.compile(r"(?P<name>[A-Za-z_$][\w$]*)\??[ \t]*(?=\()")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
 _NUMBER = re.compile(r"-?\d[\d_]{0,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,4})?")
-_PARENTHESIS = re.compile(r"[()]")
 _GOES_ON = re.compile(r"[ \t]*(?:[,;|&}>)]|\[\])")
 _STRING_END = re.compile(r"""(?=[ \t]*(?:[|,;)}\]>=\n]|//|/\*|\[\]|\Z))""")
 _WRAPPERS: Final = frozenset({"Partial", "Readonly", "Promise", "Required", "NonNullable", "Awaited"})
 _ANY: Final = frozenset({"any", "unknown", "never", "void", "this"})
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "True": True, "False": False}
 _NULLS: Final = frozenset({"null", "None"})
-_TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "integer", float: "number"}
-_NULL: Final[Schema] = {"type": "null"}
-_UNDEFINED: Final[Schema] = {"type": "undefined"}
 
 
-class TypeScriptError(LiteralError):
-    """Text that is no type of the part of TypeScript that is read."""
-
-
-class TypeReader:
+class TypeReader(Scanner):
     """Reads types of a text between its position and ``limit``.
 
     Parameters
@@ -55,14 +44,11 @@ class TypeReader:
     """
 
     def __init__(self, text: str, position: int, limit: int, declared: Callable[[str], bool]) -> None:
-        self.text = text
-        self.position = position
-        self.limit = limit
+        super().__init__(text, position, limit)
         self._declared = declared
         self._depth = 0
         self._trials = 0
         self._commented = False  # whether lines above the key are a comment, which may go on without marks
-        self._comments: list[str] = []  # those inside the type of a key
 
     def type(self) -> Schema:
         """The type that starts at the position.
@@ -81,7 +67,7 @@ class TypeReader:
         while self._bar():
             branches.append(self._intersection())
         self._depth -= 1
-        return _union(branches)
+        return union(branches)
 
     def members(self) -> Schema:
         """The object type whose opening brace is at the position."""
@@ -136,7 +122,7 @@ class TypeReader:
     def _pass_text(self) -> None:
         """Go to the next line that may be a key."""
         while True:
-            self.position = self._skipped(_SPACE)
+            self.position = self.skipped(SPACE)
             if self.position >= self.limit or self.text[self.position] == "}":
                 self.fail("a key")
             if _KEY.match(self.text, self.position, self.limit):
@@ -145,8 +131,8 @@ class TypeReader:
             self.position = line_end if line_end >= 0 else self.limit
 
     def _key(self, region: int | None, doc: DocComment | None, start: int) -> tuple[str, bool, Schema]:
-        depth, outer, commented = self._depth, self._comments, self._commented
-        self._comments, self._commented = [], region is not None
+        depth, outer, commented = self._depth, self.comments, self._commented
+        self.comments, self._commented = [], region is not None
         match = _KEY.match(self.text, self.position, self.limit)
         try:
             if not match:
@@ -155,9 +141,9 @@ class TypeReader:
             broken = self.text.startswith("\n", self.position)
             spec = self.type()
             self._separator()
-            comments = self._comments
+            comments = self.comments
         finally:
-            self._depth, self._comments, self._commented = depth, outer, commented
+            self._depth, self.comments, self._commented = depth, outer, commented
         enum = spec.get("enum") if isinstance(spec.get("enum"), list) else None
         description, default = self._documented(region, doc, start, broken, enum)
         for comment in comments:
@@ -194,8 +180,8 @@ class TypeReader:
         """Where the ``//`` comments above a key begin, or its doc comment."""
         region, doc = None, None
         while True:
-            self.position = self._skipped(_SPACE)
-            comment = _COMMENT.match(self.text, self.position, self.limit)
+            self.position = self.skipped(SPACE)
+            comment = COMMENT.match(self.text, self.position, self.limit)
             if not comment:
                 break
             if comment[1] is None:
@@ -221,51 +207,29 @@ class TypeReader:
             self.type()
         return match["name"]
 
-    def parenthesized(self) -> None:
-        """Step over ``( ... )``."""
-        self.expect("(")
-        depth = 1
-        for bracket in _PARENTHESIS.finditer(self.text, self.position, self.limit):
-            depth += 1 if bracket[0] == "(" else -1
-            if depth == 0:
-                self.position = bracket.end()
-                return
-        self.fail("')'")
-
     def _separator(self) -> None:
         """What ends a key: a comma, a semicolon, the end of the line or of the object; and a comment behind it."""
-        self._take_comment()
-        following = self._skipped(_SPACE)
+        self.take_comment()
+        following = self.skipped(SPACE)
         if self.text[following : following + 1] in (",", ";") and following < self.limit:
             self.position = following + 1
-            self._take_comment()
-        elif self.text[self._skipped(_IN_LINE) : self._skipped(_IN_LINE) + 1] not in ("\n", "\r", "}"):
+            self.take_comment()
+        elif self.text[self.skipped(IN_LINE) : self.skipped(IN_LINE) + 1] not in ("\n", "\r", "}"):
             self.fail("',' or '}'")
-
-    def _skipped(self, blank: re.Pattern[str]) -> int:
-        match = blank.match(self.text, self.position, self.limit)
-        return match.end() if match else self.position
-
-    def _take_comment(self) -> None:
-        """Keep a comment in the rest of the line."""
-        comment = _COMMENT.match(self.text, self._skipped(_IN_LINE), self.limit)
-        if comment:
-            self._comments.append(comment[1] if comment[1] is not None else comment[0][2:-2].strip("* "))
-            self.position = comment.end()
 
     # Types
 
     def _bar(self) -> bool:
         """Whether another branch of a union follows; some templates write the bar behind a comment, as its end."""
-        before = len(self._comments)
+        before = len(self.comments)
         start = self.position
         self.skip(collect=True)
         if self.take("|"):
             return True
-        if len(self._comments) > before and self._comments[-1].rstrip().endswith(" |"):
-            self._comments[-1] = self._comments[-1].rstrip().removesuffix(" |")
+        if len(self.comments) > before and self.comments[-1].rstrip().endswith(" |"):
+            self.comments[-1] = self.comments[-1].rstrip().removesuffix(" |")
             return True
-        del self._comments[before:]
+        del self.comments[before:]
         self.position = start
         return False
 
@@ -278,11 +242,11 @@ class TypeReader:
     def _postfix(self) -> Schema:
         schema = self._primary()
         while True:
-            here = self._skipped(_IN_LINE)
+            here = self.skipped(IN_LINE)
             if not self.text.startswith("[]", here):
                 return schema
             self.position = here + 2
-            schema = _array(schema)
+            schema = array(schema)
 
     def _primary(self) -> Schema:
         self.skip()
@@ -314,9 +278,9 @@ class TypeReader:
         if name in _WORDS:
             return {"const": _WORDS[name]}
         if name in _NULLS:
-            return dict(_NULL)
+            return dict(NULL)
         if name == "undefined":
-            return dict(_UNDEFINED)
+            return dict(UNDEFINED)
         arguments = self._arguments()
         if name in _ANY:
             return {}
@@ -328,7 +292,7 @@ class TypeReader:
             return {"type": "object", "additionalProperties": arguments[1]}
         kind = value_type(name).kind
         if kind == "list":
-            return _array(arguments[0]) if arguments and arguments[0] else {"type": "array"}
+            return array(arguments[0]) if arguments and arguments[0] else {"type": "array"}
         if kind == "any":
             if self._commented and not _GOES_ON.match(self.text, self.position, self.limit):
                 self.fail("the name of a type")  # rather a word in a line of a comment
@@ -385,44 +349,6 @@ class TypeReader:
             escaped = char == "\\" and not escaped
         self.fail(f"a closing {quote}")
 
-    # Characters
-
-    def skip(self, collect: bool = False) -> None:
-        """Step over white space and comments."""
-        while True:
-            self.position = self._skipped(_SPACE)
-            comment = _COMMENT.match(self.text, self.position, self.limit)
-            if not comment:
-                return
-            if collect:
-                self._comments.append(comment[1] if comment[1] is not None else comment[0][2:-2].strip("* "))
-            self.position = comment.end()
-
-    def take(self, sign: str) -> bool:
-        """Whether a sign follows, which is stepped over."""
-        start = self.position
-        self.skip()
-        if self.text.startswith(sign, self.position) and self.position + len(sign) <= self.limit:
-            self.position += len(sign)
-            return True
-        self.position = start
-        return False
-
-    def expect(self, sign: str) -> None:
-        """Step over a sign that must follow."""
-        if not self.take(sign):
-            self.fail(repr(sign))
-
-    def fail(self, expected: str) -> NoReturn:
-        """Raise the error that something else was expected at the position."""
-        raise TypeScriptError(expected, min(self.position, self.limit))
-
-
-def _array(items: Schema) -> Schema:
-    if items == {}:
-        return {"type": "array"}
-    return {"type": "array", "items": _union([items])}
-
 
 def _unescaped(written: str) -> str:
     try:
@@ -430,40 +356,3 @@ def _unescaped(written: str) -> str:
     except LiteralError:
         value = None
     return value if isinstance(value, str) else written[1:-1]
-
-
-def _union(branches: Sequence[Schema]) -> Schema:
-    """The schema of a union: an enum of literals, a list of plain types, or ``anyOf``."""
-    if len(branches) > 1 and _is_literal_array(branches[-1]) and all("const" in b for b in branches[:-1]):
-        # ``"a" | "b"[]`` of an encoder that sets no parentheses.
-        members = [b["const"] for b in branches[:-1]] + branches[-1]["items"]["enum"]
-        return {"type": "array", "items": _enum(members)}
-    nullable = _NULL in branches
-    named = [b for b in branches if b not in (_NULL, _UNDEFINED)]
-    if not named:
-        return dict(_NULL)
-    if {} in named:
-        return {}
-    literals = [b["const"] for b in named if "const" in b]
-    others = [b for b in named if "const" not in b]
-    if literals:
-        others = [*others, _enum(literals)]
-    if len(others) == 1:
-        return {**others[0], "nullable": True} if nullable and "$ref" not in others[0] else dict(others[0])
-    if all(set(b) == {"type"} and isinstance(b["type"], str) for b in others):
-        return {"type": [b["type"] for b in others] + (["null"] if nullable else [])}
-    return {"anyOf": others + ([dict(_NULL)] if nullable else [])}
-
-
-def _is_literal_array(branch: Schema) -> bool:
-    items = branch.get("items")
-    return branch.get("type") == "array" and isinstance(items, dict) and len(items.get("enum", ())) == 1
-
-
-def _enum(members: list[Any]) -> Schema:
-    kinds = {type(member) for member in members}
-    if kinds == {bool} and len(members) == 2:
-        return {"type": "boolean"}
-    if kinds <= {int, float} and float in kinds:
-        return {"type": "number", "enum": members}
-    return {"type": _TYPE_NAMES[kinds.pop()], "enum": members} if len(kinds) == 1 else {"enum": members}

@@ -27,8 +27,8 @@ LOSSES = {
     "nemotron_3_nano": ("white space around descriptions",),
 }
 EXACT = (
-    "qwen2_5", "qwen3", "qwen3_5_think", "qwen3_5_nothink", "glm4moe", "llama3_1", "llama3_2", "lfm2_2_5", "mistral_v11",
-    "mistral_v13",
+    "qwen2_5", "qwen3", "qwen3_5_think", "qwen3_5_nothink", "glm4moe", "llama3_1", "llama3_2", "lfm2_2_5",
+    "mistral_v11", "mistral_v13",
 )  # fmt: skip
 # Mistral's older templates print name and description between quotes as they are: a backslash would be an escape.
 UNESCAPED = ("mistral_v3", "mistral_v3_spm", "mistral_v7")
@@ -36,7 +36,21 @@ UNESCAPED = ("mistral_v3", "mistral_v3_spm", "mistral_v7")
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True) | st.sampled_from(["uber.ride", "get-time"])
 KEYS = st.from_regex(r"[a-z][a-z0-9_]{0,6}", fullmatch=True) | st.sampled_from(["Content-Type", "user.id", "from"])
 WORDS = st.sampled_from(
-    ["Gets", "the", "city", 'a "quoted" word', "it's", "\u00e9t\u00e9", "\u5929\u6c14", "{x}", "(e.g. [a, b])", "50%", "<b>", "f(x)", "#1"]
+    [
+        "Gets",
+        "the",
+        "city",
+        'a "quoted" word',
+        "it's",
+        "\u00e9t\u00e9",
+        "\u5929\u6c14",
+        "{x}",
+        "(e.g. [a, b])",
+        "50%",
+        "<b>",
+        "f(x)",
+        "#1",
+    ]
 )
 LINES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 TEXTS = st.lists(LINES, min_size=1, max_size=3).map("\n".join)
@@ -60,8 +74,12 @@ def schemas(texts):
     lists = plain.map(lambda items: {"type": "array", "items": items})
     nullable = st.sampled_from([{"type": ["string", "null"]}, {"type": "string", "nullable": True}])
     defaults = st.sampled_from(
-        [{"type": "integer", "default": 3}, {"type": "string", "default": 'a "b"'}, {"type": "boolean", "default": False}]
-        + [{"type": "string", "enum": ["a", "b"], "default": "b"}]
+        [
+            {"type": "integer", "default": 3},
+            {"type": "string", "default": 'a "b"'},
+            {"type": "boolean", "default": False},
+            {"type": "string", "enum": ["a", "b"], "default": "b"},
+        ]
     )
     leaf = described(scalar | lists | nullable, texts)
     nested = st.builds(

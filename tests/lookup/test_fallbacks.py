@@ -15,7 +15,7 @@ FALLBACKS = {
     "pydantic": 'class Answer(BaseModel):\n    """An answer."""\n\n    text: str\n',
     "dataclass": "@dataclass\nclass Note:\n    text: str\n    tags: list[str]\n",
     "Markdown list": "## get_city\nGets it.\n\n**Parameters:**\n- `city` (string, required): The city.",
-    "Markdown table": "## get_city\nGets it.\n\n| parameter | type | description |\n|---|---|---|\n| city | string | C. |",
+    "Markdown table": "## get_city\nGets it.\n\n| parameter | type |\n|---|---|\n| city | string |",
     "lines": "Name: get_weather\nDescription: Gets weather\nParameters:\n- city (string, required): The city",
 }
 
@@ -38,7 +38,8 @@ def test_a_fallback_of_the_system_goes_before_tools_of_a_question(kind):
 
 
 NO_TOOLS = [
-    "# Guide\n\n## Installation\n- python (3.11): needed\n- pip: newest\n\n## Options\n| Name | Value |\n|---|---|\n| a | b |\n",
+    "# Guide\n\n## Installation\n- python (3.11): needed\n- pip: newest\n\n## Options\n"
+    "| Name | Value |\n|---|---|\n| a | b |\n",
     "Action: search\nAction Input: {'q': 'x'}\nParameters: {'city': 'Paris'}\nArguments: {\"a\": {\"b\": 1}}\n",
     "const x = {name: 'get', arguments: {city: 'Paris'}};\nf({type: 'object', name: 'y'});\n",
     "const tools = [{type: 'function', function: {name: 'g'}}];\n",

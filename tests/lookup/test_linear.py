@@ -91,7 +91,9 @@ WORST = HOSTILE | {
     "listed signatures": lambda n: "a(b: \n" * (n // 6) + "x, args: {'a': {'type': 'b'}}",
     "listed tools": lambda n: "x, args: {'a': {'type': 'b'}}\n" * (n // 30),
     "Markdown headings": lambda n: "## a_b\n" * (n // 7),
-    "Markdown lists": lambda n: "## a_b\nParameters:\n" + "".join(f"{' ' * (i % 40)}- k{i} (x): y\n" for i in range(n // 35)),
+    "Markdown lists": lambda n: (
+        "## a_b\nParameters:\n" + "".join(f"{' ' * (i % 40)}- k{i} (x): y\n" for i in range(n // 35))
+    ),
     "Markdown rules": lambda n: "## a_b\n| name | type |\n" + ("|" + "-" * 200) * (n // 201),
     "Markdown cells": lambda n: "## a_b\n| name | type |\n" + "| a | b |\n" * (n // 10),
     "model classes": lambda n: "class A(BaseModel):\n    a: int = (\n" * (n // 36),

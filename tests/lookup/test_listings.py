@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_chat_templates import KEYS, MEMBERS, NAMES, TEXTS, plain, tool_lists
 
 from lookup import extract
-from test_chat_templates import KEYS, MEMBERS, NAMES, TEXTS, plain, tool_lists
 
 IDENTIFIERS = st.from_regex(r"[a-z][a-z0-9_]{1,8}", fullmatch=True).filter(
     lambda name: name not in ("args", "api", "input", "inputs", "note", "notes", "tool", "tools", "user", "output")
@@ -38,7 +38,9 @@ def hermes(tools, quote):
         listed = "".join(
             f"        {key}({python_type(spec)}): {spec.get('description', '').strip()}" for key, spec in keys.items()
         )
-        described = f"{tool['name']}({signature}) - {tool['description']}\n\n" + ("    Args:\n" + listed if keys else "")
+        described = f"{tool['name']}({signature}) - {tool['description']}\n\n" + (
+            "    Args:\n" + listed if keys else ""
+        )
         parameters = json.dumps(tool["parameters"], ensure_ascii=False) if keys else "{}"
         lines.append(
             f'{{"type": "function", "function": {{"name": {quote}{tool["name"]}", "description": "{described}", '
@@ -75,7 +77,8 @@ def deepseek(tools):
 
 def llama_index(tools):
     listed = "\n".join(
-        f"> Tool Name: {tool['name']}\nTool Description: {tool['description']}\nTool Args: {json.dumps(tool['parameters'])}\n"
+        f"> Tool Name: {tool['name']}\nTool Description: {tool['description']}\n"
+        f"Tool Args: {json.dumps(tool['parameters'])}\n"
         for tool in functions(tools)
     )
     return f"## Tools\nYou have access to these tools:\n{listed}\n## Output Format\nPlease answer."
@@ -111,7 +114,9 @@ def function_gemma(tools):
         f"parameters:{gemma_schema(tool['parameters'], mark)}}}<end_function_declaration>"
         for tool in functions(tools)
     )
-    return f"<start_of_turn>developer\nYou can call functions{listed}<end_of_turn>\n<start_of_turn>user\nHi<end_of_turn>"
+    return (
+        f"<start_of_turn>developer\nYou can call functions{listed}<end_of_turn>\n<start_of_turn>user\nHi<end_of_turn>"
+    )
 
 
 def ts_type(spec, indent):
@@ -243,7 +248,10 @@ def test_smolagents_list(tools, data):
 
 @given(LISTED)
 def test_smolagents_functions(tools):
-    tools = [(name, text, {k: {w: v for w, v in s.items() if w != "enum"} for k, s in ks.items()}) for name, text, ks in tools]
+    tools = [
+        (name, text, {k: {w: v for w, v in s.items() if w != "enum"} for k, s in ks.items()})
+        for name, text, ks in tools
+    ]
     lines = []
     for name, text, keys in tools:
         signature = ", ".join(f"{key}: {spec['type']}" for key, spec in keys.items())
@@ -276,7 +284,8 @@ def test_markdown_lists_and_tables(tools, data):
         else:
             text += "| Name | Type | Required | Description |\n|---|:--|:-:|--:|\n"
             text += "".join(
-                f"| `{k}` | {s['type']} | {'no' if k in optional else 'yes'} | {s['description']} |\n" for k, s in keys.items()
+                f"| `{k}` | {s['type']} | {'no' if k in optional else 'yes'} | {s['description']} |\n"
+                for k, s in keys.items()
             )
         text += "\n"
         expected.append(described(name, description, keys, optional))
@@ -384,7 +393,8 @@ TYPESCRIPT = {
     "type": "interface Place { lat: number; lon?: number }\n\n// Finds rides.\ntype ride = (args: {\n  // Where to.\n"
     "  to: Place,\n  unit?: 'km' | 'mi', // default: \"km\"\n  stops?: string[],\n}) => Promise<string>;\n",
     "method": "interface Place { lat: number; lon?: number }\ninterface Api {\n  /** Finds rides. */\n"
-    "  ride(args: {\n    /** Where to. */\n    to: Place;\n    unit?: 'km' | 'mi';\n    stops?: string[];\n  }): string;\n}\n",
+    "  ride(args: {\n    /** Where to. */\n    to: Place;\n    unit?: 'km' | 'mi';\n    stops?: string[];\n  }): string;\n"
+    "}\n",
     "interface": "/** Finds rides. */\ninterface ride {\n  /** Where to. */\n  to: Place;\n  unit?: 'km' | 'mi';\n"
     "  stops?: Array<string>\n}\ntype Place = { lat: number, lon?: number }\n",
 }
@@ -421,7 +431,8 @@ def test_the_harmony_library_s_namespace():
 
 def test_built_in_tools_of_another_namespace_are_reported():
     text = (
-        "namespace browser {\n\n// Searches.\ntype search = (_: {\nquery: string,\n}) => any;\n\n} // namespace browser\n\n"
+        "namespace browser {\n\n// Searches.\ntype search = (_: {\nquery: string,\n}) => any;\n\n"
+        "} // namespace browser\n\n"
         "namespace functions {\n\n// Now.\ntype now = () => any;\n\n} // namespace functions\n"
     )
     tools = extract(text)
@@ -438,5 +449,7 @@ def test_a_gemma_declaration_that_is_cut_short_is_an_error(name, key):
 
 
 def test_types_as_written_are_kept():
-    [tool] = extract('<|tool>declaration:f{description:<|"|>D<|"|>,parameters:{properties:{a:{type:<|"|>STRING<|"|>}}}}').tools
+    [tool] = extract(
+        '<|tool>declaration:f{description:<|"|>D<|"|>,parameters:{properties:{a:{type:<|"|>STRING<|"|>}}}}'
+    ).tools
     assert replace(tool.parameters[0], rule="habit").raw_type == "string"
