@@ -393,8 +393,8 @@ TYPESCRIPT = {
     "type": "interface Place { lat: number; lon?: number }\n\n// Finds rides.\ntype ride = (args: {\n  // Where to.\n"
     "  to: Place,\n  unit?: 'km' | 'mi', // default: \"km\"\n  stops?: string[],\n}) => Promise<string>;\n",
     "method": "interface Place { lat: number; lon?: number }\ninterface Api {\n  /** Finds rides. */\n"
-    "  ride(args: {\n    /** Where to. */\n    to: Place;\n    unit?: 'km' | 'mi';\n    stops?: string[];\n  }): string;\n"
-    "}\n",
+    "  ride(args: {\n    /** Where to. */\n    to: Place;\n    unit?: 'km' | 'mi';\n    stops?: string[];\n"
+    "  }): string;\n}\n",
     "interface": "/** Finds rides. */\ninterface ride {\n  /** Where to. */\n  to: Place;\n  unit?: 'km' | 'mi';\n"
     "  stops?: Array<string>\n}\ntype Place = { lat: number, lon?: number }\n",
 }
