@@ -53,10 +53,14 @@ class TextTool:
 
 @dataclass(frozen=True)
 class TextForm:
-    """A form that is laid out as text. ``find`` yields the tools of a text in order."""
+    """A form that is laid out as text. ``find`` yields the tools of a text in order.
+
+    A ``fallback`` looks like ordinary code or prose. It counts only if no other form documents a tool.
+    """
 
     title: str
     find: Callable[[str], Iterator[TextTool]]
+    fallback: bool = False
 
 
 def has_name(data: Mapping[str, Any]) -> bool:

@@ -26,9 +26,12 @@ _LINE = re.compile(
     )""",
     re.VERBOSE | re.MULTILINE,
 )
-_UNCALLABLE = re.compile(r"(?:typing\.)?overload|(?:functools\.)?(?:cached_)?property|.+\.(?:setter|getter|deleter)")
+_UNCALLABLE = re.compile(
+    r"(?:typing\.)?overload|(?:functools\.)?(?:cached_)?property|.+\.(?:setter|getter|deleter)"
+    r"|(?:pydantic\.)?(?:(?:(?:field|model|root)_)?(?:validator|serializer)|computed_field)"
+)
 _ANNOTATED = re.compile(r"\(\s*[^\W\d]\w*\s*:")
-_BLANK = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*+[ \t]*")
+BLANK = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*+[ \t]*")
 _REST_OF_LINE = re.compile(r"[ \t`*]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 _ARROW = re.compile(r"(?:[ \t]|\\\r?\n)*->")
 _COLON = re.compile(r"[ \t]*:[ \t]*")
@@ -65,7 +68,7 @@ def find(text: str) -> Iterator[TextTool]:
     while match := following:
         following = _LINE.search(text, match.end())
         limit = following.start() if following else len(text)
-        if above and skip(_BLANK, text, above.end) != match.end("indent"):
+        if above and skip(BLANK, text, above.end) != match.end("indent"):
             above = None
         if match["decorator"]:
             above = _decorators(text, match, limit, above)
@@ -148,7 +151,7 @@ def _docstring_start(
     """The opening quotes of a docstring: behind the colon, or on a line below, even if not indented."""
     if colon and (opening := _OPENS_STRING.match(text, colon.end())):
         return opening
-    opening = _OPENS_STRING.match(text, skip(_BLANK, text, line_end + 1))
+    opening = _OPENS_STRING.match(text, skip(BLANK, text, line_end + 1))
     if not opening:
         return None
     line_start = text.rfind("\n", 0, opening.start()) + 1

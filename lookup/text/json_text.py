@@ -79,7 +79,8 @@ def _in_prose(reader: LiteralReader, position: int, taken: Stretches) -> Iterato
         try:
             value, position = reader.read(start)
         except LiteralError as error:
-            if any(_is_broken_tool(text, container, error.position) for container in reader.open):
+            unread = [container for container in reader.open if taken.end_at(container.start) is None]
+            if any(_is_broken_tool(text, container, error.position) for container in unread):
                 yield Piece(None, start, max(error.position, start + 1), {}, error=_misread(text, error))
             tried.update(container.start for container in reader.open)
         else:

@@ -28,6 +28,7 @@ class _Block:
     finding: TextTool | Piece
     title: str = ""
     claims: tuple[Claim, ...] = ()
+    fallback: bool = False
 
 
 class TextReader:
@@ -58,11 +59,15 @@ class TextReader:
             self._fail(error)
         speakers = Speakers(self._text, _stretches(blocks))
         outside = any(not speakers.at(block.start) for block in blocks)
+        heard = [block for block in blocks if not (outside and speakers.at(block.start))]
+        sure = any(not block.fallback for block in heard)
         tools: list[ToolSpec] = []
         unread: list[Unread] = []
         for block in blocks:
             speaker = speakers.at(block.start)
-            if speaker and outside:
+            if block.fallback and sure:
+                unread.append(self._unread(block.start, block.end, f"{block.title}, beside tools in another form"))
+            elif speaker and outside:
                 reason = f"it stands in the {speaker}'s words, and the prompt documents tools outside of them"
                 unread.append(self._unread(block.start, block.end, reason))
             else:
@@ -80,14 +85,19 @@ class TextReader:
             return list(_piece_blocks(pieces)), pieces
         blocks: list[_Block] = []
         if not self._json_only:
-            blocks = [
-                _Block(found.start, found.end, found, form.title)
-                for form in TEXT_FORMS
-                for found in _findings(form, self._text)
-            ]
-            blocks = _outermost([*blocks, *_piece_blocks(list(find_yaml(self._text)))])
+            blocks = [*self._text_blocks(fallback=False), *_piece_blocks(list(find_yaml(self._text)))]
+            blocks = _outermost(blocks)
         literals = list(find_json(self._text, _stretches(blocks), self._json_only))
-        return _outermost([*blocks, *_piece_blocks(literals)]), literals
+        blocks = _outermost([*blocks, *_piece_blocks(literals)])
+        if not self._json_only:
+            blocks = _with_fallbacks(blocks, _outermost(list(self._text_blocks(fallback=True))))
+        return blocks, literals
+
+    def _text_blocks(self, fallback: bool) -> Iterator[_Block]:
+        for form in TEXT_FORMS:
+            if form.fallback is fallback:
+                for found in _findings(form, self._text):
+                    yield _Block(found.start, found.end, found, form.title, fallback=fallback)
 
     def _read(self, block: _Block, unread: list[Unread]) -> Iterator[ToolSpec]:
         finding = block.finding
@@ -131,6 +141,13 @@ def _outermost(blocks: list[_Block]) -> list[_Block]:
         if not outermost or block.start >= outermost[-1].end:
             outermost.append(block)
     return outermost
+
+
+def _with_fallbacks(blocks: list[_Block], fallbacks: list[_Block]) -> list[_Block]:
+    """The blocks in order, with the fallbacks that do not overlap them."""
+    taken = _stretches(blocks)
+    free = [b for b in fallbacks if taken.end_at(b.start) is None and not taken.begins_in(b.start, b.end)]
+    return sorted([*blocks, *free], key=lambda block: block.start)
 
 
 def _piece_blocks(pieces: list[Piece]) -> Iterator[_Block]:

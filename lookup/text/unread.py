@@ -16,6 +16,8 @@ _LOOKS_LIKE = re.compile(
       | ^[ \t]*(?P<heading>(?:\#{1,6}[ \t]*)?(?:Function|Tool|API)(?:[ ]name)?[ \t]*:[ \t]*[^\s\d]\S*[ \t]*$)
       | ^[ \t]*(?P<code>(?:export[ \t]+)?(?:type|function|def|async[ ]function)[ \t]+\w+[ \t]*(?:=[ \t]*)?\()
       | ^[ \t]*(?P<arguments>(?:Parameters|Arguments|Args|Input|Tool[ ]Args|Takes[ ]inputs)[ \t]*:[ \t]*(?=\{|\Z))
+      | ^[ \t]*(?:\#{1,6}[ \t]+|[*]{2})(?P<label>(?:Parameters|Arguments|Args|Inputs)[*]{0,2}:?[*]{0,2}[ \t]*$)
+      | (?P<schema>parameters[ \t]*:[ \t]*z\.object\()
       | ,[ ](?P<rendered>args:[ ](?=\{|\Z))
       | (?P<named><(?:name|tool_name)>[^<>\n]{1,200}</(?:name|tool_name)>)
     """,
@@ -32,6 +34,8 @@ _REASONS: Final = {
     "heading": "a heading of a tool without documentation that can be read",
     "code": "a function without documentation that can be read",
     "arguments": "parameters of a tool in a form that is not known",
+    "label": "parameters of a tool in a form that is not known",
+    "schema": "parameters of a tool in a form that is not known",
     "rendered": "parameters of a tool in a form that is not known",
     "named": "a named element that no form reads",
 }

@@ -87,7 +87,7 @@ def test_documentation_in_strings_is_not_searched_but_reported() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("type get_weather = (_: {city: string}) => any;", "a function without documentation"),
+        ("type get_weather = (_: {city string}) => any;", "a function without documentation"),
         ("## Function: get_weather\nIt takes a city.", "a heading of a tool"),
         ('<tool name="x" kind="y">nothing</tool>', "an element of a tool"),
         ('"parameters": {"a": 1}', "an object with parameters"),

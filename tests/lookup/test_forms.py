@@ -10,6 +10,13 @@ from lookup import ANY, MISSING, LookupDictionary, ParameterSpec, ToolSpec, Valu
 from lookup.parameters.type_names import value_type
 
 KEYS = st.text(min_size=1) | st.sampled_from(["name", "type", "parameters", "properties", "required", "description"])
+
+
+def says_nothing(text):
+    """Whether a description does not decide whether its key is required."""
+    return "optional" not in text.lower() and "required" not in text.lower()
+
+
 NAMES = st.text(min_size=1).filter(str.strip)
 RAW_TYPES = st.sampled_from(["string", "integer", "float", "boolean", "array", "dict", "tuple", "any", "HashMap"])
 VALUES = st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers(), max_size=2)
@@ -21,7 +28,7 @@ def parameters(draw, api_bank=False):
     specs = []
     for key in keys:
         raw_type = draw(RAW_TYPES)
-        description = draw(st.text())
+        description = draw(st.text().filter(says_nothing))
         if api_bank:
             required = "[optional]" not in description.lower()
             specs.append(ParameterSpec(key, value_type(raw_type), raw_type, required, description))

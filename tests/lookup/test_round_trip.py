@@ -66,6 +66,15 @@ TYPES = st.recursive(
 )
 
 
+def typed(t: ValueType) -> bool:
+    """Whether each enum has a type; without one it is that of its members."""
+    inside = [*t.any_of, *(p.value_type for p in t.properties or ()), *([t.items] if t.items else [])]
+    return not (t.kind == "any" and t.enum and not t.any_of) and all(map(typed, inside))
+
+
+TYPES = TYPES.filter(typed)
+
+
 def dictionaries(types: st.SearchStrategy[ValueType]) -> st.SearchStrategy[LookupDictionary]:
     tools = st.builds(ToolSpec, NAMES, TEXTS, keys_of(types, most=5))
     return st.lists(tools, min_size=1, max_size=3, unique_by=lambda tool: tool.name).map(

@@ -1,0 +1,134 @@
+"""JSON tools as chat templates print them by hand: name and description put between quotes as they are.
+
+``{"name": "f", "description": "D", "parameters": {...}}`` of Mistral's, Command R's and Hermes' templates escapes
+nothing in name and description, so that a quote or a line end in them makes it no JSON. Hermes' templates put the
+signature and the keys into the description, and Hermes 2 Pro's leaves out the quote in front of the name::
+
+    {"type": "function", "function": {"name": f", "description": "f(a: str) - D
+
+        Args:
+            a(str): The a.", "parameters": {...}}
+
+Every template prints ``parameters`` as JSON, which says where the description ends.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from lookup.dictionary import ToolSpec
+from lookup.errors import DocumentationError, LiteralError
+from lookup.forms.form import TextForm, TextTool
+from lookup.forms.json_schema import read_tool
+from lookup.values.literal_reader import LiteralReader
+
+MAX_TRIALS: Final = 8
+"""How often a description may hold what ends it."""
+
+_HEAD = re.compile(
+    r"""\{(?P<wrapper>[ \t]*"type"[ \t]*:[ \t]*"function"[ \t]*,[ \t]*"function"[ \t]*:[ \t]*\{)?
+        [ \t]*"name"[ \t]*:[ \t]*"?(?P<name>[^"\n]{1,200})"[ \t]*,[ \t]*"description"[ \t]*:[ \t]*"
+    """,
+    re.VERBOSE,
+)
+_BEHIND = re.compile(r'"[ \t]*,[ \t]*"(?:parameters|input_schema|inputSchema)"[ \t]*:[ \t]*(?=\{|null|None)')
+_CLOSING = re.compile(r'[ \t\r\n]*(?:,[ \t]*"\w{1,40}"[ \t]*:[ \t]*(?:null|true|false|\{\}|"[^"\n]{0,200}")[ \t]*)?\}')
+_TYPE: Final = r"[\w \[\],.|]{1,200}?"
+_RETURNS = re.compile(rf"\)(?: -> {_TYPE})? - ")
+
+
+def find(text: str) -> Iterator[TextTool]:
+    """The tools of a text that are printed by hand and are no JSON, or whose description holds a signature."""
+    if '"description"' not in text:
+        return
+    heads = list(_HEAD.finditer(text))
+    limits = [head.start() for head in heads[1:]] + [len(text)]
+    reader = LiteralReader(text)
+    behind = 0
+    for head, limit in zip(heads, limits, strict=False):
+        if head.start() < behind:
+            continue
+        found = _read(reader, head, limit)
+        if found:
+            behind = found.end
+            yield found
+
+
+def _read(reader: LiteralReader, head: re.Match[str], limit: int) -> TextTool | None:
+    text = reader.text
+    position = head.end()
+    for _ in range(MAX_TRIALS):
+        behind = _BEHIND.search(text, position, limit)
+        if not behind:
+            return None
+        position = behind.end()
+        try:
+            parameters, end = reader.read(behind.end())
+        except LiteralError:
+            continue
+        closing = _CLOSING.match(text, end)
+        if not closing:
+            continue
+        end = closing.end()
+        if head["wrapper"] and text.startswith("}", end):
+            end += 1
+        return _tool(text, head, text[head.end() : behind.start()], parameters, end)
+    return None
+
+
+def _tool(text: str, head: re.Match[str], written: str, parameters: Any, end: int) -> TextTool | None:
+    """The tool whose description is ``written``; ``None`` where it is JSON that other forms read."""
+    name = head["name"]
+    keys = parameters.get("properties") if isinstance(parameters, Mapping) else None
+    description = without_signature(name, written, keys if isinstance(keys, Mapping) else {})
+    quoted = text.startswith('"', head.start("name") - 1)
+    if quoted and description == written and _is_json(written):
+        return None
+    try:
+        tool: ToolSpec = read_tool({"name": name, "description": description, "parameters": parameters or {}})
+    except DocumentationError:
+        return None
+    return TextTool(tool, head.start(), end)
+
+
+def _is_json(written: str) -> bool:
+    """Whether a text can stand between double quotes in JSON as it is, or has escapes already."""
+    return '"' not in written.replace('\\"', "") and "\n" not in written
+
+
+def without_signature(name: str, description: str, keys: Mapping[str, Any]) -> str:
+    """The description without the signature in front of it and the keys behind it, where both are there."""
+    if not description.startswith(f"{name}("):
+        return description
+    position = len(name) + 1
+    names, types = list(keys), []
+    for number, key in enumerate(names):
+        if not description.startswith(f"{key}: ", position):
+            return description
+        position += len(key) + 2
+        following = names[number + 1 : number + 2]
+        end = description.find(f", {following[0]}: " if following else ")", position)
+        if end < 0:
+            return description
+        types.append(description[position:end])
+        position = end + (2 if following else 0)
+    returns = _RETURNS.match(description, position)
+    if not returns:
+        return description
+    listed = "".join(
+        f"        {key}({kind}): {_description(spec)}" for (key, spec), kind in zip(keys.items(), types, strict=True)
+    )
+    ending = "\n\n" + (f"    Args:\n{listed}" if listed else "")
+    start = description.rfind(ending)
+    if start < returns.end():
+        return description
+    behind = description[start + len(ending) :]
+    return description if behind and not behind.startswith("\n    Returns:") else description[returns.end() : start]
+
+
+def _description(spec: Any) -> str:
+    found = spec.get("description") if isinstance(spec, Mapping) else None
+    return found.strip() if isinstance(found, str) else ""
+
+
+FORM: Final = TextForm('tools {"name", "description", "parameters"} with nothing escaped (chat templates)', find)
