@@ -107,7 +107,7 @@ def test_exact_stopping_changes_nothing_but_the_cost(fields: dict[str, Any]) -> 
     used: set[int] = set()
     for number, new_engine in enumerate(engines()):
         fields = fields | {"format": "pythonic", "optional_share": (0.5, 0.2)[number % 2]}
-        fields["order_limit"] = (12, 12, 5, 24)[number // 4 % 4]
+        fields["order_limit"] = (12, 6, 5, 12)[number // 4 % 4]
         every = decode(new_engine(), **fields)
         exact = decode(new_engine(), **fields, stopping="exact")
         laxer = decode(new_engine(), **fields, stopping="posterior", stopping_level=0.1)
