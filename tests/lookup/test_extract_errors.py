@@ -201,7 +201,7 @@ DATA = st.recursive(
 
 
 @given(DATA, st.integers(min_value=0), st.text(max_size=2))
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_nothing_but_documentation_errors(data, cut, inserted):
     beginnings = ("", "Tools:\n", "A\ninput_parameters = ", 'name,b\na,"input_parameters = ')
     texts = [f"{beginning}{data!r}" for beginning in beginnings]

@@ -192,7 +192,7 @@ PIECES = [*"ab'\"\\10-.e,: []{}()", "True", "None", "'a': ", '"a": ', "年"]
 
 @pytest.mark.parametrize("notation", NOTATIONS)
 @given(value_type=TYPES, enum=st.none() | st.just(("a", None, 2)), default=ANY | st.just(MISSING), data=st.data())
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_every_beginning_can_be_closed(
     notation: Notation, value_type: ValueType, enum: Any, default: Any, data: st.DataObject
 ) -> None:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from command_line import CASES, Ran
 from lookup.dictionary import LookupDictionary
-from tiny_models import OTHER_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
+from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.cli.results import show_result
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ConfigError
@@ -169,7 +169,7 @@ def candidates(result: DecodeResult) -> list[list[tuple[Any, ...]]]:
     return [[(c.order, c.text, c.token_ids) for c in call.candidates] for call in result.calls]
 
 
-@pytest.mark.parametrize("shape", [*SHAPES, *OTHER_SHAPES])
+@pytest.mark.parametrize("shape", ["llama", "mistral_windowed", "gemma2", "gpt2", "bloom"])
 def test_packed_is_batched_with_every_rule(shape: str) -> None:
     model = tiny_model(shape, len(TOKENIZER))
     strategies = ("batched",) if shape == "bloom" else ("batched", "packed")
@@ -189,8 +189,8 @@ def test_packed_is_batched_with_every_rule(shape: str) -> None:
 
 def test_together_is_alone() -> None:
     decoder = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, prompt_cache_mb=0)
-    for rule in RULES:
-        fields: dict[str, Any] = {"tools": TOOLS, "max_value_tokens": 4, **rule}
+    for rule in RULES[:2]:
+        fields: dict[str, Any] = {"tools": TOOLS, "max_value_tokens": 4, "order_limit": 6, **rule}
         together: Any = decoder.decode(PROMPTS, **fields)
         alone: list[Any] = [decoder.decode(p, **fields) for p in PROMPTS]
         assert [candidates(r) for r in together] == [candidates(r) for r in alone]

@@ -24,7 +24,7 @@ def written(result: DecodeResult) -> list[tuple[Any, ...]]:
 
 
 def decode(decoder: ToolDecoder, prompts: Sequence[str], **fields: Any) -> list[DecodeResult]:
-    results = decoder.decode(prompts, tools=TOOLS, max_value_tokens=6, max_calls=2, **fields)
+    results = decoder.decode(prompts, tools=TOOLS, max_value_tokens=4, max_calls=2, **fields)
     assert isinstance(results, list)
     return results
 
@@ -38,12 +38,12 @@ def candidate_alone(
     return result.calls[0].candidates[0]
 
 
-@pytest.mark.parametrize("format", ["api-bank", "pythonic"])
+@pytest.mark.parametrize(("format", "order_limits"), [("api-bank", (1, 12)), ("pythonic", (2, 6))])
 @pytest.mark.parametrize("shape", [*SHAPES, "mistral_windowed", "gemma2", "gpt2"])
-def test_packed_is_batched(shape: str, format: str) -> None:
+def test_packed_is_batched(shape: str, format: str, order_limits: tuple[int, ...]) -> None:
     model = tiny_model(shape, len(TOKENIZER))
     packed, batched = (ToolDecoder(model, TOKENIZER, strategy=s) for s in ("packed", "batched"))
-    for order_limit in (1, 2, 6, 12):
+    for order_limit in order_limits:
         one = decode(packed, PROMPTS, format=format, order_limit=order_limit)
         other = decode(batched, PROMPTS, format=format, order_limit=order_limit)
         assert [written(r) for r in one] == [written(r) for r in other]
@@ -61,7 +61,7 @@ def test_together_is_alone(shape: str, strategy: Any, monkeypatch: pytest.Monkey
         assert (shape, strategy) == ("bloom", "packed")
         return
     alone = ToolDecoder(model, TOKENIZER, strategy="batched")
-    for prompt, result in zip(PROMPTS, decode(together, PROMPTS, order_limit=6), strict=True):
+    for prompt, result in zip(PROMPTS[:2], decode(together, PROMPTS[:2], order_limit=6), strict=True):
         for candidate in result.calls[0].candidates:
             single = candidate_alone(alone, prompt, candidate.order, monkeypatch)
             assert single.text == candidate.text

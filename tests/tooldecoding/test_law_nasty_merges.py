@@ -132,7 +132,7 @@ def test_a_token_of_an_end_and_another_split_of_a_longer_end() -> None:
 def test_made_up_values(kind: str) -> None:
     judges = [judge(seed, kind) for seed in range(4)]
 
-    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=30, suppress_health_check=list(HealthCheck))
     @given(st.sampled_from(judges), st.sampled_from(sorted(CALL_FORMATS)).flatmap(cases), st.sampled_from(AGAINST))
     def law(found: Judge, case: Case, against: str) -> None:
         miss = found.judge(case, against).miss  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ SETS = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(table=st.sampled_from([*TABLES, *NASTY]), context=texts, text=texts, more=texts)
 def test_sure_tokens_are_the_tokenizers_own_whatever_follows(
     table: TokenTable, context: str, text: str, more: str
