@@ -34,8 +34,8 @@ def references_to_all(n):
 
 def operations_of_one_body(n):
     body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/X"}}}}
-    keys = {f"k{i}": {"type": "string"} for i in range(n // 40)}
-    paths = {f"/a{i}": {"post": {"requestBody": body}} for i in range(n // 100)}
+    keys = {f"k{i}": {"type": "string"} for i in range(n // 80)}
+    paths = {f"/a{i}": {"post": {"requestBody": body}} for i in range(n // 200)}
     return json.dumps({"openapi": "3.0.0", "paths": paths, "components": {"schemas": {"X": {"properties": keys}}}})
 
 
