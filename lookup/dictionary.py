@@ -58,6 +58,12 @@ class ValueType:
     any_of: "tuple[ValueType, ...]" = ()
     nullable: bool = False
 
+    @property
+    def admits_text(self) -> bool:
+        """Whether any text is a value of the type."""
+        branches = self.any_of or (self,)
+        return any(branch.kind in ("str", "any") and not branch.enum and not branch.any_of for branch in branches)
+
     def __str__(self) -> str:
         if self.any_of:
             return " | ".join(map(str, self.any_of))

@@ -1,4 +1,4 @@
-"""Shapes of lists, tuples and quoted literals (``lookup.values.shapes``), and the gaps between members of brackets."""
+"""Shapes of lists and tuples (``lookup.values.shapes``), and the gaps between members of brackets."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import abstractmethod
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final, Literal
 
+from lookup.values.notations import SPACED, Spacing
 from lookup.values.shapes import Ended, Frame, Reading, Shape
 
 Place = Literal["opened", "comma", "space", "colon", "value"]
@@ -18,6 +19,7 @@ class Bracket(Frame):
     """An open bracket whose members are separated by commas."""
 
     closer: str
+    spacing: Spacing = SPACED
 
     @abstractmethod
     def member(self, character: str) -> Iterable[Reading]:
@@ -53,7 +55,7 @@ class Gap(Reading):
         inside, place = self._inside, self._place
         if place == "colon":
             return [Gap(inside, "value")] if character == ":" else []
-        if character == " " and not self._spaced and place in ("comma", "value"):
+        if character == " " and not self._spaced and self._space:
             return [Gap(inside, "space" if place == "comma" else "value", spaced=True)]
         if place == "value":
             return inside.value(character)
@@ -61,9 +63,14 @@ class Gap(Reading):
             return [Ended(inside.parent)] if inside.may_close(place) else []
         return inside.member(character)
 
+    @property
+    def _space(self) -> str:
+        """The optional space behind a comma or colon."""
+        spacing = self._inside.spacing
+        return {"comma": spacing.comma[1:], "value": spacing.colon[1:]}.get(self._place, "")
+
     def closing(self) -> str:
-        # A space is optional behind the comma or colon; it is written if it is missing.
-        missing = " " if self._place in ("comma", "value") and not self._spaced else ""
+        missing = "" if self._spaced else self._space
         if self._place == "comma" and self._inside.may_close("comma"):
             missing = ""
         return missing + self._inside.completed(self._place)
@@ -84,9 +91,10 @@ class Elements(Shape):
         A tuple of one element ends with a comma.
     """
 
-    def __init__(self, bracket: Literal["[", "("], element: Shape) -> None:
+    def __init__(self, bracket: Literal["[", "("], element: Shape, spacing: Spacing = SPACED) -> None:
         self.bracket = bracket
         self.element = element
+        self.spacing = spacing
 
     size = 2
 
@@ -112,6 +120,7 @@ class _Open(Bracket):
     def __init__(self, shape: Elements, parent: Frame | None, count: int) -> None:
         self.parent = parent
         self.closer = _CLOSERS[shape.bracket]
+        self.spacing = shape.spacing
         self._shape = shape
         self._count = count
 
@@ -143,56 +152,3 @@ class _Open(Bracket):
 
     def letters(self, place: Place) -> Iterable[str]:
         return self._shape.element.letters
-
-
-class Quoted(Shape):
-    """The literals of another shape between single quotes."""
-
-    def __init__(self, inner: Shape) -> None:
-        self.inner = inner
-
-    @cached_property
-    def width(self) -> int:
-        return self.inner.width
-
-    @cached_property
-    def size(self) -> int:
-        return self.inner.size + 2
-
-    @cached_property
-    def longest_closing(self) -> int:
-        return max(self.inner.longest_closing, self.inner.size) + 1
-
-    def shortest(self) -> str:
-        return f"'{self.inner.shortest()}'"
-
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [Gap(_Quote(self, frame), "space")] if character == "'" else []
-
-
-class _Quote(Bracket):
-    """An open quote around a literal."""
-
-    closer = "'"
-
-    def __init__(self, shape: Quoted, parent: Frame | None) -> None:
-        self.parent = parent
-        self._shape = shape
-
-    def member(self, character: str) -> Iterable[Reading]:
-        return self._shape.inner.begin(character, self)
-
-    def may_close(self, place: Place) -> bool:
-        return False
-
-    def completed(self, place: Place) -> str:
-        return self._shape.inner.shortest() + self.closing()
-
-    def behind(self, character: str) -> Iterable[Reading]:
-        return [Ended(self.parent)] if character == self.closer else []
-
-    def closing(self) -> str:
-        return self.closer
-
-    def letters(self, place: Place) -> Iterable[str]:
-        return self._shape.inner.letters

@@ -11,9 +11,11 @@ from typing import Final, Literal
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
-from lookup.values.bracket_shapes import Quoted
-from lookup.values.notations import INSIDE, QUOTED_TEXT, RENDERERS, Notation
+from lookup.values.enclosed_shapes import Enclosed
+from lookup.values.literal_values import is_literal
+from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, renderer
 from lookup.values.plain_shapes import Literals, Union
+from lookup.values.raw_shapes import raw_opener, raw_shape
 from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, closing
 from lookup.values.sorted_texts import is_prefix_free
 from lookup.values.type_shapes import shape_of, text_shape
@@ -103,7 +105,7 @@ class ValueGrammar:
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
         readings = self._read(text)
-        letters = {c for reading in readings for c in reading.letters() if c.encode().startswith(part)}
+        letters = {c for reading in readings for c in reading.all_letters() if c.encode().startswith(part)}
         return any(reading.takes(c) for reading in readings for c in letters | {ANY_CHARACTER})
 
     def extendable(self, text: str) -> bool:
@@ -185,13 +187,13 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
         grammar = _grammar(spec.value_type, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
-    render = RENDERERS[notation]
+    render = renderer(notation)
     beside = [] if spec.default is MISSING else [render(spec.default)]
     if spec.type.nullable:
         beside.append(render(None))
     for literal in beside:
         # A quoted value is never empty.
-        if literal != "''" and not grammar.complete(literal):
+        if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
             grammar = grammar.beside(literal)
     if grammar.width > MAX_WIDTH:
         raise DocumentationError(
@@ -207,22 +209,24 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
 
 
 def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
-    kind, inside = value_type.kind, INSIDE[notation]
+    kind = value_type.kind
     if value_type.enum or kind == "bool":
-        members = dict.fromkeys(map(RENDERERS[notation], value_type.enum or (True, False)))
+        members = dict.fromkeys(map(renderer(notation), value_type.enum or (True, False)))
+        for literal in members:
+            if not is_literal(literal, notation):
+                raise DocumentationError(f"the member {literal!r} of the enum cannot be written in this call format")
         return ValueGrammar(Literals(members), literals=tuple(members))
-    if notation == "quoted" and admits_text(value_type):
+    if notation == "quoted" and value_type.admits_text:
         return ValueGrammar(text_shape(QUOTED_TEXT), "'")
+    if isinstance(notation, RawText):
+        return ValueGrammar(raw_shape(value_type, notation), raw_opener(value_type, notation))
     if kind == "str":
-        return ValueGrammar(text_shape(inside.plain_text), inside.plain_text.quote)
+        plain = inside(notation).plain_text
+        return ValueGrammar(text_shape(plain), plain.quote)
+    if notation == "python-json" and kind == "dict":
+        notation = "json"
     shape = shape_of(replace(value_type, nullable=False), notation)  # null is added later
     opener = shape.bracket
     if notation == "quoted":
-        shape, opener = Quoted(shape), f"'{opener}"
+        shape, opener = Enclosed("'", shape, "'"), f"'{opener}"
     return ValueGrammar(shape, opener)
-
-
-def admits_text(value_type: ValueType) -> bool:
-    """Whether any text is a value of the type. Then a quoted value is that text, not a literal in quotes."""
-    branches = value_type.any_of or (value_type,)
-    return any(branch.kind in ("str", "any") and not branch.enum and not branch.any_of for branch in branches)

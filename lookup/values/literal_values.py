@@ -4,34 +4,41 @@ from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
-from lookup.values.grammar import admits_text
-from lookup.values.literal_reader import parse_literal
+from lookup.values.bare_reader import bare_end, read_bare
+from lookup.values.literal_reader import parse_literal, read_literal
 from lookup.values.literal_writer import render_json, render_literal, render_quoted
-from lookup.values.notations import RENDERERS, Notation
+from lookup.values.notations import BareKeys, Notation, RawText, renderer
+from lookup.values.raw_reader import raw_end, read_raw
 
 
 def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
-    """The Python value of a literal. In quoted notation, the documented type determines how the content is read.
+    """The Python value of a literal. In quoted and raw notation, the documented type determines how it is read.
 
-    A quoted content that is not a literal of its type stays a string, so that the type check can report it. In JSON,
-    the documentation determines which arrays are tuples.
+    A quoted or raw content that is not a literal of its type stays a string, so that the type check can report it. In
+    JSON, the documentation determines which arrays are tuples.
 
     Raises
     ------
     LiteralError
         If ``text`` is not one literal.
     """
-    value = parse_literal(text)
-    if notation == "json":
+    match notation:
+        case RawText():
+            value = read_raw(text, spec, notation)
+        case BareKeys(mark):
+            value = read_bare(text, mark)
+        case _:
+            value = parse_literal(text)
+    if notation in ("json", "python-json") or not isinstance(notation, str):
         if spec.default is not MISSING and render_json(spec.default) == render_json(value):
             return spec.default
         return _with_tuples(value, spec.value_type)
-    if notation == "python" or not isinstance(value, str):
+    if notation != "quoted" or not isinstance(value, str):
         return value
     for member in spec.enum or ():
         if value == (member if isinstance(member, str) else render_literal(member, '"')):
             return member
-    if admits_text(spec.value_type):
+    if spec.value_type.admits_text:
         return value
     if spec.default is not MISSING and render_quoted(spec.default) == render_quoted(value):
         return spec.default
@@ -60,5 +67,31 @@ def _with_tuples(value: Any, value_type: ValueType) -> Any:
 
 
 def render_value(value: Any, notation: Notation) -> str:
-    """The literal of ``value``: ``True``, ``'True'`` or ``true`` in python, quoted or json notation."""
-    return RENDERERS[notation](value)
+    """The literal of ``value``: ``True``, ``'True'`` or ``true`` in python, quoted or json notation.
+
+    Raises
+    ------
+    TypeError
+        If the value is not made of str, int, float, bool, None, list, tuple and dict.
+    """
+    return renderer(notation)(value)
+
+
+def literal_end(text: str, position: int, notation: Notation) -> int:
+    """Return the end of the literal that starts at ``position``; LiteralError if there is none."""
+    match notation:
+        case RawText():
+            return raw_end(text, position, notation)
+        case BareKeys(mark):
+            return bare_end(text, position, mark)
+    return read_literal(text, position)[1]
+
+
+def is_literal(text: str, notation: Notation) -> bool:
+    """Whether a rendered value is one literal: some texts have no literal in notations without escapes."""
+    if isinstance(notation, str):
+        return True  # they have escapes
+    try:
+        return literal_end(text, 0, notation) == len(text)
+    except LiteralError:
+        return False

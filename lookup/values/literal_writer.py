@@ -1,9 +1,12 @@
-"""Write Python values as literals of Python or JSON."""
+"""Write Python values as literals of Python, JSON, or the notations of native call formats."""
 
+import json
 import re
 from typing import Any
 
 _SPECIAL = re.compile("[\\x00-\\x1f\\x7f\\ud800-\\udfff'\"\\\\]")
+_SURROGATE = re.compile("[\\ud800-\\udfff]")
+_WORDS = {None: "null", True: "true", False: "false"}
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -61,7 +64,9 @@ def render_json(value: Any) -> str:
         If the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
     if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+        return _WORDS[value]
+    if isinstance(value, str):  # as chat templates do; a lone surrogate has no UTF-8
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
     if isinstance(value, list | tuple):
         return f"[{', '.join(render_json(v) for v in value)}]"
     if isinstance(value, dict):
@@ -72,3 +77,31 @@ def render_json(value: Any) -> str:
 
 def _json_key(key: Any) -> str:
     return render_json(key if isinstance(key, str) else render_json(key))
+
+
+def render_python_json(value: Any) -> str:
+    """A Python literal, or the JSON text of an object."""
+    return render_json(value) if isinstance(value, dict) else render_literal(value)
+
+
+def render_raw(value: Any, mark: str, leads: tuple[str, str] = ("", "")) -> str:
+    """The text itself, or the JSON text of another value, before a mark.
+
+    Parameters
+    ----------
+    leads : tuple of str
+        What stands before a text, and before other values.
+    """
+    return leads[0] + value + mark if isinstance(value, str) else leads[1] + render_json(value) + mark
+
+
+def render_bare(value: Any, mark: str) -> str:
+    """JSON without spaces, texts between two marks, bare keys sorted without regard to case (jinja's ``dictsort``)."""
+    if isinstance(value, str):
+        return f"{mark}{value}{mark}"
+    if isinstance(value, list | tuple):
+        return f"[{','.join(render_bare(v, mark) for v in value)}]"
+    if isinstance(value, dict):
+        pairs = sorted(((str(k), v) for k, v in value.items()), key=lambda pair: pair[0].lower())
+        return f"{{{','.join(f'{k}:{render_bare(v, mark)}' for k, v in pairs)}}}"
+    return render_json(value)

@@ -1,19 +1,61 @@
-"""Notations of values: Python literals, quoted literals, or JSON.
+"""Notations of values: Python literals, quoted literals, JSON, raw text between tags, or JSON with bare keys.
 
 ``python`` writes Python literals (``days=3``). ``quoted`` writes every value between single quotes (``days='3'``), as
 in API-Bank; strings inside a list or dict have double quotes. A quoted value is never empty, because API-Bank's reader
-skips empty ones. ``json`` writes JSON; a tuple is an array.
+skips empty ones. ``json`` writes JSON; a tuple is an array. ``python-json`` is ``python`` with objects as JSON.
+``RawText`` and ``BareKeys`` have parameters.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from functools import lru_cache, partial
+from typing import Any, Final, Literal, NamedTuple
 
-from lookup.values.literal_writer import escape, render_json, render_literal, render_quoted
+from lookup.values.literal_writer import (
+    escape,
+    render_bare,
+    render_json,
+    render_literal,
+    render_python_json,
+    render_quoted,
+    render_raw,
+)
 
-Notation = Literal["python", "quoted", "json"]
+RESERVED: Final = range(0xF0000, 0xF0100)
+"""Code points that stand for special tokens while a call is decoded. No value, name or key may have one."""
 
-_CONTROL = r"\x00-\x1f\x7f"
+
+@dataclass(frozen=True)
+class RawText:
+    """Texts as they are, everything else as JSON, up to a mark: ``Paris\\n</parameter>``.
+
+    The mark belongs to the literal, like a closing quote. A text has no white space at its ends, because readers strip
+    it, and no mark inside.
+
+    Attributes
+    ----------
+    mark : str
+        Newlines at its beginning are framing: the rest of the mark may not stand inside a value even without them.
+    text_lead, other_lead : str
+        What stands before a text, and before other values.
+    """
+
+    mark: str
+    text_lead: str = ""
+    other_lead: str = ""
+
+
+@dataclass(frozen=True)
+class BareKeys:
+    """JSON without spaces, with bare keys, and with unescaped texts between two marks: ``{k:<|"|>v<|"|>}`` (Gemma)."""
+
+    mark: str
+
+
+Notation = Literal["python", "quoted", "json", "python-json"] | RawText | BareKeys
+
+_RESERVED = f"{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}"
+_CONTROL = rf"\x00-\x1f\x7f{_RESERVED}"
 _BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
 _PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a lone surrogate is not valid
 
@@ -39,17 +81,27 @@ class TextSyntax:
 _SINGLE: Final = TextSyntax("'", rf"(?:[^'\\{_CONTROL}]|\\['\"\\nrt])")
 _DOUBLE: Final = TextSyntax('"', rf'(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])')
 _INNER: Final = TextSyntax('"', rf"(?:[^\"'\\{_CONTROL}]|\\')")
-_JSON: Final = TextSyntax('"', rf'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
+_JSON: Final = TextSyntax('"', rf'(?:[^"\\\x00-\x1f{_RESERVED}]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
 
 QUOTED_TEXT: Final = TextSyntax("'", _SINGLE.unit, may_be_empty=False)
 """A non-empty text in quoted notation."""
 
-RENDERERS: Final[Mapping[Notation, Callable[[Any], str]]] = {
-    "python": render_literal,
-    "quoted": render_quoted,
-    "json": render_json,
-}
-"""Notation -> function that writes a value."""
+
+@dataclass(frozen=True)
+class MarkSyntax:
+    """The syntax of a text between two equal marks, without escapes."""
+
+    quote: str
+
+
+class Spacing(NamedTuple):
+    """What stands between a key and its value (a bare key ends with its colon itself), and between two members."""
+
+    colon: str
+    comma: str
+
+
+SPACED: Final = Spacing(": ", ", ")
 
 
 @dataclass(frozen=True)
@@ -58,9 +110,9 @@ class Inside:
 
     Attributes
     ----------
-    plain_text : TextSyntax
+    plain_text : TextSyntax or MarkSyntax
         A text that is the whole value.
-    texts : tuple of TextSyntax
+    texts : tuple of TextSyntax or MarkSyntax
         The alternatives for a text inside brackets.
     booleans : tuple of str
     null : str
@@ -69,15 +121,22 @@ class Inside:
     keys : callable
         Key -> the alternatives for writing it.
     has_tuples : bool
+    spacing : Spacing
     """
 
-    plain_text: TextSyntax
-    texts: tuple[TextSyntax, ...]
+    plain_text: TextSyntax | MarkSyntax
+    texts: tuple[TextSyntax | MarkSyntax, ...]
     booleans: tuple[str, str]
     null: str
     render: Callable[[Any], str]
     keys: Callable[[str], list[str]]
     has_tuples: bool = True
+    spacing: Spacing = SPACED
+
+    @property
+    def bare_keys(self) -> bool:
+        """Whether keys stand without quotes."""
+        return not self.spacing.colon
 
 
 def _between_quotes(value: Any) -> str:
@@ -85,31 +144,66 @@ def _between_quotes(value: Any) -> str:
     return escape(render_literal(value, '"'), "'")
 
 
-INSIDE: Final[Mapping[Notation, Inside]] = {
-    "python": Inside(
-        _SINGLE,
-        (_SINGLE, _DOUBLE),
-        ("True", "False"),
-        "None",
-        render_literal,
-        lambda key: [render_literal(key), render_literal(key, '"')],
-    ),
-    "quoted": Inside(
-        _INNER,
-        (_INNER,),
-        ("True", "False"),
-        "None",
-        _between_quotes,
-        lambda key: [_between_quotes(key)],
-    ),
-    "json": Inside(
-        _JSON,
-        (_JSON,),
-        ("true", "false"),
-        "null",
-        render_json,
-        lambda key: [render_json(key)],
-        has_tuples=False,
-    ),
+_PYTHON: Final = Inside(
+    _SINGLE,
+    (_SINGLE, _DOUBLE),
+    ("True", "False"),
+    "None",
+    render_literal,
+    lambda key: [render_literal(key), render_literal(key, '"')],
+)
+_QUOTED: Final = Inside(
+    _INNER,
+    (_INNER,),
+    ("True", "False"),
+    "None",
+    _between_quotes,
+    lambda key: [_between_quotes(key)],
+)
+_AS_JSON: Final = Inside(
+    _JSON,
+    (_JSON,),
+    ("true", "false"),
+    "null",
+    render_json,
+    lambda key: [render_json(key)],
+    has_tuples=False,
+)
+
+
+@lru_cache(maxsize=64)
+def inside(notation: Notation) -> Inside:
+    """Return how a notation writes the inside of brackets."""
+    match notation:
+        case "python" | "python-json":
+            return _PYTHON
+        case "quoted":
+            return _QUOTED
+        case BareKeys(mark):
+            return _bare(MarkSyntax(mark), notation)
+    return _AS_JSON
+
+
+def _bare(text: MarkSyntax, notation: BareKeys) -> Inside:
+    render = renderer(notation)
+    return Inside(
+        text, (text,), ("true", "false"), "null", render, lambda key: [f"{key}:"], False, Spacing(colon="", comma=",")
+    )
+
+
+def renderer(notation: Notation) -> Callable[[Any], str]:
+    """Return the function that writes a value in a notation."""
+    match notation:
+        case RawText():
+            return partial(render_raw, mark=notation.mark, leads=(notation.text_lead, notation.other_lead))
+        case BareKeys():
+            return partial(render_bare, mark=notation.mark)
+    return _RENDERERS[notation]
+
+
+_RENDERERS: Final = {
+    "python": render_literal,
+    "quoted": render_quoted,
+    "json": render_json,
+    "python-json": render_python_json,
 }
-"""Notation -> how it writes the inside of brackets."""

@@ -7,7 +7,9 @@ from typing import Final, NamedTuple
 
 from lookup.values.bracket_shapes import Bracket, Gap, Place
 from lookup.values.literal_reader import parse_literal
-from lookup.values.plain_shapes import Text, TextReading
+from lookup.values.marked_shapes import BareKey
+from lookup.values.notations import SPACED, Spacing
+from lookup.values.plain_shapes import Text
 from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
 from lookup.values.sorted_texts import SortedTexts, Span
 
@@ -24,20 +26,30 @@ class Key(NamedTuple):
         The alternatives for writing it, the usual one first.
     shape : Shape
         The shape of its value.
+    required : bool
+    spacing : Spacing
+        What stands behind it; a bare key ends with its colon itself.
     """
 
     texts: tuple[str, ...]
     shape: Shape
     required: bool
 
+    spacing: Spacing = SPACED
+
     @property
     def size(self) -> int:
         """Bytes of the key with its shortest value."""
-        return byte_length(self.texts[0]) + len(": ") + self.shape.size
+        return byte_length(self.texts[0]) + len(self.spacing.colon) + self.shape.size
 
     def shortest(self) -> str:
         """The key with its shortest value."""
-        return f"{self.texts[0]}: {self.shape.shortest()}"
+        return self.texts[0] + self.spacing.colon + self.shape.shortest()
+
+
+def behind_key(spacing: Spacing) -> Place:
+    """The gap behind a key: a bare key has its colon already."""
+    return "colon" if spacing.colon else "value"
 
 
 class Record(Shape):
@@ -47,6 +59,7 @@ class Record(Shape):
 
     def __init__(self, keys: Sequence[Key]) -> None:
         self.keys = tuple(keys)
+        self.spacing = keys[0].spacing
         self.texts = SortedTexts(text for key in keys for text in key.texts)
         places = {text: place for place, text in enumerate(self.texts.texts)}
         # A set of keys is an integer with a bit for each text of a key, at the position of that text.
@@ -62,7 +75,7 @@ class Record(Shape):
     @cached_property
     def size(self) -> int:
         pairs = [key.size for key in self.keys if key.required]
-        return len("{}") + sum(pairs) + len(", ") * max(0, len(pairs) - 1)
+        return len("{}") + sum(pairs) + len(self.spacing.comma) * max(0, len(pairs) - 1)
 
     @cached_property
     def longest_closing(self) -> int:
@@ -76,7 +89,7 @@ class Record(Shape):
             yield from (k for k, bits in zip(self.keys, self.bits, strict=True) if k.required and not bits & used)
 
     def shortest(self) -> str:
-        return f"{{{', '.join(key.shortest() for key in self.missing(0))}}}"
+        return f"{{{self.spacing.comma.join(key.shortest() for key in self.missing(0))}}}"
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
         return [Gap(_OpenRecord(self, frame, 0), "opened")] if character == "{" else []
@@ -95,6 +108,7 @@ class _OpenRecord(Bracket):
 
     def __init__(self, shape: Record, parent: Frame | None, used: int, last: int = 0) -> None:
         self.parent = parent
+        self.spacing = shape.spacing
         self.shape = shape
         self.used = used
         self._last = shape.keys[last]
@@ -117,14 +131,13 @@ class _OpenRecord(Bracket):
         return not self.shape.required_bits & ~self.used
 
     def completed(self, place: Place) -> str:
-        if place == "colon":
-            return ": " + self._last.shape.shortest() + self.closing()
-        if place == "value":
-            return self._last.shape.shortest() + self.closing()
+        if place in ("colon", "value"):
+            colon = self.spacing.colon if place == "colon" else ""
+            return colon + self._last.shape.shortest() + self.closing()
         missing = [key.shortest() for key in self.shape.missing(self.used)]
         if not missing and place != "opened":
             missing = [self.shape.keys[self.next_key(self.shape.texts.whole)].shortest()]
-        return ", ".join(missing) + self.closer
+        return self.spacing.comma.join(missing) + self.closer
 
     def next_key(self, span: Span) -> int:
         """The unused key in a span of texts that completes the object best: required keys first, then short ones."""
@@ -142,7 +155,7 @@ class _OpenRecord(Bracket):
         return [Ended(self.parent)] if character == self.closer and self._may_end else []
 
     def closing(self) -> str:
-        return "".join(f", {key.shortest()}" for key in self.shape.missing(self.used)) + self.closer
+        return "".join(self.spacing.comma + key.shortest() for key in self.shape.missing(self.used)) + self.closer
 
     def letters(self, place: Place) -> Iterable[str]:
         return self._last.shape.letters if place == "value" else ()
@@ -161,16 +174,19 @@ class _KeyReading(Reading):
         span = texts.narrow(self._span, character)
         if span is None or not self._inside.leaves(span):
             return []
-        if texts.ends(span):  # no key is a prefix of another, because a quote ends it
-            return [Gap(self._inside.with_key(self._inside.shape.key_at[span.start]), "colon")]
+        if texts.ends(span):  # no key is a prefix of another, because a quote or colon ends it
+            return [self._behind(self._inside.shape.key_at[span.start])]
         return [_KeyReading(self._inside, span)]
+
+    def _behind(self, number: int) -> Gap:
+        return Gap(self._inside.with_key(number), behind_key(self._inside.spacing))
 
     def closing(self) -> str:
         start, _, length = self._span
         begun = self._inside.shape.texts.texts[start][:length]
         number = self._inside.next_key(self._span)
         text = next(text for text in self._inside.shape.keys[number].texts if text.startswith(begun))
-        return text[length:] + Gap(self._inside.with_key(number), "colon").closing()
+        return text[length:] + self._behind(number).closing()
 
     def letters(self) -> Iterable[str]:
         characters = self._inside.shape.texts.characters(self._span)
@@ -186,9 +202,10 @@ class Dictionary(Shape):
     bracket = "{"
     size = 2
 
-    def __init__(self, texts: Sequence[Text], value: Shape) -> None:
-        self.texts = tuple(texts)
+    def __init__(self, texts: Sequence[Text] | BareKey, value: Shape, spacing: Spacing = SPACED) -> None:
+        self.texts = (texts,) if isinstance(texts, BareKey) else tuple(texts)
         self.shape = value
+        self.spacing = spacing
 
     @cached_property
     def width(self) -> int:
@@ -213,6 +230,7 @@ class _OpenDictionary(Bracket):
 
     def __init__(self, shape: Dictionary, parent: Frame | None, used: frozenset[str]) -> None:
         self.parent = parent
+        self.spacing = shape.spacing
         self.shape = shape
         self.used = used
 
@@ -231,8 +249,8 @@ class _OpenDictionary(Bracket):
         value = self.shape.shape.shortest() + self.closing()
         if place == "value":
             return value
-        key = "" if place == "colon" else TextReading(self.shape.texts[0], _OpenKey(self)).closing()
-        return f"{key and self.shape.texts[0].syntax.quote + key}: {value}"
+        key = "" if place == "colon" else self.shape.texts[0].shortest_of(_OpenKey(self))
+        return key + self.spacing.colon + value
 
     def behind(self, character: str) -> Iterable[Reading]:
         if character == ",":
@@ -253,14 +271,18 @@ class _OpenKey(Frame):
         self.parent = inside.parent
         self._inside = inside
 
+    def _key(self, written: str) -> str:
+        return str(written if behind_key(self._inside.spacing) == "value" else parse_literal(written))
+
     def admits(self, written: str) -> bool:
-        return parse_literal(written) not in self._inside.used
+        return self._key(written) not in self._inside.used
 
     def ended(self, written: str) -> list[Reading]:
         if not self.admits(written):
             return []
-        used = self._inside.used | {parse_literal(written)}
-        return [Gap(_OpenDictionary(self._inside.shape, self.parent, used), "colon")]
+        used = self._inside.used | {self._key(written)}
+        behind = behind_key(self._inside.spacing)
+        return [Gap(_OpenDictionary(self._inside.shape, self.parent, used), behind)]
 
     def behind(self, character: str) -> Iterable[Reading]:
         return ()

@@ -76,6 +76,10 @@ class Text(Shape):
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
         return [TextReading(self, frame)] if character == self.syntax.quote else []
 
+    def shortest_of(self, frame: Frame) -> str:
+        """A short text that the frame admits."""
+        return self.syntax.quote + TextReading(self, frame).closing()
+
 
 class TextReading(Reading):
     """Inside a text, behind its opening quote."""

@@ -65,9 +65,14 @@ class Reading(ABC):
         """The non-ASCII characters that may follow, if not all of them may."""
         return ()
 
+    def all_letters(self) -> set[str]:
+        """The non-ASCII characters that may follow, inside the member or behind it, if not all of them may."""
+        behind = self.frame.letters_behind() if self.whole and self.frame is not None else ()
+        return {*self.letters(), *behind}
+
     def first_bytes(self) -> frozenset[int]:
         """The first UTF-8 bytes of all characters that may follow."""
-        return leading_bytes(c for c in {*ASCII, *self.letters(), ANY_CHARACTER} if self.takes(c))
+        return leading_bytes(c for c in {*ASCII, *self.all_letters(), ANY_CHARACTER} if self.takes(c))
 
     def takes(self, character: str) -> bool:
         """Whether a character may follow, inside the member or behind it."""
@@ -92,6 +97,10 @@ class Frame(ABC):
     @abstractmethod
     def closing(self) -> str:
         """The text that completes the bracket behind a complete member."""
+
+    def letters_behind(self) -> Iterable[str]:
+        """The non-ASCII characters that may follow a complete member."""
+        return ()
 
     def ended(self, written: str) -> list[Reading]:
         """The readings behind the closing quote of a member ``written`` that is a text."""
@@ -149,18 +158,18 @@ class Shape(ABC):
 class Start(Reading):
     """Before the first character of a value."""
 
-    def __init__(self, shape: Shape) -> None:
-        self.frame = None
+    def __init__(self, shape: Shape, frame: Frame | None = None) -> None:
+        self.frame = frame
         self._shape = shape
 
     def read(self, character: str) -> Iterable[Reading]:
-        return self._shape.begin(character, None)
+        return self._shape.begin(character, self.frame)
 
     def closing(self) -> str:
         return self._shape.shortest()
 
     def identity(self) -> tuple[object, ...]:
-        return Start, id(self._shape)
+        return Start, id(self._shape), id(self.frame)
 
     def letters(self) -> Iterable[str]:
         return self._shape.letters

@@ -8,7 +8,8 @@ from typing import Any, Final
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.values.bracket_shapes import Elements
-from lookup.values.notations import INSIDE, Notation, TextSyntax
+from lookup.values.marked_shapes import BareKey, MarkedText
+from lookup.values.notations import MarkSyntax, Notation, TextSyntax, inside
 from lookup.values.object_shapes import Dictionary, Key, Record
 from lookup.values.plain_shapes import Literals, Number, Text, Union
 from lookup.values.shapes import Shape
@@ -39,7 +40,7 @@ class _Builder:
 
     def __init__(self, notation: Notation) -> None:
         self._notation: Notation = notation
-        self._inside = INSIDE[notation]
+        self._inside = inside(notation)
         self._enums: dict[int, Literals] = {}
 
     def shape(self, of: ValueType, depth: int, level: int) -> Shape:
@@ -67,9 +68,9 @@ class _Builder:
                 return Record([self._key(spec, below, level + 1) for spec in of.properties])
         element = self.shape(of.items, below, level + 1) if of.items else _any(below, self._notation)
         if of.kind == "dict":
-            return Dictionary(_texts(self._notation), element)
+            return _dictionary(self._notation, element)
         # JSON cannot tell tuples from lists.
-        return Elements("(" if of.kind == "tuple" and self._inside.has_tuples else "[", element)
+        return Elements("(" if of.kind == "tuple" and self._inside.has_tuples else "[", element, self._inside.spacing)
 
     def _enum(self, members: tuple[Any, ...]) -> Literals:
         if id(members) not in self._enums:
@@ -80,7 +81,7 @@ class _Builder:
         shape = self.shape(spec.value_type, depth, level)
         if plain := _plain_default(spec):
             shape = Union([shape, Literals(map(self._inside.render, plain))])
-        return Key(tuple(self._inside.keys(spec.name)), shape, bool(spec.required))
+        return Key(tuple(self._inside.keys(spec.name)), shape, bool(spec.required), self._inside.spacing)
 
 
 def _plain_default(spec: ParameterSpec) -> Iterable[Any]:
@@ -89,31 +90,39 @@ def _plain_default(spec: ParameterSpec) -> Iterable[Any]:
 
 
 @lru_cache(maxsize=64)
-def text_shape(syntax: TextSyntax) -> Text:
+def text_shape(syntax: TextSyntax | MarkSyntax) -> Text | MarkedText:
     """Any text of a syntax. One object is shared by all parameters."""
+    if isinstance(syntax, MarkSyntax):
+        return MarkedText(syntax.quote, syntax.quote, stripped=False)
     return Text(syntax)
 
 
 @lru_cache(maxsize=64)
 def _scalar(kind: str, notation: Notation) -> Shape:
-    inside = INSIDE[notation]
     if kind == "str":
         return Union(_texts(notation))
-    return Number(_INT) if kind == "int" else Number(_FLOAT) if kind == "float" else Literals(inside.booleans)
+    return Number(_INT) if kind == "int" else Number(_FLOAT) if kind == "float" else Literals(inside(notation).booleans)
 
 
 @lru_cache(maxsize=64)
-def _texts(notation: Notation) -> tuple[Text, ...]:
-    return tuple(map(text_shape, INSIDE[notation].texts))
+def _texts(notation: Notation) -> tuple[Text | MarkedText, ...]:
+    return tuple(map(text_shape, inside(notation).texts))
+
+
+def _dictionary(notation: Notation, element: Shape) -> Dictionary:
+    """Objects with arbitrary keys."""
+    around = inside(notation)
+    keys = [text for text in _texts(notation) if isinstance(text, Text)]
+    return Dictionary(BareKey() if around.bare_keys else keys, element, around.spacing)
 
 
 @lru_cache(maxsize=64)
 def _any(depth: int, notation: Notation) -> Shape:
     """Any literal with at most ``depth`` levels of nesting."""
-    inside = INSIDE[notation]
-    scalars: list[Shape] = [Number(_FLOAT), *_texts(notation), Literals([*inside.booleans, inside.null])]
+    around = inside(notation)
+    scalars: list[Shape] = [Number(_FLOAT), *_texts(notation), Literals([*around.booleans, around.null])]
     if not depth:
         return Union(scalars)
     below = _any(depth - 1, notation)
-    nested = [Elements("[", below), *([Elements("(", below)] if inside.has_tuples else [])]
-    return Union([*scalars, *nested, Dictionary(_texts(notation), below)])
+    nested = [Elements("[", below, around.spacing), *([Elements("(", below)] if around.has_tuples else [])]
+    return Union([*scalars, *nested, _dictionary(notation, below)])
