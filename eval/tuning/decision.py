@@ -25,7 +25,6 @@ from eval.errors import EvalError
 Rule = Literal["mcnemar", "bootstrap"]
 
 
-
 @dataclass(frozen=True)
 class Decision:
     """How the order limit is decided.
@@ -100,8 +99,6 @@ class Decision:
             f"too few samples for a decision: {samples}{others}, but {needed} are needed to show {what} of "
             f"{self.margin:g} points at the level {self.level:g} by {test}; take more samples, or a larger --margin"
         )
-
-
 
 
 def _demand(name: str, value: object, holds: bool, expected: str) -> None:

@@ -1,6 +1,5 @@
 """Token boundaries: the ids of a call spell its text, and no token crosses a boundary that the tokenizer keeps."""
 
-
 import pytest
 import torch
 from tokenizers import normalizers

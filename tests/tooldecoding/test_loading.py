@@ -209,9 +209,7 @@ class TestOwnCode:
 
     def test_is_run_where_it_is_trusted_with_a_warning(self, cli: Cli, folder: Path, witness: Path) -> None:
         tokens = ("--max-text-tokens", 2)
-        ran = cli(
-            "decode", "--model", folder, "--prompt", "x", "--tool-choice", "none", *tokens, "--trust-remote-code"
-        )
+        ran = cli("decode", "--model", folder, "--prompt", "x", "--tool-choice", "none", *tokens, "--trust-remote-code")
         assert ran.code == 0, ran.err
         assert ran.err.startswith("warning: trust_remote_code: Python code of") and witness.exists()
 

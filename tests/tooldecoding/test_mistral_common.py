@@ -28,7 +28,7 @@ KINDS = {
     "sentencepiece": ("mistral_instruct_tokenizer_240323.model.v3", "tokenizer.model.v3"),
 }
 """The file that the package ships, and its name in a model's folder."""
-TEXTS = ("[f(a='x', b=[1, 2.5])]", "  two  spaces ", "naïve 東京 🙂👩‍👩‍👧 \n\t", "Name(key=\"don't\")")
+TEXTS = ("[f(a='x', b=[1, 2.5])]", "  two  spaces ", "naïve 東京 🙂👩‍👩‍👧 \n\t", 'Name(key="don\'t")')
 
 
 @lru_cache

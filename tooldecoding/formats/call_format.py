@@ -3,16 +3,20 @@
 Each format has a file of its own in this folder, with the reader that decides which texts are valid.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import LiteralError, ToolDecodingError
-from lookup.values.literal_reader import read_literal
-from lookup.values.literal_values import read_value, render_value
-from lookup.values.notations import Notation
+from lookup.values.literal_values import literal_end, read_value, render_value
+from lookup.values.literal_writer import render_json
+from lookup.values.notations import RESERVED, Notation
 from tooldecoding.formats.reading import Reader
+
+INDEX: Final = "\0"
+"""Stands in a piece for the number of the call."""
 
 
 class CallSyntaxError(ToolDecodingError):
@@ -29,26 +33,44 @@ class Call:
 
 @dataclass(frozen=True)
 class CallFormat:
-    """The pieces of a call format: ``opener name bracket key value separator key value end closer``.
+    """The pieces of a call format: ``opener name bracket key value separator key value end next_call name … closer``.
+
+    A piece may have ``INDEX`` where the number of the call stands, counted from 0. The text of a piece that is a
+    special token of the tokenizer is written as this token (``marks``, ``bound``).
 
     Attributes
     ----------
     name : str
         Its name in ``CALL_FORMATS``.
-    notation : str
-        How values are written (``lookup.values.grammar``).
+    notation : Notation
+        How values are written (``lookup.values.notations``).
     parallel : bool
-        Whether several calls may stand between opener and closer, with separators between them.
+        Whether several calls may stand between opener and closer.
     reader : callable
         Decides which texts are valid calls (``tooldecoding.formats.reading``).
     opener, closer : str
-        The text around all calls. When the model writes the opener, it calls a tool.
+        The text around all calls, with what opens the first call. When the model writes the opener, it calls a tool.
+        Without a closer, the model ends its turn behind the last call.
+    next_call : str
+        The text between the end of a call and the name of the next one.
     bracket, end : str
         The text around the arguments of a call.
+    empty_end : str, optional
+        The end of a call without arguments, where it is another one.
     separator : str
-        The text between two arguments, and between two calls.
-    write_key : callable
-        Name of a key -> the text before its value.
+        The text between two arguments.
+    key_opener, key_closer : str
+        The text around a key.
+    lead : str
+        White space that the model writes before the opener where no text stands before it.
+    marks : tuple of str
+        Texts that models have as tokens of their own. No value may hold one.
+    turn_ends : tuple of str
+        Special tokens that end the assistant's turn, beside the model's own.
+    opens_by_mark : bool
+        Whether a mark at the beginning of the opener is enough to open a call.
+    sorted_keys : bool
+        Whether models were trained on keys in alphabetical order.
     optional_spaces : bool
         Whether a model may leave out the spaces at the end of keys and separators where it writes them itself.
     """
@@ -59,15 +81,59 @@ class CallFormat:
     reader: Reader
     opener: str = "["
     closer: str = "]"
+    next_call: str = ", "
     bracket: str = "("
     end: str = ")"
+    empty_end: str | None = None
     separator: str = ", "
-    write_key: Callable[[str], str] = "{}=".format
+    key_opener: str = ""
+    key_closer: str = "="
+    lead: str = ""
+    marks: tuple[str, ...] = ()
+    turn_ends: tuple[str, ...] = ()
+    opens_by_mark: bool = True
+    sorted_keys: bool = False
     optional_spaces: bool = False
+
+    def bound(self, characters: Mapping[str, str]) -> "CallFormat":
+        """Return this format with some marks replaced by the characters that stand for their tokens."""
+
+        def bind(text: str) -> str:
+            for mark, character in characters.items():
+                text = text.replace(mark, character)
+            return text
+
+        pieces: dict[str, Any] = {piece: bind(getattr(self, piece)) for piece in _PIECES if getattr(self, piece)}
+        notation = self.notation
+        if not isinstance(notation, str):
+            texts: dict[str, Any] = {name: bind(text) for name, text in vars(notation).items()}
+            notation = replace(notation, **texts)
+        return replace(self, **pieces, notation=notation)
+
+    @property
+    def trigger(self) -> str:
+        """The beginning of the opener that opens a call; the whole opener if the tokenizer has no token for it."""
+        return self.opener[0] if self.opens_by_mark and ord(self.opener[0]) in RESERVED else self.opener
+
+    def start(self, number: int) -> str:
+        """Return the text before the name of a call, by its number."""
+        return (self.next_call if number else self.opener).replace(INDEX, str(number))
+
+    def bracket_of(self, number: int) -> str:
+        """Return the text between the name and the arguments of a call, by its number."""
+        return self.bracket.replace(INDEX, str(number))
+
+    def end_of(self, empty: bool) -> str:
+        """Return the text behind the arguments of a call; ``empty`` says that there are none."""
+        return self.end if not empty or self.empty_end is None else self.empty_end
 
     def key(self, name: str) -> str:
         """Return the text before the value of a key."""
-        return self.write_key(name)
+        return self.key_opener + (render_json(name)[1:-1] if self.notation == "json" else name) + self.key_closer
+
+    def ordered(self, keys: Iterable[str]) -> list[str]:
+        """Return keys in the order that models know best: as documented, or sorted."""
+        return sorted(keys, key=str.lower) if self.sorted_keys else list(keys)
 
     def spellings(self, piece: str) -> tuple[str, ...]:
         """Return the ways in which a model may write a key or separator."""
@@ -78,19 +144,28 @@ class CallFormat:
 
         The text behind these does not matter: it is not taken with the value, the model is asked for it again.
         """
-        if _agree(text, self.separator):
-            return True
-        rest = text.removeprefix(self.end)
-        return rest != text and (_agree(rest, self.closer) or _agree(rest, self.separator))
+        return any(_agree(text, behind) for behind in self._behind_value)
 
-    def render_call(self, name: str, arguments: Mapping[str, Any]) -> str:
+    @cached_property
+    def _behind_value(self) -> tuple[str, ...]:
+        return self.separator, self.end + self.closer, self.end + self.next_call.partition(INDEX)[0]
+
+    def render_call(self, name: str, arguments: Mapping[str, Any], number: int = 0) -> str:
         """Return one call without opener and closer: ``Name(key='value')``."""
-        pairs = (self.key(k) + render_value(v, self.notation) for k, v in arguments.items())
-        return f"{name}{self.bracket}{self.separator.join(pairs)}{self.end}"
+        pairs = [self.key(k) + render_value(arguments[k], self.notation) for k in self.ordered(arguments)]
+        return self.call_text(name, pairs, number)
+
+    def call_text(self, name: str, pairs: Sequence[str], number: int = 0) -> str:
+        """Return one call from the texts of its keys with their values."""
+        return f"{name}{self.bracket_of(number)}{self.separator.join(pairs)}{self.end_of(not pairs)}"
 
     def render(self, calls: Sequence[Call]) -> str:
         """Return all calls, with opener and closer."""
-        return self.opener + self.separator.join(self.render_call(c.name, c.arguments) for c in calls) + self.closer
+        return self.joined([self.render_call(call.name, call.arguments, n) for n, call in enumerate(calls)])
+
+    def joined(self, calls: Sequence[str]) -> str:
+        """Return the texts of calls with opener and closer."""
+        return "".join(self.start(n) + call for n, call in enumerate(calls)) + self.closer
 
     def parse(self, text: str, tools: Mapping[str, ToolSpec]) -> list[Call]:
         """Read calls written in this format; the inverse of ``render``.
@@ -102,39 +177,41 @@ class CallFormat:
         CallSyntaxError
             With the offset of the first character that does not fit, and what was expected there.
         """
-        position = _expect(text, 0, self.opener)
-        calls = []
+        position = _expect(text, 0, self.start(0))
+        calls: list[Call] = []
         while True:
-            call, position = self._read_call(text, position, tools)
+            call, position = self._read_call(text, position, tools, len(calls))
             calls.append(call)
-            if self.parallel and text.startswith(self.separator, position):
-                position += len(self.separator)
+            following = self.start(len(calls))
+            if self.parallel and text.startswith(following, position):
+                position += len(following)
                 continue
             position = _expect(text, position, self.closer)
             if position != len(text):
                 raise _error("the end", text, position)
             return calls
 
-    def _read_call(self, text: str, position: int, tools: Mapping[str, ToolSpec]) -> tuple[Call, int]:
-        names = [n for n in tools if text.startswith(n + self.bracket, position)]
+    def _read_call(self, text: str, position: int, tools: Mapping[str, ToolSpec], number: int) -> tuple[Call, int]:
+        bracket = self.bracket_of(number)
+        names = [n for n in tools if text.startswith(n + bracket, position)]
         if not names:
-            raise _error(f"one of the tools {', '.join(tools)} and {self.bracket!r}", text, position)
+            raise _error(f"one of the tools {', '.join(tools)} and {bracket!r}", text, position)
         name = max(names, key=len)
-        position += len(name) + len(self.bracket)
+        position += len(name) + len(bracket)
         arguments: dict[str, Any] = {}
-        while not text.startswith(self.end, position):
+        while not text.startswith(self.end_of(not arguments), position):
             if arguments:
                 position = _expect(text, position, self.separator)
             spec, position = self._read_key(text, position, tools[name])
             if spec.name in arguments:
                 raise _error(f"no second {spec.name!r}", text, position)
             try:
-                _, end = read_literal(text, position)
+                end = literal_end(text, position, self.notation)
                 arguments[spec.name] = read_value(text[position:end], spec, self.notation)
             except LiteralError as error:
                 raise _error(error.expected, text, position) from error
             position = end
-        return Call(name, arguments), position + len(self.end)
+        return Call(name, arguments), position + len(self.end_of(not arguments))
 
     def _read_key(self, text: str, position: int, tool: ToolSpec) -> tuple[ParameterSpec, int]:
         keys = [p for p in tool.parameters if text.startswith(self.key(p.name), position)]
@@ -142,6 +219,12 @@ class CallFormat:
             raise _error(f"one of the keys of {tool.name}", text, position)
         spec = max(keys, key=lambda p: len(p.name))
         return spec, position + len(self.key(spec.name))
+
+
+_PIECES: Final = (
+    "opener", "closer", "next_call", "bracket", "end", "empty_end", "separator", "key_opener", "key_closer",
+)  # fmt: skip
+"""The fields that may hold marks."""
 
 
 def _agree(one: str, other: str) -> bool:

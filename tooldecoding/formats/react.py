@@ -7,7 +7,6 @@ import json
 import re
 from typing import Any, Final
 
-from lookup.values.literal_writer import render_json
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError, demand_short
 
@@ -52,6 +51,7 @@ REACT = CallFormat(
     closer="",
     bracket="\nAction Input: {",
     end="}",
-    write_key=lambda name: f"{render_json(name)}: ",
+    key_opener='"',
+    key_closer='": ',
     optional_spaces=True,
 )
