@@ -1,38 +1,86 @@
-"""The format of BFCL's prompt mode: calls in one Python list, values as Python literals.
+"""Formats of calls in Python's own syntax.
 
-``[get_weather(city='New York', days=3), get_time(zone=None)]``
+pythonic, BFCL's prompt mode: ``[get_weather(city='New York', days=3), get_time(zone=None)]``
+
+llama4-pythonic, of Llama 4 and of Llama 3.2 1B and 3B: the same list, which the model may also write between
+``<|python_start|>`` and ``<|python_end|>``
+
+lfm2.5, of LFM2 and LFM2.5: ``<|tool_call_start|>[get_weather(place={"city": "Rome", "now": true})]<|tool_call_end|>``,
+where a dict may be JSON
+
+olmo3, of Olmo 3: ``<function_calls>\\nget_weather(now=true)\\nget_time(zone=None)\\n</function_calls>``
+
+Source: vLLM's parsers of these names; the chat templates of LFM2 and LFM2.5.
 """
 
 import ast
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import ReadCall, UnreadableCallError, constant, parse_expression
+from tooldecoding.formats.reading import (
+    JsonWords,
+    ReadCall,
+    UnreadableCallError,
+    constant,
+    demand_short,
+    parse_expression,
+)
 
 
 def read_pythonic(text: str) -> list[ReadCall]:
     """Read the calls of ``[name(key=value), …]`` with Python's own parser.
 
-    Names may be dotted. Values are constants, lists, tuples and dicts.
+    There is one call at least. Names may be dotted. Values are constants, lists, tuples and dicts.
 
     Raises
     ------
     UnreadableCallError
         If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
     """
+    return _calls(text)
+
+
+def read_llama4_pythonic(text: str) -> list[ReadCall]:
+    """Read a Python list of one call or more, bare or in Llama 4's marks; UnreadableCallError as for the bare list."""
+    marked = text.startswith("<|python_start|>")
+    return _calls(_inside(text, "<|python_start|>", "<|python_end|>") if marked else text)
+
+
+def read_lfm25(text: str) -> list[ReadCall]:
+    """Read a Python list of one call or more in LFM's marks, with true, false and null allowed in dicts.
+
+    UnreadableCallError as for the bare list.
+    """
+    return _calls(_inside(text, "<|tool_call_start|>", "<|tool_call_end|>"), "in dicts")
+
+
+def read_olmo3(text: str) -> list[ReadCall]:
+    """Read lines of one call each in Olmo's marks, with true, false and null allowed; UnreadableCallError if not."""
+    lines = _inside(text, "<function_calls>\n", "\n</function_calls>").split("\n")
+    return [_call(parse_expression(line), "anywhere") for line in lines]
+
+
+def _inside(text: str, opener: str, closer: str) -> str:
+    demand_short(text)
+    if len(text) < len(opener) + len(closer) or not text.startswith(opener) or not text.endswith(closer):
+        raise UnreadableCallError(f"expected {opener!r} in front and {closer!r} behind")
+    return text[len(opener) : -len(closer)]
+
+
+def _calls(text: str, json_words: JsonWords = "nowhere") -> list[ReadCall]:
     body = parse_expression(text)
-    if not isinstance(body, ast.List):
+    if not isinstance(body, ast.List) or not body.elts:
         raise UnreadableCallError("expected a Python list of calls")
-    return [_call(node) for node in body.elts]
+    return [_call(node, json_words) for node in body.elts]
 
 
-def _call(node: ast.expr) -> ReadCall:
+def _call(node: ast.expr, json_words: JsonWords) -> ReadCall:
     if not isinstance(node, ast.Call) or node.args:
         raise UnreadableCallError("expected calls that name all their arguments")
     pairs = []
     for keyword in node.keywords:
         if keyword.arg is None:
             raise UnreadableCallError("expected key=value, found **")
-        pairs.append((keyword.arg, constant(keyword.value)))
+        pairs.append((keyword.arg, constant(keyword.value, json_words=json_words)))
     return _dotted(node.func), pairs
 
 

@@ -3,14 +3,15 @@
 ``Action: get_weather\\nAction Input: {"city": "New York", "days": 3}``
 """
 
-import json
 import re
-from typing import Any, Final
+from typing import Final
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import ReadCall, UnreadableCallError, demand_short
+from tooldecoding.formats.cursor import Cursor
+from tooldecoding.formats.json_calls import json_arguments
+from tooldecoding.formats.reading import ReadCall
 
-_CALL: Final = re.compile(r"Action: ([^\n]*)\nAction Input: (\{.*\})", re.DOTALL)
+_NAME: Final = re.compile(r"Action: ([^\n]*+)\nAction Input: ")
 
 
 def read_react(text: str) -> list[ReadCall]:
@@ -19,27 +20,13 @@ def read_react(text: str) -> list[ReadCall]:
     Raises
     ------
     UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested too deeply.
+        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
     """
-    demand_short(text)
-    call = _CALL.fullmatch(text)
-    if call is None:
-        raise UnreadableCallError("expected a line Action: and a line Action Input: with a JSON object")
-    try:
-        pairs = json.loads(call[2], object_pairs_hook=_Pairs)
-        return [(call[1], [(key, _plain(value)) for key, value in pairs])]
-    except (ValueError, RecursionError) as error:
-        raise UnreadableCallError(f"no JSON: {error}") from None
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """A JSON object in which a repeated key is there twice."""
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, _Pairs):
-        return {key: _plain(inner) for key, inner in value}
-    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+    cursor = Cursor(text)
+    name = cursor.match(_NAME, "a line Action: and a line Action Input:")[1]
+    pairs = json_arguments(cursor)
+    cursor.expect_end()
+    return [(name, pairs)]
 
 
 REACT = CallFormat(

@@ -1,0 +1,67 @@
+"""A place in a text, with the steps that the readers of call formats share."""
+
+import re
+
+from tooldecoding.formats.reading import UnreadableCallError, demand_short
+
+
+class Cursor:
+    """Reads a text from left to right.
+
+    Attributes
+    ----------
+    text : str
+        At most ``MAX_LENGTH`` characters; UnreadableCallError for more.
+    position : int
+        Offset of the next character.
+    """
+
+    def __init__(self, text: str) -> None:
+        demand_short(text)
+        self.text = text
+        self.position = 0
+
+    def take(self, piece: str) -> bool:
+        """Step over the piece if it stands here, and return whether it did."""
+        found = self.text.startswith(piece, self.position)
+        if found:
+            self.position += len(piece)
+        return found
+
+    def expect(self, piece: str) -> None:
+        """Step over the piece; UnreadableCallError if it does not stand here."""
+        if not self.take(piece):
+            raise self.error(f"expected {piece!r}")
+
+    def match(self, pattern: re.Pattern[str], what: str) -> re.Match[str]:
+        """Step over what the pattern matches here; UnreadableCallError if it matches nothing."""
+        found = pattern.match(self.text, self.position)
+        if found is None:
+            raise self.error(f"expected {what}")
+        self.position = found.end()
+        return found
+
+    def until(self, mark: str) -> str:
+        """Return the text before the next mark and step over both; UnreadableCallError if there is no mark."""
+        stop = self.text.find(mark, self.position)
+        if stop < 0:
+            raise self.error(f"expected {mark!r} further on")
+        found = self.text[self.position : stop]
+        self.position = stop + len(mark)
+        return found
+
+    def tool_name(self) -> str:
+        """Return the tool's name that stands here: letters, digits and ``_.-/``."""
+        return self.match(_TOOL_NAME, "a tool name of letters, digits and _.-/")[0]
+
+    def expect_end(self) -> None:
+        """UnreadableCallError if text is left."""
+        if self.position != len(self.text):
+            raise self.error("expected the end")
+
+    def error(self, message: str) -> UnreadableCallError:
+        """Return the error to raise, with the offset of the next character."""
+        return UnreadableCallError(f"{message} at offset {self.position}")
+
+
+_TOOL_NAME = re.compile(r"[\w.\-/]++")

@@ -1,0 +1,85 @@
+"""The formats of Gemma: bare keys, and texts between marks, without escapes.
+
+gemma4: ``<|tool_call>call:f{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],o:{k:true}}<tool_call|>``
+
+functiongemma, the 270M model: ``<start_function_call>call:f{city:<escape>Paris<escape>,days:3}<end_function_call>``
+
+Further calls follow directly behind. The models know keys in alphabetic sequence; a reader does not ask for it.
+Source: the chat template of Gemma 4; Google's page on FunctionGemma's formatting.
+"""
+
+import re
+from typing import Any, Final
+
+from tooldecoding.formats.cursor import Cursor
+from tooldecoding.formats.json_calls import json_value
+from tooldecoding.formats.reading import MAX_DEPTH, ReadCall
+
+_KEY: Final = re.compile(r'([^\s:,{}\[\]<>"|]++):')
+_SCALAR: Final = re.compile(r"(?=[-0-9]|(?:true|false|null)\b)")
+
+
+def read_gemma4(text: str) -> list[ReadCall]:
+    """Read calls with texts between ``<|"|>`` marks.
+
+    Raises
+    ------
+    UnreadableCallError
+        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+    """
+    return _calls(text, "<|tool_call>", "<tool_call|>", '<|"|>')
+
+
+def read_functiongemma(text: str) -> list[ReadCall]:
+    """Read calls with texts between ``<escape>`` marks. UnreadableCallError as for Gemma 4."""
+    return _calls(text, "<start_function_call>", "<end_function_call>", "<escape>")
+
+
+def _calls(text: str, opener: str, closer: str, quote: str) -> list[ReadCall]:
+    cursor = Cursor(text)
+    calls = list[ReadCall]()
+    while not calls or cursor.position < len(text):
+        cursor.expect(f"{opener}call:")
+        name = cursor.tool_name()
+        cursor.expect("{")
+        calls.append((name, _pairs(cursor, quote, 1)))
+        cursor.expect(closer)
+    return calls
+
+
+def _pairs(cursor: Cursor, quote: str, depth: int) -> list[tuple[str, Any]]:
+    """Read the pairs of an object and its closing bracket."""
+    pairs = list[tuple[str, Any]]()
+    while not cursor.take("}"):
+        if pairs:
+            cursor.expect(",")
+        key = cursor.match(_KEY, "a bare key and a colon")[1]
+        pairs.append((key, _value(cursor, quote, depth)))
+    return pairs
+
+
+def _value(cursor: Cursor, quote: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise cursor.error(f"values are nested deeper than {MAX_DEPTH} levels")
+    if cursor.take(quote):
+        return cursor.until(quote)
+    if cursor.take("["):
+        return _items(cursor, quote, depth + 1)
+    if cursor.take("{"):
+        pairs = _pairs(cursor, quote, depth + 1)
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise cursor.error("an object has a key twice")
+        return found
+    cursor.match(_SCALAR, f"a number, true, false, null, a list, an object or {quote}")
+    return json_value(cursor)
+
+
+def _items(cursor: Cursor, quote: str, depth: int) -> list[Any]:
+    """Read the items of a list and its closing bracket."""
+    items = list[Any]()
+    while not cursor.take("]"):
+        if items:
+            cursor.expect(",")
+        items.append(_value(cursor, quote, depth))
+    return items
