@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 from typing import Final
 
+from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import call_of, json_rows
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
@@ -37,3 +38,22 @@ def read_cohere(text: str) -> list[ReadCall]:
     if any(int(following) != int(i) + 1 for i, following in pairwise(ids)):
         raise UnreadableCallError("expected every tool_call_id to be one more than the last")
     return [call_of(name, parameters) for _, name, parameters in rows]
+
+
+_CALL = f'\n    {{"tool_call_id": "{INDEX}", "tool_name": "'
+
+COHERE = CallFormat(
+    name="cohere",
+    notation="json",
+    parallel=True,
+    reader=read_cohere,
+    opener=f"<|START_ACTION|>[{_CALL}",
+    bracket='", "parameters": {',
+    key_opener='"',
+    key_closer='": ',
+    end="}}",
+    next_call=f",{_CALL}",
+    closer="\n]<|END_ACTION|>",
+    marks=("<|START_ACTION|>", "<|END_ACTION|>"),
+    turn_ends=("<|END_OF_TURN_TOKEN|>",),
+)

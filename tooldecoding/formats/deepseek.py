@@ -26,6 +26,8 @@ Source: the chat templates of V3 and V3.1, DeepSeek's encoder of V3.2.
 import re
 from typing import Any, Final
 
+from lookup.values.notations import RawText
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_arguments, json_value
 from tooldecoding.formats.reading import ReadCall
@@ -114,3 +116,61 @@ def _parameter(cursor: Cursor) -> tuple[str, Any]:
         cursor.expect(_PARAMETER_END)
     cursor.expect("\n")
     return key, value
+
+
+_BEGIN = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>"
+_MARKS = (
+    "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>",
+)  # fmt: skip
+_TURN_ENDS = ("<｜end▁of▁sentence｜>",)
+
+DEEPSEEK_V3 = CallFormat(
+    name="deepseek-v3",
+    notation="json",
+    parallel=True,
+    reader=read_deepseek_v3,
+    opener=f"{_BEGIN}function<｜tool▁sep｜>",
+    bracket="\n```json\n{",
+    key_opener='"',
+    key_closer='": ',
+    end="}\n```<｜tool▁call▁end｜>",
+    next_call="\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+    closer="<｜tool▁calls▁end｜>",
+    marks=_MARKS,
+    turn_ends=_TURN_ENDS,
+)
+
+DEEPSEEK_V31 = CallFormat(
+    name="deepseek-v3.1",
+    notation="json",
+    parallel=True,
+    reader=read_deepseek_v31,
+    opener=_BEGIN,
+    bracket="<｜tool▁sep｜>{",
+    key_opener='"',
+    key_closer='": ',
+    end="}<｜tool▁call▁end｜>",
+    next_call="<｜tool▁call▁begin｜>",
+    closer="<｜tool▁calls▁end｜>",
+    marks=_MARKS,
+    turn_ends=_TURN_ENDS,
+)
+
+DEEPSEEK_V32 = CallFormat(
+    name="deepseek-v3.2",
+    notation=RawText("</｜DSML｜parameter>", text_lead=' string="true">', other_lead=' string="false">'),
+    parallel=True,
+    reader=read_deepseek_v32,
+    lead="\n\n",
+    opener='<｜DSML｜function_calls>\n<｜DSML｜invoke name="',
+    bracket='">\n',
+    key_opener='<｜DSML｜parameter name="',
+    key_closer='"',
+    separator="\n",
+    end="\n</｜DSML｜invoke>\n",
+    empty_end="\n</｜DSML｜invoke>\n",
+    next_call='<｜DSML｜invoke name="',
+    closer="</｜DSML｜function_calls>",
+    marks=("｜DSML｜",),
+    turn_ends=_TURN_ENDS,
+)

@@ -9,8 +9,11 @@ Source: the chat template of Gemma 4; Google's page on FunctionGemma's formattin
 """
 
 import re
+from dataclasses import replace
 from typing import Any, Final
 
+from lookup.values.notations import BareKeys
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_value
 from tooldecoding.formats.reading import MAX_DEPTH, ReadCall
@@ -83,3 +86,33 @@ def _items(cursor: Cursor, quote: str, depth: int) -> list[Any]:
             cursor.expect(",")
         items.append(_value(cursor, quote, depth))
     return items
+
+
+GEMMA4 = CallFormat(
+    name="gemma4",
+    notation=BareKeys('<|"|>'),
+    parallel=True,
+    reader=read_gemma4,
+    opener="<|tool_call>call:",
+    bracket="{",
+    key_closer=":",
+    separator=",",
+    end="}<tool_call|>",
+    next_call="<|tool_call>call:",
+    closer="",
+    marks=("<|tool_call>", "<tool_call|>", '<|"|>'),
+    turn_ends=("<turn|>", "<|tool_response>"),
+    sorted_keys=True,
+)
+
+FUNCTIONGEMMA = replace(
+    GEMMA4,
+    name="functiongemma",
+    notation=BareKeys("<escape>"),
+    reader=read_functiongemma,
+    opener="<start_function_call>call:",
+    end="}<end_function_call>",
+    next_call="<start_function_call>call:",
+    marks=("<start_function_call>", "<end_function_call>", "<escape>"),
+    turn_ends=("<end_of_turn>", "<start_function_response>"),
+)

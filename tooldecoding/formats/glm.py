@@ -12,8 +12,11 @@ GLM-4.7, 5 and 5.1 write none: ``<tool_call>f<arg_key>city</arg_key><arg_value>P
 Source: the chat template of GLM-4.5, the structural tags of xgrammar for GLM-4.7.
 """
 
+from dataclasses import replace
 from typing import Any
 
+from lookup.values.notations import RawText
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.raw_values import PLAIN_KEY, raw_key, raw_value
 from tooldecoding.formats.reading import ReadCall
@@ -51,3 +54,35 @@ def _calls(text: str, gap: str) -> list[ReadCall]:
             cursor.expect(gap)
         calls.append((name, pairs))
     return calls
+
+
+GLM45 = CallFormat(
+    name="glm-4.5",
+    notation=RawText("</arg_value>"),
+    parallel=True,
+    reader=read_glm45,
+    lead="\n",
+    opener="<tool_call>",
+    bracket="\n",
+    key_opener="<arg_key>",
+    key_closer="</arg_key>\n<arg_value>",
+    separator="\n",
+    end="\n</tool_call>",
+    empty_end="</tool_call>",
+    next_call="\n<tool_call>",
+    closer="",
+    marks=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
+    turn_ends=("<|observation|>", "<|user|>"),
+)
+
+GLM47 = replace(
+    GLM45,
+    name="glm-4.7",
+    reader=read_glm47,
+    lead="",
+    bracket="",
+    key_closer="</arg_key><arg_value>",
+    separator="",
+    end="</tool_call>",
+    next_call="<tool_call>",
+)

@@ -8,6 +8,7 @@ Models also leave out the space before ``<|constrain|>``. In the history of a di
 Source: ``docs/format.md`` of openai/harmony, the chat template of gpt-oss.
 """
 
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_arguments
 from tooldecoding.formats.reading import ReadCall
@@ -37,3 +38,20 @@ def read_harmony(text: str) -> list[ReadCall]:
     cursor.take("<|call|>")
     cursor.expect_end()
     return [(name, pairs)]
+
+
+HARMONY = CallFormat(
+    name="harmony",
+    notation="json",
+    parallel=False,  # the end of a call ends the turn
+    reader=read_harmony,
+    opener="<|channel|>commentary to=functions.",
+    bracket=" <|constrain|>json<|message|>{",
+    key_opener='"',
+    key_closer='": ',
+    end="}",
+    closer="<|call|>",
+    marks=("<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"),
+    turn_ends=("<|call|>", "<|return|>"),
+    opens_by_mark=False,  # thinking and answers begin with the same mark
+)

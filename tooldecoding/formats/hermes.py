@@ -7,6 +7,7 @@ Hermes 3, Qwen2.5, QwQ, Qwen3, SmolLM3 and Granite 4 write it; EXAONE 4 writes i
 object. Source: the chat templates of Qwen2.5 and Qwen3; for EXAONE 4 the structural tags of xgrammar.
 """
 
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import NAME_AND_ARGUMENTS, json_call
 from tooldecoding.formats.reading import ReadCall
@@ -35,3 +36,20 @@ def read_hermes(text: str) -> list[ReadCall]:
         if inside and not between:
             raise cursor.error("expected a newline or the end")
         cursor.expect(f"<tool_call>{inside}")
+
+
+HERMES = CallFormat(
+    name="hermes",
+    notation="json",
+    parallel=True,
+    reader=read_hermes,
+    opener='<tool_call>\n{"name": "',
+    bracket='", "arguments": {',
+    key_opener='"',
+    key_closer='": ',
+    end="}}\n</tool_call>",
+    next_call='\n<tool_call>\n{"name": "',
+    closer="",
+    marks=("<tool_call>", "</tool_call>"),
+    turn_ends=("<|im_end|>", "<|end_of_text|>", "[|endofturn|]"),
+)

@@ -11,6 +11,9 @@ Source: the model handlers of the Berkeley Function-Calling Leaderboard; vLLM's 
 ``phi4mini``.
 """
 
+from dataclasses import replace
+
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_calls
 from tooldecoding.formats.reading import ReadCall
@@ -47,3 +50,38 @@ def _between(opener: str, cursor: Cursor, closer: str) -> list[ReadCall]:
     cursor.expect(closer)
     cursor.expect_end()
     return calls
+
+
+JSON_LIST = CallFormat(
+    name="json-list",
+    notation="json",
+    parallel=True,
+    reader=read_json_list,
+    opener='[{"name": "',
+    bracket='", "arguments": {',
+    key_opener='"',
+    key_closer='": ',
+    end="}}",
+    next_call=', {"name": "',
+    closer="]",
+    turn_ends=("<|eot_id|>", "<|im_end|>"),
+)
+
+GRANITE3 = replace(
+    JSON_LIST,
+    name="granite3",
+    reader=read_granite3,
+    opener='<tool_call>[{"name": "',
+    marks=("<tool_call>",),
+    turn_ends=("<|end_of_text|>",),
+)
+
+PHI4_MINI = replace(
+    JSON_LIST,
+    name="phi4-mini",
+    reader=read_phi4_mini,
+    opener='<|tool_call|>[{"name": "',
+    closer="]<|/tool_call|>",
+    marks=("<|tool_call|>", "<|/tool_call|>"),
+    turn_ends=(),  # <|end|> ends no turn of gpt-oss; Phi's own configuration names it
+)

@@ -10,6 +10,7 @@ Source: the chat template of Kimi-K2-Thinking, Moonshot's guide to tool calls.
 import re
 from typing import Final
 
+from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_arguments
 from tooldecoding.formats.reading import ReadCall
@@ -39,3 +40,23 @@ def read_kimi_k2(text: str) -> list[ReadCall]:
         cursor.expect("<|tool_call_end|>")
     cursor.expect_end()
     return calls
+
+
+KIMI_K2 = CallFormat(
+    name="kimi-k2",
+    notation="json",
+    parallel=True,
+    reader=read_kimi_k2,
+    opener="<|tool_calls_section_begin|><|tool_call_begin|>functions.",
+    bracket=f":{INDEX}<|tool_call_argument_begin|>{{",
+    key_opener='"',
+    key_closer='": ',
+    end="}<|tool_call_end|>",
+    next_call="<|tool_call_begin|>functions.",
+    closer="<|tool_calls_section_end|>",
+    marks=(
+        "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>",
+        "<|tool_call_argument_begin|>", "<|tool_call_end|>",
+    ),
+    turn_ends=("<|im_end|>",),
+)  # fmt: skip

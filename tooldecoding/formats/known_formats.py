@@ -2,16 +2,46 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 
 from lookup.dictionary import ToolSpec
 from lookup.values.literal_values import render_value
 from tooldecoding.formats.api_bank import API_BANK
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.pythonic import PYTHONIC
+from tooldecoding.formats.cohere import COHERE
+from tooldecoding.formats.deepseek import DEEPSEEK_V3, DEEPSEEK_V31, DEEPSEEK_V32
+from tooldecoding.formats.gemma import FUNCTIONGEMMA, GEMMA4
+from tooldecoding.formats.glm import GLM45, GLM47
+from tooldecoding.formats.harmony import HARMONY
+from tooldecoding.formats.hermes import HERMES
+from tooldecoding.formats.json_list import GRANITE3, JSON_LIST, PHI4_MINI
+from tooldecoding.formats.kimi import KIMI_K2
+from tooldecoding.formats.llama3 import LLAMA3_JSON
+from tooldecoding.formats.minimax import MINIMAX_M2
+from tooldecoding.formats.mistral import MISTRAL_ARGS, MISTRAL_LIST
+from tooldecoding.formats.pythonic import LFM25, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
+from tooldecoding.formats.qwen_xml import QWEN_XML
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
+from tooldecoding.formats.thinking import MARKS as THINKING_MARKS
 
-CALL_FORMATS: Mapping[str, CallFormat] = {f.name: f for f in (API_BANK, PYTHONIC)}
+BENCHMARK_FORMATS: Final = (API_BANK, PYTHONIC)
+"""The formats of the benchmarks API-Bank and BFCL, which no chat template writes."""
+
+NATIVE_FORMATS: Final = (
+    HERMES, QWEN_XML, LLAMA3_JSON, MISTRAL_LIST, MISTRAL_ARGS, GLM45, GLM47, DEEPSEEK_V3, DEEPSEEK_V31, DEEPSEEK_V32,
+    HARMONY, GEMMA4, FUNCTIONGEMMA, LLAMA4_PYTHONIC, LFM25, OLMO3, JSON_LIST, GRANITE3, PHI4_MINI, KIMI_K2, MINIMAX_M2,
+    COHERE,
+)  # fmt: skip
+"""The formats that models were trained on."""
+
+CALL_FORMATS: Mapping[str, CallFormat] = {f.name: f for f in (*BENCHMARK_FORMATS, *NATIVE_FORMATS)}
 """Name -> format."""
+
+MARKS: Final = tuple(dict.fromkeys([*(mark for f in NATIVE_FORMATS for mark in f.marks), *THINKING_MARKS]))
+"""Texts that some models have as tokens of their own."""
+
+TURN_ENDS: Final = tuple(dict.fromkeys(end for f in NATIVE_FORMATS for end in f.turn_ends))
+"""Special tokens that end an assistant's turn."""
 
 
 def unread(call_format: CallFormat, text: str, calls: Sequence[Call]) -> str:

@@ -12,6 +12,8 @@ Further invocations follow in the same block. Source: the chat template of MiniM
 
 from typing import Any
 
+from lookup.values.notations import RawText
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.raw_values import QUOTED_KEY, raw_key, raw_value
 from tooldecoding.formats.reading import ReadCall
@@ -42,3 +44,23 @@ def read_minimax_m2(text: str) -> list[ReadCall]:
         calls.append((name, pairs))
     cursor.expect_end()
     return calls
+
+
+MINIMAX_M2 = CallFormat(
+    name="minimax-m2",
+    notation=RawText("</parameter>"),
+    parallel=True,
+    reader=read_minimax_m2,
+    lead="\n",
+    opener='<minimax:tool_call>\n<invoke name="',
+    bracket='">\n',
+    key_opener='<parameter name="',
+    key_closer='">',
+    separator="\n",
+    end="\n</invoke>\n",
+    empty_end="</invoke>\n",
+    next_call='<invoke name="',
+    closer="</minimax:tool_call>",
+    marks=("<minimax:tool_call>", "</minimax:tool_call>", "<invoke ", "</invoke>", "</parameter>"),
+    turn_ends=("[e~[",),
+)

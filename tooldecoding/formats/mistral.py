@@ -12,6 +12,7 @@ Source: mistral-common, its chat templates and grammars.
 import re
 from typing import Any, Final
 
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import NAME_AND_ARGUMENTS, call_of, json_arguments, json_rows
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
@@ -65,3 +66,36 @@ def _demand_ids(ids: list[Any]) -> None:
         raise UnreadableCallError("expected nine letters and digits as the id of a call")
     if len(set(ids)) != len(ids):
         raise UnreadableCallError("two calls have the same id")
+
+
+MISTRAL_LIST = CallFormat(
+    name="mistral-list",
+    notation="json",
+    parallel=True,
+    reader=read_mistral_list,
+    opener='[TOOL_CALLS] [{"name": "',
+    bracket='", "arguments": {',
+    key_opener='"',
+    key_closer='": ',
+    end="}}",
+    next_call=', {"name": "',
+    closer="]",
+    marks=("[TOOL_CALLS]",),
+    turn_ends=("</s>",),
+)
+
+MISTRAL_ARGS = CallFormat(
+    name="mistral-args",
+    notation="json",
+    parallel=True,
+    reader=read_mistral_args,
+    opener="[TOOL_CALLS]",
+    bracket="[ARGS]{",
+    key_opener='"',
+    key_closer='": ',
+    end="}",
+    next_call="[TOOL_CALLS]",
+    closer="",
+    marks=("[TOOL_CALLS]", "[ARGS]"),
+    turn_ends=("</s>",),
+)

@@ -14,6 +14,7 @@ Source: vLLM's parsers of these names; the chat templates of LFM2 and LFM2.5.
 """
 
 import ast
+from dataclasses import replace
 
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.reading import (
@@ -95,3 +96,27 @@ def _dotted(node: ast.expr) -> str:
 
 
 PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=read_pythonic)
+
+LLAMA4_PYTHONIC = replace(PYTHONIC, name="llama4-pythonic", reader=read_llama4_pythonic, turn_ends=("<|eot|>",))
+
+LFM25 = replace(
+    PYTHONIC,
+    name="lfm2.5",
+    notation="python-json",
+    reader=read_lfm25,
+    opener="<|tool_call_start|>[",
+    closer="]<|tool_call_end|>",
+    marks=("<|tool_call_start|>", "<|tool_call_end|>"),
+    turn_ends=("<|im_end|>",),
+)
+
+OLMO3 = replace(
+    PYTHONIC,
+    name="olmo3",
+    reader=read_olmo3,
+    opener="<function_calls>\n",
+    next_call="\n",
+    closer="\n</function_calls>",
+    marks=("<function_calls>", "</function_calls>"),
+    turn_ends=("<|im_end|>",),
+)

@@ -16,6 +16,8 @@ Further calls follow behind a newline. Source: the chat templates of Qwen3.5 and
 
 from typing import Any
 
+from lookup.values.notations import RawText
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.raw_values import PLAIN_KEY, raw_key, raw_value
 from tooldecoding.formats.reading import ReadCall
@@ -45,3 +47,22 @@ def read_qwen_xml(text: str) -> list[ReadCall]:
         calls.append((name, pairs))
     cursor.expect_end()
     return calls
+
+
+QWEN_XML = CallFormat(
+    name="qwen-xml",
+    notation=RawText("\n</parameter>"),
+    parallel=True,
+    reader=read_qwen_xml,
+    opener="<tool_call>\n<function=",
+    bracket=">\n",
+    key_opener="<parameter=",
+    key_closer=">\n",
+    separator="\n",
+    end="\n</function>\n</tool_call>",
+    empty_end="</function>\n</tool_call>",
+    next_call="\n<tool_call>\n<function=",
+    closer="",
+    marks=("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>"),
+    turn_ends=("<|im_end|>",),
+)
