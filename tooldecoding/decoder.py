@@ -11,7 +11,7 @@ from lookup import extract
 from lookup.dictionary import LookupDictionary
 from tooldecoding.calls.call_decoder import CallDecoder
 from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.calls.free_text import TextMode
+from tooldecoding.calls.free_text import TextMode, attempt_pattern
 from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
@@ -19,6 +19,7 @@ from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.engines.steps import Steps, drive, gather
 from tooldecoding.errors import PromptError
+from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
 from tooldecoding.option_fields import DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
@@ -100,7 +101,8 @@ class ToolDecoder:
     ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
-        self.table = TokenTable(tokenizer, model.config.get_text_config().vocab_size)
+        vocabulary = model.config.get_text_config().vocab_size
+        self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=_end_ids(model))
         self._preparations = Preparations(self.table)
         self.strategy: Layout | None = None
         self.prompt_cache = PrefixCache(0)
@@ -229,7 +231,9 @@ class ToolDecoder:
         for request, (text, calls), ids, usage, tally, clock in rows:
             counters = Counters.of(usage, tally, seconds, clock.seconds)
             tokens = self.table.encode_after(self.table.join(ids[-32:]), text.encode())
-            results.append(DecodeResult(text, tuple(calls), tokens, counters, request.options.call_format))
+            shown = self.table.special.shown
+            voted, call_format = tuple(c.shown(shown) for c in calls), request.options.call_format
+            results.append(DecodeResult(shown(text), voted, tokens, counters, call_format))
         return results
 
     def prompt_ids(self, request: Request) -> list[int]:
@@ -281,26 +285,40 @@ class ToolDecoder:
     def _decode(self, request: Request, branch: Branch, clock: PhaseClock) -> Steps[tuple[str, list[DecodedCall]]]:
         """Decode one prompt: free text if the model may write it, then calls; returns the text and the calls."""
         options, tools = request.options, self._prepared(request)
-        opener, text, called = options.call_format.opener, "", None
+        text, called = "", None
         if options.tool_choice in ("auto", "none"):
             with clock.phase("text"):
                 branch.draft_tokens = options.draft_tokens
-                mode = TextMode(branch, opener if options.tool_choice == "auto" else None, tools.names, request.stop)
-                text, opened, name = yield from mode.write(self.text_limit(request, branch))
+                text, opened, name = yield from self._text_mode(request, branch).write(self.text_limit(request, branch))
             if opened is None:
                 branch.release()
                 return text, []
             branch, called = opened, tools.called(name)
+            if not name:
+                branch.write(tools.call_format.start(0).removeprefix(tools.call_format.trigger))
         else:
-            branch.write(opener)
+            text = tools.call_format.lead
+            branch.write(text + tools.call_format.start(0))
         only = None if options.tool_choice in TOOL_CHOICES else options.tool_choice
         decoder = CallDecoder(tools, only, options, self._prompt_text(request), self._context, clock)
         calls, written = yield from decoder.decode(branch, called)
         return text + written, calls
 
+    def _text_mode(self, request: Request, branch: Branch) -> TextMode:
+        """Return the text mode of a request; an opener that is text must go on to a documented name."""
+        tools = self._prepared(request)
+        call_format = tools.call_format
+        if request.options.tool_choice == "none":
+            return TextMode(branch, None, request.stop)
+        if call_format.trigger != call_format.start(0):
+            return TextMode(branch, call_format.trigger, request.stop)
+        return TextMode(branch, call_format.start(0), request.stop, tools.names(0), attempt_pattern(call_format))
+
     def _prompt_text(self, request: Request) -> str:
         prompt = request.prompt
-        return prompt if isinstance(prompt, str) else self.table.join(prompt).decode(errors="replace")
+        if isinstance(prompt, str):
+            return prompt
+        return self.table.special.shown(self.table.join(prompt).decode(errors="replace"))
 
     def text_limit(self, request: Request, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
@@ -315,6 +333,12 @@ class ToolDecoder:
 def as_lookup(tools: Tools) -> LookupDictionary:
     """Return the lookup dictionary of documentation in any accepted form."""
     return tools if isinstance(tools, LookupDictionary) else extract(tools)
+
+
+def _end_ids(model: PreTrainedModel) -> list[int]:
+    """Return the tokens that end the model's turn by its own configuration."""
+    configured = getattr(model.generation_config, "eos_token_id", None)
+    return [] if configured is None else [configured] if isinstance(configured, int) else list(configured)
 
 
 def callable_tools(request: Request) -> LookupDictionary:

@@ -22,7 +22,7 @@ def formula_passes(workload: Workload, task: Task, options: DecodeOptions, table
 
 def _free_tokens(workload: Workload, task: Task, order: tuple[str, ...], table: TokenTable) -> int:
     call_format = workload.call_format
-    text = f"{call_format.opener}{workload.tools.tools[0].name}{call_format.bracket}"
+    text = f"{call_format.start(0)}{workload.tools.tools[0].name}{call_format.bracket_of(0)}"
     free = bytearray(len(text.encode()))
     for number, key in enumerate(order):
         before = (call_format.separator if number else "") + call_format.key(key)

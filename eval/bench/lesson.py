@@ -21,7 +21,7 @@ class Lesson:
         call_format = workload.call_format
         self._table = table
         self._prompt = table.join(task.prompt_ids)
-        self._opening = f"{call_format.opener}{workload.tools.tools[0].name}{call_format.bracket}".encode()
+        self._opening = f"{call_format.start(0)}{workload.tools.tools[0].name}{call_format.bracket_of(0)}".encode()
         self._pairs = [
             (call_format.key(key) + render_value(value, call_format.notation)).encode()
             for key, value in task.values.items()

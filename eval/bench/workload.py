@@ -165,7 +165,7 @@ class _Maker:
     def _tokens_of(self, key: str, value: str) -> int | None:
         """Count the tokens between the quotes; None if that depends on what follows."""
         literal = render_value(value, self._call_format.notation)
-        before = f"{self._call_format.bracket}{self._call_format.key(key)}{literal[0]}"
+        before = f"{self._call_format.bracket_of(0)}{self._call_format.key(key)}{literal[0]}"
         counts = {
             inner_tokens(self._table, self._behind_name(before + value + literal[-1] + behind), before, value)
             for behind in (self._call_format.separator + key, self._call_format.end + self._call_format.closer)

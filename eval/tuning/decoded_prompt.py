@@ -140,9 +140,7 @@ def _read_call(
 
 
 def _joined(calls: Sequence[DecodedCall], call_format: CallFormat) -> str:
-    if not calls:
-        return ""
-    return call_format.opener + call_format.separator.join(c.committed for c in calls) + call_format.closer
+    return call_format.joined([c.committed for c in calls]) if calls else ""
 
 
 def whole_text(before: str, calls: Sequence[Call], call_format: CallFormat) -> str:

@@ -112,7 +112,7 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOpt
         calls.append(voted)
         used += len(taken)
         possible += order_count(call.tool, vote_options, options.seed)
-        text = call_format.render_call(voted.name, voted.arguments)
+        text = call_format.render_call(voted.name, voted.arguments, number)
         if text != call.committed and _may_continue(call_format, number, options):
             return None
     text = whole_text(decoded.before, [Call(c.name, c.arguments) for c in calls], call_format)

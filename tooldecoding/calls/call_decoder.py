@@ -8,6 +8,7 @@ from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.call_format import Call
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.trie import Trie
 from voting import VotedCall, carries, merge
 
 
@@ -38,7 +39,7 @@ class CallDecoder:
         self._tools = tools
         self._only = only
         self._options = options
-        self._format = options.call_format
+        self._format = tools.call_format
         self._prompt = prompt
         self._context = context
         self._clock = clock
@@ -54,28 +55,37 @@ class CallDecoder:
         calls: list[DecodedCall] = []
         branch.draft_tokens = self._options.draft_tokens
         while True:
+            number = len(calls)
             with self._clock.phase("name"):
-                tool = called or (yield from self._name(branch))
+                tool = called or (yield from self._name(branch, number))
             called = None
-            more = self._format.parallel and len(calls) + 1 < self._options.max_calls
+            following = self._following(number + 1)
+            more = following is not None
             branch, *committing = yield from branch.forks(2 if more else 1)
-            orders = OrderDecoder(tool, self._options, self._prompt, self._room_behind(branch), keep_branches=more)
+            room = self._room_behind(branch)
+            orders = OrderDecoder(tool, number, self._options, self._prompt, room, keep_branches=more)
             call = yield from self._call(branch, tool, orders)
             calls.append(call)
-            if not committing:
+            if following is None:
                 break
             branch = self._committed(committing[0], orders, tool, call.voted)
-            if not (yield from self._goes_on(branch)):
+            if not (yield from self._goes_on(branch, following)):
                 break
         return calls, self._format.render([Call(c.name, c.arguments) for c in calls])
 
-    def _name(self, branch: Branch) -> Steps[PreparedTool]:
+    def _following(self, number: int) -> Trie | None:
+        """Return the choice between a further call, by its number, and the end; None if there is no choice."""
+        if not self._format.parallel or number >= self._options.max_calls:
+            return None
+        return self._tools.following(number)
+
+    def _name(self, branch: Branch, number: int) -> Steps[PreparedTool]:
         """Let the model choose a tool by the name trie, unless one is given."""
         if self._only is not None:
-            branch.write(self._only + self._format.bracket)
+            branch.write(self._only + self._format.bracket_of(number))
             return self._tools[self._only]
-        number, _ = yield from branch.choose(self._tools.names)
-        return self._tools.tools[number]
+        chosen = yield from self._tools.names(number).choose(branch)
+        return self._tools.tools[chosen]
 
     def _call(self, branch: Branch, tool: PreparedTool, orders: OrderDecoder) -> Steps[DecodedCall]:
         """Decode the arguments in several orders, and vote."""
@@ -105,17 +115,17 @@ class CallDecoder:
             p.key: next(v.text for v in written if v.key == p.key and carries(v, p, tool.spec.parameter(p.key)))
             for p in voted.parameters
         }
-        pairs = call_format.separator.join(call_format.key(key) + text for key, text in literals.items())
-        named.write(pairs + call_format.end)
+        pairs = [call_format.key(key) + literals[key] for key in call_format.ordered(literals)]
+        named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
         return named
 
-    def _goes_on(self, branch: Branch) -> Steps[bool]:
+    def _goes_on(self, branch: Branch, following: Trie) -> Steps[bool]:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = self._room_behind(branch)
         goes_on = False
         if room is None or room >= self._tools.longest:
             with self._clock.phase("next"):
-                number, _ = yield from branch.choose(self._tools.another)
+                number, _ = yield from branch.choose(following)
             goes_on = number == 0
         if not goes_on:
             branch.end()

@@ -1,6 +1,7 @@
 """A decoded call: what the vote made of its candidates."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from voting import CandidateCall, VotedCall
@@ -44,6 +45,10 @@ class DecodedCall:
         """Return the confidence in the value of a key, in [0, 1]; KeyError if the call does not have the key."""
         return dict(zip(self.arguments, self.confidences, strict=True))[key]
 
+    def shown(self, show: Callable[[str], str]) -> "DecodedCall":
+        """Return this call with the texts of its candidates as users see them."""
+        return replace(self, candidates=tuple(_shown(candidate, show) for candidate in self.candidates))
+
     @property
     def needs_confirmation(self) -> tuple[bool, ...]:
         """Whether each of ``voted.parameters`` is below ``min_confidence``."""
@@ -55,3 +60,8 @@ class DecodedCall:
 
     def __repr__(self) -> str:
         return f"<DecodedCall {self}, {len(self.candidates)} of {self.orders_possible} orders>"
+
+
+def _shown(candidate: CandidateCall, show: Callable[[str], str]) -> CandidateCall:
+    values = tuple(replace(value, text=show(value.text)) for value in candidate.values)
+    return replace(candidate, text=show(candidate.text), values=values)

@@ -5,12 +5,23 @@ from typing import NamedTuple
 
 import regex
 
+from tooldecoding.calls.name_trie import NameTrie
 from tooldecoding.engines.steps import Steps
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Branch
-from tooldecoding.tokens.trie import Trie
+from tooldecoding.tokens.special_texts import END
 
-_ATTEMPT = regex.compile(r"""[^\s\[\](){}=,'"]{1,128}+\((?:\w[\w.-]{0,127}+=|\)\])""")
-"""What counts as a call behind the opener even if its name is unknown: ``name(key=`` or ``name()]``."""
+_NAME = r"""[^\s\[\](){}<>=,:'"]{1,128}+"""
+_PYTHON_KEY = r"(?:\w[\w.-]{0,127}+=|\)\])"
+
+
+_END = END.encode()
+
+
+def attempt_pattern(call_format: CallFormat) -> "regex.Pattern[str]":
+    """Return what counts as a call behind an opener that is text, even if its name is unknown: ``name(key=``."""
+    bracket = regex.escape(call_format.bracket_of(0))
+    return regex.compile(_NAME + bracket + (_PYTHON_KEY if call_format.bracket == "(" else ""))
 
 
 class FreeText(NamedTuple):
@@ -49,18 +60,28 @@ class TextMode:
     ----------
     opener : str, optional
         The text before a call; without it no call is opened.
-    names : Trie, optional
+    names : NameTrie, optional
         The names with their brackets, one of which must follow the opener. If the model calls an unknown name, it
         goes back to the opener, so that a known one can be chosen; anything else is text. Without names the opener
         itself opens a call.
+    attempt : pattern, optional
+        What counts as a call behind the opener even if its name is unknown.
     stop : str, optional
         Ends the text once there is more than white space before it. What the last token writes before it is kept.
     """
 
-    def __init__(self, branch: Branch, opener: str | None, names: Trie | None, stop: str | None) -> None:
+    def __init__(
+        self,
+        branch: Branch,
+        opener: str | None,
+        stop: str | None,
+        names: NameTrie | None = None,
+        attempt: "regex.Pattern[str] | None" = None,
+    ) -> None:
         self._branch = branch
         self._opener = opener.encode() if opener else b""
         self._names = names
+        self._attempt = attempt
         self._stop = stop
         self._written = b""
         self._openers: list[_Opener] = []
@@ -71,7 +92,7 @@ class TextMode:
         self._branch.draft = self._expected
         for _ in range(limit):
             pick = yield from self._branch.free_token()
-            if not pick.piece:
+            if not pick.piece or pick.piece == _END:
                 break
             before = len(self._written)
             self._written += pick.piece
@@ -110,10 +131,12 @@ class TextMode:
             behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
             known = self._names.covered(behind) if self._names else None
             if known or not self._names:
-                size = known.written if known else 0
+                _, size = known or (0, 0)
                 self._branch.keep(self._written[before : opener.begin + size], "free")
                 return FreeText(_text(text), self._branch, behind[:size])
-            attempt = _ATTEMPT.match(behind.decode(errors="ignore"), partial=True) if opener.back else None
+            attempt = None
+            if opener.back and self._attempt:
+                attempt = self._attempt.match(behind.decode(errors="ignore"), partial=True)
             if attempt and not attempt.partial:
                 self._branch.release()
                 return FreeText(_text(text), opener.back)

@@ -2,23 +2,73 @@
 
 import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
+from tooldecoding.engines.steps import Steps
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.trie import Trie
 
 
-def name_trie(table: TokenTable, names: Sequence[str], bracket: str) -> Trie:
-    """Return the trie of the names, each with the bracket that opens its arguments.
+class _Entry(NamedTuple):
+    """The number of a tool, and the text behind its name and bracket that tells it from longer names."""
+
+    tool: int
+    behind: str
+
+
+class NameTrie:
+    """The names of tools, each with the bracket that opens its arguments.
+
+    Where a format has no bracket, what may come next ends a name: a key, or the end of a call without arguments.
+
+    Parameters
+    ----------
+    tools : sequence of ToolSpec
+    number : int
+        The number of the call among those of a turn.
 
     Raises
     ------
     DocumentationError
         If one name with its bracket is the beginning of another.
     """
-    texts = [name + bracket for name in names]
-    demand_distinct(texts, "tools")
-    return Trie(table, texts)
+
+    def __init__(self, table: TokenTable, tools: Sequence[ToolSpec], call_format: CallFormat, number: int) -> None:
+        bracket = call_format.bracket_of(number)
+        self._entries = [_Entry(n, text) for n, tool in enumerate(tools) for text in _behind(tool, call_format)]
+        texts = [tools[n].name + bracket + behind for n, behind in self._entries]
+        demand_distinct(texts, "tools")
+        self._trie = Trie(table, texts)
+
+    def choose(self, branch: Branch) -> Steps[int]:
+        """Let the model choose a tool, and write its name and bracket; returns the number of the tool."""
+        number, _ = yield from branch.choose(self._trie)
+        tool, behind = self._entries[number]
+        branch.take_back(behind)
+        return tool
+
+    def covered(self, written: bytes) -> tuple[int, int] | None:
+        """Return the tool whose name and bracket ``written`` begins with, and the number of their bytes."""
+        place = self._trie.covered(written)
+        if place is None:
+            return None
+        tool, behind = self._entries[self._trie.number(place)]
+        return tool, place.written - len(behind.encode())
+
+    def expected(self, written: bytes) -> bytes:
+        """Return the bytes that all names that begin with ``written`` have next; empty if there is no such name."""
+        return self._trie.expected(written)
+
+
+def _behind(tool: ToolSpec, call_format: CallFormat) -> list[str]:
+    if call_format.bracket:
+        return [""]
+    key, end = call_format.key_opener, call_format.end_of(empty=True)
+    return [key] * bool(tool.parameters) + [end] * (not tool.required)
 
 
 def demand_distinct(texts: Sequence[str], what: str) -> None:

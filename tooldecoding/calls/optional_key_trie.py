@@ -27,6 +27,6 @@ class OptionalKeyTries:
         names = tuple(spec.name for spec in unused)
         if (names, first) not in self._made:
             separator = "" if first else self._format.separator
-            texts = [*(separator + self._format.key(name) for name in names), self._format.end]
+            texts = [*(separator + self._format.key(name) for name in names), self._format.end_of(first)]
             self._made[names, first] = Trie(self._table, texts)
         return self._made[names, first]

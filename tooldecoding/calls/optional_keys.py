@@ -18,5 +18,5 @@ def decode_optional_keys(
             return values
         value = yield from decoder.decode(branch, unused.pop(number))
         values = (*values, value)
-    branch.write(tool.call_format.end)
+    branch.write(tool.call_format.end_of(not values))
     return values

@@ -18,6 +18,8 @@ class OrderDecoder:
 
     Parameters
     ----------
+    number : int
+        The number of the call among those of a turn.
     prompt : str
         Where values are likely to stand.
     room : int or None
@@ -34,13 +36,20 @@ class OrderDecoder:
     """
 
     def __init__(
-        self, tool: PreparedTool, options: DecodeOptions, prompt: str, room: int | None, keep_branches: bool
+        self,
+        tool: PreparedTool,
+        number: int,
+        options: DecodeOptions,
+        prompt: str,
+        room: int | None,
+        keep_branches: bool,
     ) -> None:
         self._tool = tool
+        self._number = number
         self._options = options
         drafts = Drafts(prompt, tool, options.draft_tokens)
         self._values = ValueDecoder(tool, drafts, _value_limit(options.max_value_tokens, room, tool))
-        required = [p.name for p in tool.spec.required]
+        required = tool.call_format.ordered([p.name for p in tool.spec.required])
         self._orders = draw_orders(required, options.order_limit, options.orders, options.seed)
         self._finished = FinishedOrders(tool.spec, keep_branches)
         self.candidates: tuple[CandidateCall, ...] = ()
@@ -76,8 +85,7 @@ class OrderDecoder:
         """Decode the optional keys of an order, and note its candidate."""
         values = yield from decode_optional_keys(branch, self._tool, required, self._values)
         name, call_format = self._tool.spec.name, self._tool.call_format
-        pairs = call_format.separator.join(call_format.key(v.key) + v.text for v in values)
-        text = f"{name}{call_format.bracket}{pairs}{call_format.end}"
+        text = call_format.call_text(name, [call_format.key(v.key) + v.text for v in values], self._number)
         self._finished.add(CandidateCall(name, order, values, text, branch.all_ids), branch)
 
 

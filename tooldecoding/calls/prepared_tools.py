@@ -7,16 +7,20 @@ from threading import Lock
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
-from lookup.values.grammar import ValueGrammar, value_grammar
-from tooldecoding.calls.name_trie import demand_distinct, name_trie
+from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
+from tooldecoding.calls.name_trie import NameTrie, demand_distinct
 from tooldecoding.calls.optional_key_trie import OptionalKeyTries
+from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.options import DecodeOptions
+from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.trie import Trie
-from tooldecoding.tokens.unicode_text import demand_unicode
+from tooldecoding.tokens.unicode_text import demand_writable
 
 _LONGEST_CHARACTER = 4
 """Bytes of UTF-8: a value is never cut off inside a character."""
+_MOST_CALLS = 10**6
+"""No turn has so many calls."""
 _SETS = 64
 _TOOLS = 50_000
 """Limits of the cache, in sets and in tools; the set that was used last always stays."""
@@ -36,12 +40,12 @@ class PreparedTool:
     optional_keys : OptionalKeyTries
     """
 
-    def __init__(self, spec: ToolSpec, table: TokenTable, options: DecodeOptions) -> None:
+    def __init__(self, spec: ToolSpec, call_format: CallFormat, table: TokenTable, constraint: Constraint) -> None:
         self.spec = spec
-        self.call_format = options.call_format
-        self.optional_keys = OptionalKeyTries(table, options.call_format)
+        self.call_format = call_format
+        self.optional_keys = OptionalKeyTries(table, call_format)
         self._table = table
-        self._constraint = options.value_constraint
+        self._constraint = constraint
         self._grammars: dict[str, ValueGrammar] = {}
         self._members: dict[str, Trie] = {}
 
@@ -64,7 +68,9 @@ class PreparedTool:
     def longest(self) -> int:
         """An upper bound on the tokens of a call whose free values are cut off and closed after their first token."""
         call_format, parameters = self.call_format, self.spec.parameters
-        fixed = self.spec.name + call_format.opener + call_format.bracket + call_format.end + call_format.closer
+        ends = max(call_format.end, call_format.end_of(empty=True), key=len) + call_format.closer
+        start = max(call_format.lead + call_format.start(0), call_format.start(_MOST_CALLS), key=len)
+        fixed = start + self.spec.name + call_format.bracket_of(_MOST_CALLS) + ends
         keys = sum(len((call_format.separator + call_format.key(p.name)).encode()) for p in parameters)
         return len(fixed.encode()) + keys + sum(_reserve(self.grammar(p)) for p in parameters)
 
@@ -77,47 +83,66 @@ def _reserve(grammar: ValueGrammar) -> int:
 
 
 class PreparedTools:
-    """A set of tools in one call format.
+    """The tools of a lookup dictionary in one call format.
 
     Parameters
     ----------
-    lookup : LookupDictionary
     options : DecodeOptions
-        Only the call format, the value constraint and the rule for unknown keys matter.
+        Its call format, value constraint and rule for unknown keys are used.
 
     Attributes
     ----------
+    call_format : CallFormat
+        Bound to the special tokens of the tokenizer.
     tools : tuple of PreparedTool
         In documentation order.
-    names : Trie
-        The name trie, in the same sequence.
-    another : Trie
-        The choice between another call (0) and the end of all calls (1).
 
     Raises
     ------
     DocumentationError
         If the name of a tool, or a key, is the beginning of another.
     PromptError
-        If a name or key is no Unicode text.
+        If a name or key is no Unicode text, or has a reserved character.
     """
 
     def __init__(self, lookup: LookupDictionary, table: TokenTable, options: DecodeOptions) -> None:
-        call_format = options.call_format
+        self.call_format = call_format = options.call_format.bound(table.special.characters)
         decided = lookup.decided(options.unknown_keys)
         for tool in decided.tools:
-            demand_unicode([tool.name, *(p.name for p in tool.parameters)])
-        self.names = name_trie(table, [tool.name for tool in decided.tools], call_format.bracket)
+            demand_writable([tool.name, *(p.name for p in tool.parameters)])
+        self._table = table
+        self._specs = decided.tools
+        self._names: dict[int, NameTrie] = {}
+        self._following: dict[int, Trie | None] = {}
+        self.names(0)  # a wrong name is told before decoding
         for tool in decided.tools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
-        self.tools = tuple(PreparedTool(tool, table, options) for tool in decided.tools)
-        self.another = Trie(table, [call_format.separator, call_format.closer])
+        self.tools = tuple(PreparedTool(tool, call_format, table, options.value_constraint) for tool in decided.tools)
         self._by_name = {tool.spec.name: tool for tool in self.tools}
 
+    def names(self, number: int) -> NameTrie:
+        """Return the name trie of a call, by its number; its tools have the sequence of ``tools``."""
+        number = number if INDEX in self.call_format.bracket else 0
+        if number not in self._names:
+            self._names[number] = NameTrie(self._table, self._specs, self.call_format, number)
+        return self._names[number]
+
     def called(self, written: bytes) -> PreparedTool | None:
-        """Return the tool whose name and bracket ``written`` begins with."""
-        place = self.names.covered(written)
-        return None if place is None else self.tools[self.names.number(place)]
+        """Return the tool whose name and bracket ``written`` begins with, as the first call."""
+        found = self.names(0).covered(written)
+        return None if found is None else self.tools[found[0]]
+
+    def following(self, number: int) -> Trie | None:
+        """Return the choice between a further call, by its number, (0) and the end of all calls (1).
+
+        None if the format has no end of all calls, and the tokenizer none of a turn.
+        """
+        if number not in self._following:
+            end = self.call_format.closer or END
+            has_end = end != END or END.encode() in self._table.texts
+            texts = [self.call_format.start(number), end]
+            self._following[number] = Trie(self._table, texts) if has_end else None
+        return self._following[number]
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]

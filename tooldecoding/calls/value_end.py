@@ -12,12 +12,14 @@ import codecs
 from typing import NamedTuple
 
 from lookup.values.grammar import ValueGrammar
+from lookup.values.notations import RESERVED
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.token_table import is_characters
 
 _EVERY_BYTE = frozenset(range(256))
 _LAST_CHARACTERS = frozenset("'\"]})")
-"""A literal ends with one of these, or with a letter or digit."""
+"""A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
+_RESERVED_BEGIN = frozenset(chr(code).encode()[:3] for code in RESERVED)
 
 
 class Step(NamedTuple):
@@ -54,7 +56,8 @@ class ValueState:
     def __init__(self, grammar: ValueGrammar, call_format: CallFormat) -> None:
         self._grammar = grammar
         self._format = call_format
-        self._first_behind = call_format.separator[0] + call_format.end[0]
+        self._first_behind = call_format.first_behind_value
+        self._last_characters = _LAST_CHARACTERS | frozenset(call_format.value_mark[-1:])
         self.text = grammar.opener
         self.tail = b""
         self.closed = False
@@ -113,6 +116,8 @@ class ValueState:
         if ended is not None:
             return ended
         text = self.text + new
+        if self._holds_mark(text, len(new)):
+            return None
         if not self._grammar.possible(text) or (tail and not self._grammar.possible_behind(text, tail)):
             return None
         whole = bool(new) and not tail and self._grammar.complete(text) and not self._grammar.extendable(text)
@@ -125,15 +130,24 @@ class ValueState:
             last = new[split - 1] if split else self.text[-1:]
             if (
                 behind[0] in self._first_behind
-                and (last in _LAST_CHARACTERS or last.isalnum())
+                and (last in self._last_characters or last.isalnum())
                 and self._grammar.complete(self.text + new[:split])
+                and not self._holds_mark(self.text + new[:split], split)
                 and self._format.may_follow_value(behind)
             ):
                 return Step(new[:split], b"", True)
         return None
 
+    def _holds_mark(self, text: str, new: int) -> bool:
+        """Whether the last ``new`` characters complete a mark of the format where it is not the value's own end."""
+        begin = max(0, len(text) - new - self._format.longest_mark)
+        found = self._format.mark_inside(text, begin)
+        return found and not (text.endswith(self._format.value_mark or "\0") and self._grammar.complete(text))
+
 
 def completable(tail: bytes) -> bool:
-    """Whether some character begins with these bytes (``ED A0`` begins none: it would be a surrogate)."""
+    """Whether a character that is not reserved begins so (``ED A0`` begins none: it would be a surrogate)."""
+    if tail[:3] in _RESERVED_BEGIN:
+        return False
     size = 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
     return any(is_characters(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))

@@ -3,6 +3,7 @@
 Each format has a file of its own in this folder, with the reader that decides which texts are valid.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import LiteralError, ToolDecodingError
 from lookup.values.literal_values import literal_end, read_value, render_value
 from lookup.values.literal_writer import render_json
-from lookup.values.notations import RESERVED, Notation
+from lookup.values.notations import RESERVED, BareKeys, Notation, RawText
 from tooldecoding.formats.reading import Reader
 
 INDEX: Final = "\0"
@@ -113,7 +114,7 @@ class CallFormat:
     @property
     def trigger(self) -> str:
         """The beginning of the opener that opens a call; the whole opener if the tokenizer has no token for it."""
-        return self.opener[0] if self.opens_by_mark and ord(self.opener[0]) in RESERVED else self.opener
+        return self.opener[0] if self.opens_by_mark and ord(self.opener[0]) in RESERVED else self.start(0)
 
     def start(self, number: int) -> str:
         """Return the text before the name of a call, by its number."""
@@ -147,8 +148,34 @@ class CallFormat:
         return any(_agree(text, behind) for behind in self._behind_value)
 
     @cached_property
+    def first_behind_value(self) -> str:
+        """The first characters of what may follow a value."""
+        return "".join(text[:1] for text in self._behind_value)
+
+    @cached_property
+    def value_mark(self) -> str:
+        """The mark that ends each value, without the newlines before it; empty in most notations."""
+        return self.notation.mark.lstrip("\n") if isinstance(self.notation, RawText) else ""
+
+    @cached_property
+    def longest_mark(self) -> int:
+        """Characters of the longest mark."""
+        return max(map(len, [*self.marks, self.value_mark]))
+
+    def mark_inside(self, text: str, begin: int) -> bool:
+        """Whether a mark that no value may hold stands in a text, behind its first ``begin`` characters."""
+        return self._refused is not None and self._refused.search(text, begin) is not None
+
+    @cached_property
+    def _refused(self) -> re.Pattern[str] | None:
+        own = self.notation.mark if isinstance(self.notation, BareKeys) else self.value_mark
+        refused = [mark for mark in self.marks if mark not in own] + [self.value_mark] * bool(self.value_mark)
+        return re.compile("|".join(map(re.escape, refused))) if refused else None
+
+    @cached_property
     def _behind_value(self) -> tuple[str, ...]:
-        return self.separator, self.end + self.closer, self.end + self.next_call.partition(INDEX)[0]
+        following = (self.separator, self.end + self.closer, self.end + self.next_call.partition(INDEX)[0])
+        return tuple(text for text in following if text)
 
     def render_call(self, name: str, arguments: Mapping[str, Any], number: int = 0) -> str:
         """Return one call without opener and closer: ``Name(key='value')``."""

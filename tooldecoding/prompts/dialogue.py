@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import numbered_lines, read_row, short_repr
-from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.call_format import Call, CallFormat
 
 Speaker = Literal["system", "user", "assistant"]
 
@@ -171,8 +171,7 @@ def dialogue_lines(turns: Sequence[Turn], call_format: CallFormat, labels: LineL
             case Utterance(speaker, text):
                 lines.append(f"{getattr(labels, speaker)}: {_one_line(text)}")
             case ToolRequest(name, arguments):
-                call = call_format.render_call(name, arguments)
-                lines.append(f"{labels.request}: {call_format.opener}{call}{call_format.closer}")
+                lines.append(f"{labels.request}: {call_format.render([Call(name, arguments)])}")
             case ToolResponse(_, value):
                 lines.append(f"{labels.response}: {json.dumps(value, ensure_ascii=False)}")
     return lines

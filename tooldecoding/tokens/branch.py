@@ -98,7 +98,7 @@ class Branch:
         The prompt's last token becomes pending text, so that the model can choose a longer token instead.
         """
         settled, last = list(prompt_ids[:-1]), table.join(prompt_ids[-1:])
-        if not settled or not last or not is_characters(last):
+        if not settled or not last or not is_characters(last) or table.is_special(prompt_ids[-1]):
             settled, last = list(prompt_ids), b""
         unfed = settled[engine.reuse(branch_id, settled) :]
         pending = Pending(b"").behind(table.join(settled[-_CONTEXT_TOKENS:])).plus(last)
@@ -135,6 +135,10 @@ class Branch:
     def write(self, text: str | bytes) -> None:
         """Inject text."""
         self.pending = self.pending.plus(text.encode() if isinstance(text, str) else text)
+
+    def take_back(self, text: str) -> None:
+        """Remove a text from the end of the pending text."""
+        self.pending = self.pending.without(text.encode())
 
     def settle(self) -> None:
         """Settle the pending text in the tokenizer's own tokens."""

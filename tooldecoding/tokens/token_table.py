@@ -1,7 +1,7 @@
 """The text of every token, and the tokens of a text that continues other text."""
 
 import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -10,6 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.engines.logits import Tokens
 from tooldecoding.errors import TokenizerError
+from tooldecoding.tokens.special_texts import RESERVED_CHARACTER, special_texts
 from tooldecoding.tokens.token_texts import token_texts
 
 _CONTEXT_CHARACTERS = 24
@@ -25,11 +26,17 @@ class TokenTable:
     tokenizer : PreTrainedTokenizerBase
     vocabulary : int, optional
         The number of the model's logits. Tokens with larger ids cannot be chosen.
+    marks, turn_ends : sequence of str
+        Special tokens that get a character as their text (``tooldecoding.tokens.special_texts``).
+    end_ids : collection of int
+        Further tokens that end a turn, beside the tokenizer's own.
 
     Attributes
     ----------
     texts : list of (bytes or None)
-        The text of each id in UTF-8, possibly a part of a character. ``None`` for special tokens.
+        The text of each id in UTF-8, possibly a part of a character. ``None`` for other special tokens.
+    special : SpecialTexts
+        The characters that stand for special tokens.
     sorted_texts : list of bytes
         The sorted texts of all tokens that are not special.
     sorted_ids : ndarray of int64
@@ -41,10 +48,22 @@ class TokenTable:
         If the texts of a sample's tokens do not add up to the sample.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, vocabulary: int | None = None) -> None:
+    def __init__(
+        self,
+        tokenizer: PreTrainedTokenizerBase,
+        vocabulary: int | None = None,
+        *,
+        marks: Sequence[str] = (),
+        turn_ends: Sequence[str] = (),
+        end_ids: Collection[int] = (),
+    ) -> None:
         self.tokenizer = tokenizer
         self.name = str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__)
         self.texts = token_texts(tokenizer)
+        self.special = special_texts(tokenizer, marks, turn_ends, end_ids)
+        for token, character in self.special.texts.items():
+            self.texts += [None] * (token + 1 - len(self.texts))
+            self.texts[token] = character.encode()
         backend = getattr(tokenizer, "backend_tokenizer", None)
         self._encode = None if backend is None else backend.encode
         written = self.join(self._plain_ids(_SAMPLE)).decode(errors="replace")
@@ -91,8 +110,8 @@ class TokenTable:
         return b"".join(self.texts[i] or b"" for i in ids)
 
     def is_special(self, token: int) -> bool:
-        """Whether a token has no text (end of sequence, padding, ids beyond the vocabulary)."""
-        return token >= len(self.texts) or self.texts[token] is None
+        """Whether a token has no text of its own (end of sequence, padding, marks, ids beyond the vocabulary)."""
+        return token >= len(self.texts) or self.texts[token] is None or token in self.special.texts
 
     def encode_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
         """Return the tokens of ``text`` as the tokenizer writes it behind ``context``.
@@ -146,14 +165,28 @@ class TokenTable:
     def _tokenise_after(self, context: str, text: str) -> tuple[int, ...]:
         wanted = text.encode()
         for anchor in (context, *_ANCHORS):
-            ids = self._plain_ids(anchor + text)
+            ids = self._plain_ids(self.special.written(anchor + text))
             position, written = len(ids), 0
             while position and written < len(wanted):
                 position -= 1
                 written += len(self.texts[ids[position]] or b"")
             if written == len(wanted) and self.join(ids[position:]) == wanted:
                 return tuple(ids[position:])
-        return self._longest_matches(wanted)
+        return self._in_parts(context, text) or self._longest_matches(wanted)
+
+    def _in_parts(self, context: str, text: str) -> tuple[int, ...]:
+        """Return the tokens of a text with reserved characters part by part; empty for any other text.
+
+        So that a text that reads like a special token, and the tokenizer of mistral-common, which reads none, spoil
+        the part alone in which they stand.
+        """
+        character = RESERVED_CHARACTER.search(text)
+        if character is None:
+            return ()
+        before, behind = text[: character.start()], text[character.end() :]
+        own = self._longest_matches(character[0].encode())
+        left = self._encode_after(context, before) if before else ()
+        return (*left, *own, *(self._encode_after(character[0], behind) if behind else ()))
 
     def _longest_matches(self, wanted: bytes) -> tuple[int, ...]:
         """Return greedy longest matches, for tokenizers that rewrite the text or merge it with any text before it."""

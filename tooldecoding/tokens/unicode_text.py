@@ -3,6 +3,15 @@
 from collections.abc import Sequence
 
 from tooldecoding.errors import PromptError
+from tooldecoding.tokens.special_texts import RESERVED_CHARACTER
+
+
+def demand_writable(texts: Sequence[str]) -> None:
+    """PromptError for lone surrogates, and for the characters that stand for special tokens."""
+    demand_unicode(texts)
+    for text in texts:
+        if found := RESERVED_CHARACTER.search(text):
+            raise PromptError(f"names and keys must not have the private character U+{ord(found[0]):X}: {text[:40]!r}")
 
 
 def demand_unicode(texts: Sequence[str]) -> None:

@@ -142,7 +142,7 @@ class _Writer:
         """
         opener, stop = self._format.opener.rstrip(), self._request.stop
         limit = self._decoder.text_limit(self._request, self._branch)
-        mode = TextMode(self._branch, opener if machine else None, None, stop)
+        mode = TextMode(self._branch, opener if machine else None, stop)
         result = yield from mode.write(limit)
         return machine.advance(machine.start, opener.encode()) if machine and result.branch else None
 

@@ -109,8 +109,8 @@ class CallMachine:
         self._separators = call_format.spellings(call_format.separator)
         self._constraint = constraint
         self._max_calls = max_calls if call_format.parallel else 1
-        self._names = [(tool.name + call_format.bracket, tool) for tool in tools.tools]
-        self.start = Fixed((), TextTrie.of((call_format.opener + name, tool) for name, tool in self._names))
+        self._names = [(tool.name + call_format.bracket_of(0), tool) for tool in tools.tools]
+        self.start = Fixed((), TextTrie.of((call_format.start(0) + name, tool) for name, tool in self._names))
         self._keys: dict[tuple[str, int, bool], TextTrie[Goal]] = {}
         self._grammars: dict[tuple[str, int], ValueGrammar] = {}
         self._after_call: dict[bool, TextTrie[Goal]] = {}
@@ -185,7 +185,7 @@ class CallMachine:
                 if spec.required:
                     break
             else:
-                texts.append((self._format.end, Mark.CALL))
+                texts.append((self._format.end_of(first), Mark.CALL))
             self._keys[place] = TextTrie.of(texts)
         return self._keys[place]
 
@@ -198,7 +198,8 @@ class CallMachine:
         if more not in self._after_call:
             texts: list[tuple[str, Goal]] = [(self._format.closer, Mark.ALL)]
             if more:
-                texts += [(separator + name, tool) for separator in self._separators for name, tool in self._names]
+                following = self._format.spellings(self._format.start(1))
+                texts += [(before + name, tool) for before in following for name, tool in self._names]
             self._after_call[more] = TextTrie.of(texts)
         return self._after_call[more]
 

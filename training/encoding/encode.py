@@ -36,9 +36,9 @@ def pieces(answer: Answer, call_format: CallFormat) -> Iterator[tuple[str, int]]
         yield answer.refusal, SYNTAX
         return
     for number, call in enumerate(answer.calls):
-        yield call_format.separator if number else call_format.opener, SYNTAX
+        yield call_format.start(number), SYNTAX
         yield call.name, NAME
-        yield call_format.bracket, SYNTAX
+        yield call_format.bracket_of(number), SYNTAX
         for index, (key, value) in enumerate(call.arguments.items()):
             if index:
                 yield call_format.separator, SYNTAX
@@ -48,7 +48,7 @@ def pieces(answer: Answer, call_format: CallFormat) -> Iterator[tuple[str, int]]
                 yield literal[0], SYNTAX
                 literal = literal[1:]
             yield literal, VALUE
-        yield call_format.end, SYNTAX
+        yield call_format.end_of(not call.arguments), SYNTAX
     yield call_format.closer, SYNTAX
 
 
