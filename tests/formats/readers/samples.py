@@ -72,7 +72,7 @@ _VARIANTS = {
         " to=functions.a.b<|channel|>commentary <|constrain|>json<|message|>{}<|call|>",
     ],
     "hermes": [
-        '<tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call><tool_call>{"name": "g", "arguments": {}}</tool_call>',
+        '<tool_call>{"name": "f", "arguments": {}}</tool_call><tool_call>{"name": "g", "arguments": {}}</tool_call>',
         '<tool_call>{"name": "f", "arguments": {}}</tool_call>\n<tool_call>{"name": "g", "arguments": {}}</tool_call>',
     ],
     "llama3-json": ['{"name": "f", "parameters": {"a": "; "}}; {"name": "g", "parameters": {}}'],

@@ -1,4 +1,4 @@
-"""What holds for every reader: nothing around the calls, all keys as they stand, bounded depth and length, linear time."""
+"""What holds for every reader: nothing around the calls, all keys as they stand, bounded depth, linear time."""
 
 import re
 
@@ -103,10 +103,10 @@ def test_readers_take_linear_time(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "head", "call", "separator", "tail"),
     [
-        ("deepseek-v3", "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```<｜tool▁call▁end｜>",
-         "\n", "<｜tool▁calls▁end｜>"),
-        ("deepseek-v3.1", "<｜tool▁calls▁begin｜>", '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>', "",
-         "<｜tool▁calls▁end｜>"),
+        ("deepseek-v3", "<｜tool▁calls▁begin｜>",
+         "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```<｜tool▁call▁end｜>", "\n", "<｜tool▁calls▁end｜>"),
+        ("deepseek-v3.1", "<｜tool▁calls▁begin｜>",
+         '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>', "", "<｜tool▁calls▁end｜>"),
         ("functiongemma", "", "<start_function_call>call:f{a:<escape>x<escape>}<end_function_call>", "", ""),
         ("glm-4.7", "", "<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></tool_call>", "", ""),
         ("hermes", "", '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "\n", ""),
@@ -117,7 +117,8 @@ def test_readers_take_linear_time(name: str) -> None:
         ("mistral-args", "", '[TOOL_CALLS]f[ARGS]{"a": 1}', "", ""),
         ("olmo3", "<function_calls>\n", "f(a=1)", "\n", "\n</function_calls>"),
         ("pythonic", "[", "f(a=1)", ", ", "]"),
-        ("qwen-xml", "", "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>", "\n", ""),
+        ("qwen-xml", "", "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>",
+         "\n", ""),
     ],
 )  # fmt: skip
 def test_many_calls_take_linear_time(name: str, head: str, call: str, separator: str, tail: str) -> None:
