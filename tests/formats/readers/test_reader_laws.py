@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from reader_cases import PYTHON, RAW, READERS, needs_judges
+from reader_cases import PYTHON, RAW, READERS, needs_judges, refused
 from samples import samples
 
 from growth import assert_linear
-from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH, UnreadableCallError
+from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH
 
 pytestmark = needs_judges  # the samples are made of the texts that lie there
 _QUOTED_CITY = re.compile(r"""(<\|"\|>|<escape>|["'])Paris\1|(?<=string=")true">Paris""")
@@ -16,14 +16,6 @@ _QUOTED_CITY = re.compile(r"""(<\|"\|>|<escape>|["'])Paris\1|(?<=string=")true">
 def weather(name: str) -> str:
     """A call of get_weather with city Paris and unit celsius."""
     return next(text for text in samples(name) if len(READERS[name](text)) == 1 and "Paris" in text)
-
-
-def refused(name: str, text: str) -> bool:
-    try:
-        READERS[name](text)
-    except UnreadableCallError:
-        return True
-    return False
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -104,7 +96,8 @@ def test_readers_take_linear_time(name: str) -> None:
     ("name", "head", "call", "separator", "tail"),
     [
         ("deepseek-v3", "<｜tool▁calls▁begin｜>",
-         "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```<｜tool▁call▁end｜>", "\n", "<｜tool▁calls▁end｜>"),
+         "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```<｜tool▁call▁end｜>", "\n",
+         "<｜tool▁calls▁end｜>"),
         ("deepseek-v3.1", "<｜tool▁calls▁begin｜>",
          '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>', "", "<｜tool▁calls▁end｜>"),
         ("functiongemma", "", "<start_function_call>call:f{a:<escape>x<escape>}<end_function_call>", "", ""),

@@ -15,12 +15,13 @@ from tooldecoding.formats.reading import ReadCall, UnreadableCallError
 TRIES = 600
 
 
-def judged(name: str, text: str) -> list[tuple[str, dict[str, Any]]] | None:
+def judged(name: str, text: str) -> list[tuple[str, dict[str, Any]]] | str:
+    """The calls, or why there are none."""
     try:
         # without documentation every raw value is a text, for the judge too
         return judge().read_calls(name, text, [])  # type: ignore[no-any-return]
-    except judge().FormatError:
-        return None
+    except judge().FormatError as error:
+        return str(error)
 
 
 def read(name: str, text: str) -> list[ReadCall] | None:
@@ -30,9 +31,9 @@ def read(name: str, text: str) -> list[ReadCall] | None:
         return None
 
 
-def repeats_a_key(calls: list[ReadCall]) -> bool:
+def repeats_a_key(calls: list[ReadCall], reason: str) -> bool:
     """A reader returns a repeated key twice, and the caller sees it; the judge refuses it."""
-    return any(len(dict(pairs)) != len(pairs) for _, pairs in calls)
+    return "written twice" in reason and any(len(dict(pairs)) != len(pairs) for _, pairs in calls)
 
 
 def python_reads_it(name: str, text: str, calls: list[ReadCall]) -> bool:
@@ -63,9 +64,8 @@ class _JsonWords(ast.NodeTransformer):
 @pytest.mark.parametrize("name", READERS)
 def test_samples_are_read_as_the_judge_reads_them(name: str) -> None:
     for text in samples(name):
-        assert json.dumps([(n, dict(pairs)) for n, pairs in READERS[name](text)]) == json.dumps(judged(name, text)), (
-            text
-        )
+        found = [(n, dict(pairs)) for n, pairs in READERS[name](text)]
+        assert json.dumps(found) == json.dumps(judged(name, text)), text
 
 
 @needs_judges
@@ -77,11 +77,11 @@ def test_no_reader_accepts_what_the_judge_refuses(name: str) -> None:
         text = mutate(draw.choice(samples(name)), draw)
         calls, expected = read(name, text), judged(name, text)
         if calls is None:
-            neither += expected is None
-        elif expected is not None:
+            neither += isinstance(expected, str)
+        elif not isinstance(expected, str):
             both += 1
             same = [(n, dict(pairs)) for n, pairs in calls] == expected
             assert same or python_reads_it(name, text, calls), text
         else:
-            assert repeats_a_key(calls) or python_reads_it(name, text, calls), text
+            assert repeats_a_key(calls, expected) or python_reads_it(name, text, calls), text
     assert both > TRIES / 20 and neither > TRIES / 20
