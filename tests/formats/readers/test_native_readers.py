@@ -158,3 +158,11 @@ def test_raw_values_may_hold_other_marks() -> None:
         held = "<b>&amp;</b> </function> <arg_key> \\n"
         assert READERS[name](ONE[name].replace('Paris "x"', held))[0][1][0] == ("city", held)
         assert READERS[name](ONE[name].replace('Paris "x"', ""))[0][1][0] == ("city", "")
+
+
+def test_hermes_blocks_are_all_of_one_kind() -> None:
+    wide, tight = ONE["hermes"], ONE["hermes"].replace("\n", "")
+    for text in (f"{wide}\n{wide}", f"{tight}\n{tight}", f"{tight}{tight}"):
+        assert READERS["hermes"](text) == READERS["hermes"](wide) * 2
+    for text in (f"{wide}{wide}", f"{wide}\n{tight}", f"{tight}\n{wide}", f"{wide}\n\n{wide}"):
+        assert refused("hermes", text)
