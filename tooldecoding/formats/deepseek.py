@@ -29,11 +29,10 @@ from typing import Any, Final
 from lookup.values.notations import RawText
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor
-from tooldecoding.formats.json_calls import json_arguments, json_value
+from tooldecoding.formats.json_calls import json_arguments, json_text
 from tooldecoding.formats.reading import ReadCall
 
 _PARAMETER: Final = re.compile(r'<｜DSML｜parameter name="([^"\n<>]++)" string="(true|false)">')
-_PARAMETER_END: Final = "</｜DSML｜parameter>"
 
 
 def read_deepseek_v3(text: str) -> list[ReadCall]:
@@ -107,14 +106,11 @@ def read_deepseek_v32(text: str) -> list[ReadCall]:
 
 def _parameter(cursor: Cursor) -> tuple[str, Any]:
     key, is_text = cursor.match(_PARAMETER, "a parameter with its name and whether it is a string").groups()
-    if is_text == "true":
-        value: Any = cursor.until(_PARAMETER_END)
-    else:
-        value = json_value(cursor)
-        if isinstance(value, str):
-            raise cursor.error('expected string="true" for a text')
-        cursor.expect(_PARAMETER_END)
+    raw = cursor.until("</｜DSML｜parameter>")
     cursor.expect("\n")
+    value = raw if is_text == "true" else json_text(raw)
+    if is_text == "false" and isinstance(value, str):
+        raise cursor.error('expected string="true" for a text')
     return key, value
 
 

@@ -45,7 +45,7 @@ def _calls(text: str, opener: str, closer: str, quote: str) -> list[ReadCall]:
         cursor.expect(f"{opener}call:")
         name = cursor.tool_name()
         cursor.expect("{")
-        calls.append((name, _pairs(cursor, quote, 1)))
+        calls.append((name, _pairs(cursor, quote, 0)))
         cursor.expect(closer)
     return calls
 

@@ -16,7 +16,7 @@ NAME_AND_ARGUMENTS: Final = ("name", "arguments")
 
 
 def json_value(cursor: Cursor) -> Any:
-    """Read the JSON value that stands here.
+    """Read the JSON value that stands here, without space in front.
 
     Raises
     ------
@@ -24,6 +24,14 @@ def json_value(cursor: Cursor) -> Any:
         If there is none, or it is not strict, or nested deeper than ``MAX_DEPTH``.
     """
     return _plain(_parse(cursor))
+
+
+def json_text(text: str) -> Any:
+    """Read a text that is one JSON value, without space around it; UnreadableCallError as for ``json_value``."""
+    cursor = Cursor(text)
+    value = json_value(cursor)
+    cursor.expect_end()
+    return value
 
 
 def json_arguments(cursor: Cursor) -> list[tuple[str, Any]]:
@@ -112,7 +120,7 @@ def _values(row: Any, keys: tuple[str, ...]) -> list[Any]:
 def _arguments(value: Any) -> list[tuple[str, Any]]:
     if not isinstance(value, _Object):
         raise UnreadableCallError("expected a JSON object as the arguments")
-    return [(key, _plain(inner, 1)) for key, inner in value]
+    return [(key, _plain(inner)) for key, inner in value]
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

@@ -23,7 +23,7 @@ from tooldecoding.formats.minimax import read_minimax_m2
 from tooldecoding.formats.mistral import read_mistral_args, read_mistral_list
 from tooldecoding.formats.pythonic import read_lfm25, read_llama4_pythonic, read_olmo3, read_pythonic
 from tooldecoding.formats.qwen_xml import read_qwen_xml
-from tooldecoding.formats.reading import ReadCall, Reader
+from tooldecoding.formats.reading import ReadCall, Reader, UnreadableCallError
 
 JUDGES = Path(__file__).resolve().parents[4] / "shared" / "judges"
 needs_judges = pytest.mark.skipif(not JUDGES.is_dir(), reason=f"the judges are not at {JUDGES}")
@@ -102,3 +102,12 @@ def _rows() -> Iterator[dict[str, Any]]:
 def padded(calls: list[ReadCall]) -> bool:
     """Whether a text of the calls has white space around it, which raw values cannot carry."""
     return any(isinstance(value, str) and value != value.strip() for _, pairs in calls for _, value in pairs)
+
+
+def refused(name: str, text: str) -> bool:
+    """Whether the reader of a format takes a text for no calls."""
+    try:
+        READERS[name](text)
+    except UnreadableCallError:
+        return True
+    return False
