@@ -102,8 +102,8 @@ def read_decoded(
         tools = request.tools.decided(options.unknown_keys)
         groups = [list(group) for _, group in groupby(row.get("candidates", ()), key=lambda c: c["call"])]
         calls = [
-            _read_call([_read_candidate(c, tools, call_format) for c in group], tools, call_format, vote_options)
-            for group in groups
+            _read_call([_read_candidate(c, tools, call_format) for c in group], n, tools, call_format, vote_options)
+            for n, group in enumerate(groups)
         ]
     except (KeyError, TypeError, ToolDecodingError) as error:
         raise EvalError(f"{place}: no row of candidates for this prompt ({error}); choose another --out") from None
@@ -132,11 +132,15 @@ def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format
 
 
 def _read_call(
-    candidates: Sequence[CandidateCall], tools: LookupDictionary, call_format: CallFormat, vote_options: VoteOptions
+    candidates: Sequence[CandidateCall],
+    number: int,
+    tools: LookupDictionary,
+    call_format: CallFormat,
+    vote_options: VoteOptions,
 ) -> DecodedCall:
     tool = tools[candidates[0].name]
     voted = merge(candidates, tool, vote_options.optional_share)
-    return DecodedCall(tool, tuple(candidates), call_format.render_call(voted.name, voted.arguments))
+    return DecodedCall(tool, tuple(candidates), call_format.render_call(voted.name, voted.arguments, number))
 
 
 def _joined(calls: Sequence[DecodedCall], call_format: CallFormat) -> str:

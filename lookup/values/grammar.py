@@ -13,7 +13,7 @@ from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
 from lookup.values.enclosed_shapes import Enclosed
 from lookup.values.literal_values import is_literal
-from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, renderer
+from lookup.values.notations import QUOTED_TEXT, RESERVED, Notation, RawText, inside, renderer
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_opener, raw_shape
 from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, closing
@@ -28,6 +28,7 @@ MAX_CLOSING: Final = 65_536
 MAX_WIDTH: Final = 256
 """The most ways in which one prefix may be read."""
 
+_RESERVED: Final = frozenset(chr(code).encode()[:3] for code in RESERVED)
 _MAX_KEPT: Final = 512  # cached prefixes of one grammar
 _MAX_TOKEN: Final = 32  # how many characters shorter a cached prefix may be
 
@@ -106,7 +107,9 @@ class ValueGrammar:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
         readings = self._read(text)
         letters = {c for reading in readings for c in reading.all_letters() if c.encode().startswith(part)}
-        return any(reading.takes(c) for reading in readings for c in letters | {ANY_CHARACTER})
+        if part[:3] not in _RESERVED:  # behind these three bytes all characters are reserved
+            letters.add(ANY_CHARACTER)
+        return any(reading.takes(c) for reading in readings for c in letters)
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""

@@ -1,6 +1,7 @@
 """The loop over the calls of a prompt: choose a tool, decode its orders, vote, commit the voted call, go on."""
 
 from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.next_call import NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
 from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
@@ -8,7 +9,6 @@ from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.call_format import Call
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Branch
-from tooldecoding.tokens.trie import Trie
 from voting import VotedCall, carries, merge
 
 
@@ -59,25 +59,25 @@ class CallDecoder:
             with self._clock.phase("name"):
                 tool = called or (yield from self._name(branch, number))
             called = None
-            following = self._following(number + 1)
-            more = following is not None
+            next_call = self._next_call(number + 1)
+            more = next_call is not None
             branch, *committing = yield from branch.forks(2 if more else 1)
             room = self._room_behind(branch)
             orders = OrderDecoder(tool, number, self._options, self._prompt, room, keep_branches=more)
             call = yield from self._call(branch, tool, orders)
             calls.append(call)
-            if following is None:
+            if next_call is None:
                 break
             branch = self._committed(committing[0], orders, tool, call.voted)
-            if not (yield from self._goes_on(branch, following)):
+            if not (yield from self._goes_on(branch, next_call)):
                 break
         return calls, self._format.render([Call(c.name, c.arguments) for c in calls])
 
-    def _following(self, number: int) -> Trie | None:
+    def _next_call(self, number: int) -> NextCall | None:
         """Return the choice between a further call, by its number, and the end; None if there is no choice."""
         if not self._format.parallel or number >= self._options.max_calls:
             return None
-        return self._tools.following(number)
+        return self._tools.next_call(number)
 
     def _name(self, branch: Branch, number: int) -> Steps[PreparedTool]:
         """Let the model choose a tool by the name trie, unless one is given."""
@@ -119,14 +119,13 @@ class CallDecoder:
         named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
         return named
 
-    def _goes_on(self, branch: Branch, following: Trie) -> Steps[bool]:
+    def _goes_on(self, branch: Branch, next_call: NextCall) -> Steps[bool]:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = self._room_behind(branch)
         goes_on = False
         if room is None or room >= self._tools.longest:
             with self._clock.phase("next"):
-                number, _ = yield from branch.choose(following)
-            goes_on = number == 0
+                goes_on = yield from next_call.choose(branch)
         if not goes_on:
             branch.end()
         return goes_on

@@ -9,6 +9,7 @@ from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from tooldecoding.calls.name_trie import NameTrie, demand_distinct
+from tooldecoding.calls.next_call import NextCall
 from tooldecoding.calls.optional_key_trie import OptionalKeyTries
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.options import DecodeOptions
@@ -113,7 +114,7 @@ class PreparedTools:
         self._table = table
         self._specs = decided.tools
         self._names: dict[int, NameTrie] = {}
-        self._following: dict[int, Trie | None] = {}
+        self._next_calls: dict[int, NextCall] = {}
         self.names(0)  # a wrong name is told before decoding
         for tool in decided.tools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
@@ -132,17 +133,16 @@ class PreparedTools:
         found = self.names(0).covered(written)
         return None if found is None else self.tools[found[0]]
 
-    def following(self, number: int) -> Trie | None:
-        """Return the choice between a further call, by its number, (0) and the end of all calls (1).
+    def next_call(self, number: int) -> NextCall | None:
+        """Return the choice between a call, by its number, and the end of all calls.
 
         None if the format has no end of all calls, and the tokenizer none of a turn.
         """
-        if number not in self._following:
-            end = self.call_format.closer or END
-            has_end = end != END or END.encode() in self._table.texts
-            texts = [self.call_format.start(number), end]
-            self._following[number] = Trie(self._table, texts) if has_end else None
-        return self._following[number]
+        if not self.call_format.closer and END not in self._table.special.texts.values():
+            return None
+        if number not in self._next_calls:
+            self._next_calls[number] = NextCall(self._table, self._specs, self.call_format, number)
+        return self._next_calls[number]
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]

@@ -12,14 +12,12 @@ import codecs
 from typing import NamedTuple
 
 from lookup.values.grammar import ValueGrammar
-from lookup.values.notations import RESERVED
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.token_table import is_characters
 
 _EVERY_BYTE = frozenset(range(256))
 _LAST_CHARACTERS = frozenset("'\"]})")
 """A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
-_RESERVED_BEGIN = frozenset(chr(code).encode()[:3] for code in RESERVED)
 
 
 class Step(NamedTuple):
@@ -146,8 +144,6 @@ class ValueState:
 
 
 def completable(tail: bytes) -> bool:
-    """Whether a character that is not reserved begins so (``ED A0`` begins none: it would be a surrogate)."""
-    if tail[:3] in _RESERVED_BEGIN:
-        return False
+    """Whether some character begins with these bytes (``ED A0`` begins none: it would be a surrogate)."""
     size = 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
     return any(is_characters(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))

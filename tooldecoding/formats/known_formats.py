@@ -51,7 +51,7 @@ def unread(call_format: CallFormat, text: str, calls: Sequence[Call]) -> str:
     except UnreadableCallError as error:
         reason = str(error)
     else:
-        written = [(call.name, [*call.arguments.items()]) for call in calls]
+        written = [(c.name, [(key, c.arguments[key]) for key in call_format.ordered(c.arguments)]) for c in calls]
         if _rendered(call_format, found) == _rendered(call_format, written):
             return ""
         reason = "it reads other names, keys or values"
