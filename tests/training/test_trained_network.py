@@ -6,7 +6,8 @@ import pytest
 import torch
 from tiny_run import tiny_settings, tiny_tokenizer
 
-from training.encoding.encode import CONTEXT, NAME, SYNTAX, VALUE, Encoded
+from training.answer import CONTEXT, NAME, SYNTAX, VALUE
+from training.encoding.encode import Encoded
 from training.encoding.packing import IDS_PER_SEQUENCE
 from training.evaluation.scores import Score, score_answers
 from training.network.induction_heads import add_induction_heads
@@ -102,7 +103,7 @@ def test_induction_heads_find_the_earlier_place(tmp_path: Path) -> None:
     with torch.no_grad():
         for head in (0, 1):
             back = attention(network, ids, 0, head)[places, places - 1 - head]
-            assert back.min() > 0.5
+            assert back.mean() > 0.7
         for number in (1, 2):
             for head in (0, 1):
                 looked_at = attention(network, ids, number, head)[places].argmax(-1)

@@ -1,0 +1,123 @@
+"""Synthetic chats: requests as people type them to an assistant, with results and with answers that call nothing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tooldecoding.formats.call_format import Call
+from tooldecoding.prompts.dialogue import ToolResponse, Utterance
+from training.answer import Answer
+from training.example import TEMPLATES, Example, ExampleTurn
+from training.synthetic.concepts import CONCEPTS
+from training.synthetic.dialogues import make_dialogue
+from training.synthetic.documentation import print_tools
+from training.synthetic.lexicon import Draw
+from training.synthetic.parameters import spoken
+from training.synthetic.questions import Size, ask_again, ask_in_vain, ask_once, ask_several, choose
+from training.synthetic.tools import Tool, make_tools
+from training.synthetic.values import joined
+
+SYSTEMS = (
+    "You are a helpful assistant.", "You are an assistant with access to functions.", "You help users of our app.",
+    "Answer briefly.", "You are a friendly assistant. Use the functions where they help.", "Be concise and correct.",
+    "You are the assistant of a small company.", "Call a function only if it fits.",
+)  # fmt: skip
+OPENERS = (
+    "hey", "hi", "hello", "ok", "ok so", "so", "hey there", "good morning", "good evening", "alright", "hmm", "well",
+    "quick question", "one more thing", "sorry", "yo", "listen", "right", "when you have a minute", "hello again",
+    "as I said", "just checking", "not sure if you can do this, but", "my boss asked me", "for tomorrow",
+)  # fmt: skip
+CLOSERS = (
+    "thanks", "thx", "thank you", "please", "pls", "asap", "if you can", "cheers", "ty", "no rush", ":)", "many thanks",
+    "that would be great", "when you get a chance", "thanks in advance", "would be awesome", "ok?", "right now", "!!",
+)  # fmt: skip
+REFUSALS = (
+    "I can't do that with the functions I have.", "Sorry, none of my functions can do that.",
+    "There is no function for this.", "I'm afraid I cannot help with that here.",
+)  # fmt: skip
+SMALL_TALK = (
+    (("hi", "hello", "hey there", "good morning", "hi!", "hey"), "Hello! What can I do for you?"),
+    (("thanks", "thank you so much", "thx!", "great, thanks", "perfect, thank you"), "You're welcome!"),
+    (("bye", "that's all", "ok bye", "that was everything, bye", "no, that is all"), "Goodbye!"),
+    (("how are you", "how's it going?", "you ok?"), "I'm fine, thank you. What can I do for you?"),
+    (("who are you?", "are you a bot", "what are you"), "I'm an assistant that calls functions for you."),
+)  # fmt: skip
+REPORTS = ("Done.", "It is done.", "All set.", "Here you go: {v}.", "The {k} is {v}.", "I got this: {v}.", "{k}: {v}.")
+
+
+def typed(d: Draw, text: str) -> str:
+    """Return a request as people type it: with an opener, a closer, without capitals or full stops at its ends."""
+    if d.chance(0.3):
+        text = f"{d.choice(OPENERS)}{d.choice([', ', ' ', '. ', '! '])}{text[:1].lower()}{text[1:]}"
+    if d.chance(0.25):
+        text = f"{text.rstrip('.?!')}{d.choice([' ', ', ', '. ', '? '])}{d.choice(CLOSERS)}"
+    if d.chance(0.25):
+        text = text[:1].lower() + text[1:].rstrip(".")
+    return text
+
+
+def ask_briefly(d: Draw, tool: Tool) -> tuple[str, tuple[Call, ...]]:
+    """Draw a request of few words, such as ``weather report Rome 3``: bare values behind the verb and the thing."""
+    chosen = choose(d, tool)
+    if len(chosen) > 2:
+        return ask_once(d, tool)
+    said = d.choice([" ", ", ", ": "]).join(s.alone for _, s in chosen)
+    action = d.choice([f"{spoken(d.choice(list(tool.verbs)))} {tool.thing}", tool.thing])
+    return f"{action} {said}".strip(), (Call(tool.name, {p.key: s.value for p, s in chosen}),)
+
+
+def _ask(d: Draw, tools: Sequence[Tool]) -> tuple[str, tuple[Call, ...]]:
+    shape = d.random()
+    if shape < 0.15:
+        return ask_again(d, d.choice(tools))
+    if shape < 0.27 and len(tools) > 1:
+        return ask_several(d, d.sample(tools, d.randint(2, min(3, len(tools)))))
+    return (ask_briefly if shape < 0.4 else ask_once)(d, d.choice(tools))
+
+
+def _results(d: Draw, calls: Sequence[Call]) -> list[ExampleTurn]:
+    """Draw the result of each call, and what the assistant says of them."""
+    found: list[dict[str, Any]] = []
+    for _ in calls:
+        concept = d.choice(CONCEPTS)
+        found.append({d.choice(concept.keys): concept.sample(d)[1]} | ({"ok": True} if d.chance(0.2) else {}))
+    turns: list[ExampleTurn] = [
+        ToolResponse(call.name, d.choice([row, row, [row], next(iter(row.values()))]))
+        for call, row in zip(calls, found, strict=True)
+    ]
+    reports = [d.choice(REPORTS).format(k=spoken(key).capitalize(), v=row[key]) for row in found for key in [*row][:1]]
+    return [*turns, Utterance("assistant", " ".join(dict.fromkeys(reports)))]
+
+
+def _exchange(d: Draw, tools: Sequence[Tool]) -> list[ExampleTurn]:
+    """Draw a request with what follows it."""
+    shape = d.random()
+    if shape < 0.08:
+        said, answer = d.choice(SMALL_TALK)
+        return [Utterance("user", d.choice(said)), Utterance("assistant", answer)]
+    if shape < 0.22:
+        return [Utterance("user", typed(d, ask_in_vain(d, tools))), Answer(refusal=d.choice(REFUSALS))]
+    text, calls = _ask(d, tools)
+    turns: list[ExampleTurn] = []
+    needed = {p.key: spoken(p.key) for t in tools if t.name == calls[0].name for p in t.parameters if p.required}
+    if len(calls) == 1 and needed and shape < 0.3:  # the assistant has to ask first
+        tool = next(tool for tool in tools if tool.name == calls[0].name)
+        turns = [Utterance("user", typed(d, f"{d.choice(['', 'please ', 'can you '])}{tool.action(d)}"))]
+        turns.append(
+            Utterance("assistant", f"Please tell me {joined(d, [f'the {words}' for words in needed.values()])}.")
+        )
+    turns += [Utterance("user", typed(d, text)), Answer(calls)]
+    return turns + _results(d, calls) if d.chance(0.75) else turns
+
+
+def make_chat(d: Draw, size: Size, template: str = "hermes") -> Example:
+    """Draw tools and a chat about them with one to ``size.calls`` requests."""
+    if d.chance(0.3):
+        example = make_dialogue(d, size, template)
+        tools, required, turns = example.tools, example.required, [*example.turns]
+    else:
+        made = make_tools(d, d.randint(1, size.tools), size.parameters, size.nested)
+        tools, required = print_tools(d, made, template), {tool.name: tool.required for tool in made}
+        turns = [turn for _ in range(d.randint(1, size.calls)) for turn in _exchange(d, made)]
+    if d.chance(0.4):
+        turns.insert(0, Utterance("system", d.choice(SYSTEMS)))
+    return Example(tools, required, tuple(turns), TEMPLATES[template])
