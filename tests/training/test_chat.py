@@ -15,6 +15,7 @@ from training.chat import HERMES
 from training.encoding.encode import encode
 from training.example import TEMPLATES, Example, Segment, segments
 from training.synthetic.chats import make_chat
+from training.synthetic.everyday import EVERYDAY, Everyday, ask_everyday, everyday_tool, keys_of
 from training.synthetic.lexicon import Draw
 from training.synthetic.questions import Size
 
@@ -130,6 +131,20 @@ def test_chats_have_calls_results_and_text_without_calls() -> None:
         if isinstance(first, ToolResponse) and isinstance(second, Utterance)
     ]
     assert sum(turn.speaker == "assistant" for turn in after_results) > 100
+
+
+@pytest.mark.parametrize("kind", EVERYDAY, ids=lambda kind: kind.names[0])
+def test_requests_of_everyday_tools_say_all_required_values(kind: Everyday) -> None:
+    d = Draw(kind.names[0])
+    assert set(kind.required) <= set(kind.slots) and "{" not in kind.bare
+    for request in kind.requests:
+        assert set(kind.required) <= set(keys_of(request)) <= set(kind.slots)
+    for twice in (False, True) * 10:
+        tool = everyday_tool(d, kind)
+        text, calls = ask_everyday(d, kind, tool, twice)
+        assert text and 1 <= len(calls) <= 1 + twice
+        for call in calls:
+            assert call.name == tool.name and set(kind.required) <= set(call.arguments)
 
 
 @needs_data

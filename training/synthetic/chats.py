@@ -1,6 +1,7 @@
 """Synthetic chats: requests as people type them to an assistant, with results and with answers that call nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tooldecoding.formats.call_format import Call
@@ -10,6 +11,7 @@ from training.example import TEMPLATES, Example, ExampleTurn
 from training.synthetic.concepts import CONCEPTS
 from training.synthetic.dialogues import make_dialogue
 from training.synthetic.documentation import print_tools
+from training.synthetic.everyday import EVERYDAY, ask_everyday, everyday_tool
 from training.synthetic.lexicon import Draw
 from training.synthetic.parameters import spoken
 from training.synthetic.questions import Size, ask_again, ask_in_vain, ask_once, ask_several, choose
@@ -65,13 +67,57 @@ def ask_briefly(d: Draw, tool: Tool) -> tuple[str, tuple[Call, ...]]:
     return f"{action} {said}".strip(), (Call(tool.name, {p.key: s.value for p, s in chosen}),)
 
 
-def _ask(d: Draw, tools: Sequence[Tool]) -> tuple[str, tuple[Call, ...]]:
-    shape = d.random()
-    if shape < 0.15:
-        return ask_again(d, d.choice(tools))
-    if shape < 0.27 and len(tools) > 1:
-        return ask_several(d, d.sample(tools, d.randint(2, min(3, len(tools)))))
-    return (ask_briefly if shape < 0.4 else ask_once)(d, d.choice(tools))
+@dataclass(frozen=True)
+class _Service:
+    """Tools, and what users type: a request with its calls, one that no tool fits, one that leaves out all values."""
+
+    tools: Sequence[Tool]
+    ask: Callable[[Draw], tuple[str, tuple[Call, ...]]]
+    in_vain: Callable[[Draw], str]
+    bare: Callable[[Draw, Tool], str]
+
+
+def _random_service(d: Draw, size: Size) -> _Service:
+    """Draw tools of random verbs and nouns."""
+    tools = make_tools(d, d.randint(1, size.tools), size.parameters, size.nested)
+
+    def ask(d: Draw) -> tuple[str, tuple[Call, ...]]:
+        shape = d.random()
+        if shape < 0.15:
+            return ask_again(d, d.choice(tools))
+        if shape < 0.27 and len(tools) > 1:
+            return ask_several(d, d.sample(tools, d.randint(2, min(3, len(tools)))))
+        return (ask_briefly if shape < 0.4 else ask_once)(d, d.choice(tools))
+
+    return _Service(tools, ask, lambda d: ask_in_vain(d, tools), lambda d, tool: tool.action(d))
+
+
+def _everyday_service(d: Draw, size: Size) -> _Service:
+    """Draw everyday tools."""
+    kinds = d.sample(EVERYDAY, d.randint(1, size.tools + 2))
+    offered = {tool.name: (tool, kind) for kind in kinds for tool in [everyday_tool(d, kind)]}
+    known = {word for kind in kinds for name in kind.names for word in name.split(" ")}
+    others = [kind for kind in EVERYDAY if known.isdisjoint(" ".join(kind.names).split(" "))]
+
+    def ask_one(d: Draw, name: str, twice: bool = False) -> tuple[str, tuple[Call, ...]]:
+        tool, kind = offered[name]
+        return ask_everyday(d, kind, tool, twice)
+
+    def ask(d: Draw) -> tuple[str, tuple[Call, ...]]:
+        names = list(offered)
+        if len(names) > 1 and d.chance(0.15):
+            asked = [ask_one(d, name) for name in d.sample(names, 2)]
+            return d.choice([" and ", ". ", ", then ", ". also "]).join(text.rstrip("?.!") for text, _ in asked), tuple(
+                call for _, calls in asked for call in calls
+            )
+        return ask_one(d, d.choice(names), twice=d.chance(0.15))
+
+    def in_vain(d: Draw) -> str:
+        kind = d.choice(others)
+        return ask_everyday(d, kind, everyday_tool(d, kind))[0]
+
+    tools = [tool for tool, _ in offered.values()]
+    return _Service(tools, ask, in_vain, lambda d, tool: offered[tool.name][1].bare)
 
 
 def _results(d: Draw, calls: Sequence[Call]) -> list[ExampleTurn]:
@@ -88,36 +134,35 @@ def _results(d: Draw, calls: Sequence[Call]) -> list[ExampleTurn]:
     return [*turns, Utterance("assistant", " ".join(dict.fromkeys(reports)))]
 
 
-def _exchange(d: Draw, tools: Sequence[Tool]) -> list[ExampleTurn]:
+def _exchange(d: Draw, service: _Service) -> list[ExampleTurn]:
     """Draw a request with what follows it."""
     shape = d.random()
     if shape < 0.08:
         said, answer = d.choice(SMALL_TALK)
         return [Utterance("user", d.choice(said)), Utterance("assistant", answer)]
     if shape < 0.22:
-        return [Utterance("user", typed(d, ask_in_vain(d, tools))), Answer(refusal=d.choice(REFUSALS))]
-    text, calls = _ask(d, tools)
+        return [Utterance("user", typed(d, service.in_vain(d))), Answer(refusal=d.choice(REFUSALS))]
+    text, calls = service.ask(d)
     turns: list[ExampleTurn] = []
-    needed = {p.key: spoken(p.key) for t in tools if t.name == calls[0].name for p in t.parameters if p.required}
-    if len(calls) == 1 and needed and shape < 0.3:  # the assistant has to ask first
-        tool = next(tool for tool in tools if tool.name == calls[0].name)
-        turns = [Utterance("user", typed(d, f"{d.choice(['', 'please ', 'can you '])}{tool.action(d)}"))]
-        turns.append(
-            Utterance("assistant", f"Please tell me {joined(d, [f'the {words}' for words in needed.values()])}.")
-        )
+    tool = next(tool for tool in service.tools if tool.name == calls[0].name)
+    if len(calls) == 1 and tool.required and shape < 0.3:  # the assistant has to ask first
+        needed = joined(d, [f"the {spoken(key)}" for key in tool.required])
+        turns.append(Utterance("user", typed(d, f"{d.choice(['', 'please ', 'can you '])}{service.bare(d, tool)}")))
+        turns.append(Utterance("assistant", f"Please tell me {needed}."))
     turns += [Utterance("user", typed(d, text)), Answer(calls)]
     return turns + _results(d, calls) if d.chance(0.75) else turns
 
 
 def make_chat(d: Draw, size: Size, template: str = "hermes") -> Example:
     """Draw tools and a chat about them with one to ``size.calls`` requests."""
-    if d.chance(0.3):
+    shape = d.random()
+    if shape < 0.25:
         example = make_dialogue(d, size, template)
         tools, required, turns = example.tools, example.required, [*example.turns]
     else:
-        made = make_tools(d, d.randint(1, size.tools), size.parameters, size.nested)
-        tools, required = print_tools(d, made, template), {tool.name: tool.required for tool in made}
-        turns = [turn for _ in range(d.randint(1, size.calls)) for turn in _exchange(d, made)]
+        service = (_everyday_service if shape < 0.6 else _random_service)(d, size)
+        tools, required = print_tools(d, service.tools, template), {tool.name: tool.required for tool in service.tools}
+        turns = [turn for _ in range(d.randint(1, size.calls)) for turn in _exchange(d, service)]
     if d.chance(0.4):
         turns.insert(0, Utterance("system", d.choice(SYSTEMS)))
     return Example(tools, required, tuple(turns), TEMPLATES[template])
