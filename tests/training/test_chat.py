@@ -8,8 +8,10 @@ from tiny_run import sgd_train, tiny_tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from data import needs_data
+from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import ToolResponse, Utterance
+from tooldecoding.prompts.prompts import chat_prompt
 from training.answer import CONTEXT, TEXT, Answer
 from training.chat import HERMES
 from training.encoding.encode import encode
@@ -98,6 +100,33 @@ def test_the_chat_template_prints_the_training_text(tokenizer: PreTrainedTokeniz
             given[:before], tools=list(example.tools), tokenize=False, add_generation_prompt=True
         )
         assert prompt == parts[0].text
+
+
+ASKED = {"role": "assistant", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]}
+
+
+@pytest.mark.parametrize(
+    ("messages", "error"),
+    [
+        ([{"role": "critic", "content": "x"}], "unknown role critic; known: system, user, assistant, tool"),
+        ([{"role": "user", "content": "x"}, {"role": "system", "content": "x"}], "must be the first message"),
+        (
+            [{"role": "user", "content": "x"}, {"role": "tool", "content": "x"}],
+            "must follow the call whose result it is",
+        ),
+        ([{"role": "tool", "content": "x"}], "must follow the call whose result it is"),
+        ([ASKED, {"role": "tool"}], "a message of role tool needs a content"),
+        ([{"role": "user"}], "a message of role user needs a content"),
+        ([{"role": "assistant", "content": None}], "a message of role assistant needs a content"),
+        ([{"role": "user", "content": [{"type": "image"}]}], "the model reads texts only"),
+        ([{"role": "assistant", "tool_calls": [{"function": {}}]}], "a tool call needs a function with a name"),
+        ([{"role": "assistant", "tool_calls": [{"name": "f"}]}], "the arguments of the call of f are no object"),
+    ],
+)
+def test_wrong_messages(tokenizer: PreTrainedTokenizerFast, messages: list[dict[str, object]], error: str) -> None:
+    with pytest.raises(PromptError, match=error) as refused:
+        chat_prompt(tokenizer, messages, [TOOL])
+    assert "\n" not in str(refused.value)
 
 
 def test_the_loss_covers_the_assistants_turns_alone(tokenizer: PreTrainedTokenizerFast) -> None:
