@@ -47,6 +47,7 @@ class LineTemplate:
 
     Attributes
     ----------
+    name : str
     call_format : CallFormat
     labels : LineLabels
         How the lines of the dialogue begin.

@@ -148,6 +148,14 @@ def test_without_tools_it_is_a_plain_chat() -> None:
     assert prompt(messages, []) == "System: Be brief.\nUser: Hello.\nAI: Hi.\nUser: Hello.\nAI: "
 
 
+@given(texts)
+def test_one_token_ends_every_turn(text: str) -> None:
+    (newline,) = [n for n in range(len(TOKENIZER)) if TOKENIZER.decode([n]).endswith("\n")]
+    for answer in (PYTHONIC.render([Call("f", {"a": text})]), "None of these functions can do that."):
+        ids = TOKENIZER.encode(answer + "\n", add_special_tokens=False)
+        assert ids[-1] == newline and newline not in ids[:-1]
+
+
 def test_functions_are_shown_without_their_wrapper() -> None:
     bare = [tool["function"] for tool in TOOLS]
     assert prompt([USER], bare) == prompt([USER], TOOLS) == bfcl_prompt(functions(TOOLS), ["User: Hello."])
