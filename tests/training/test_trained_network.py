@@ -6,7 +6,7 @@ import pytest
 import torch
 from tiny_run import tiny_settings, tiny_tokenizer
 
-from training.answer import CONTEXT, NAME, SYNTAX, VALUE
+from training.answer import CONTEXT, NAME, SYNTAX, TEXT, VALUE
 from training.encoding.encode import Encoded
 from training.encoding.packing import IDS_PER_SEQUENCE
 from training.evaluation.scores import Score, score_answers
@@ -125,4 +125,7 @@ def test_score_counts_names_values_and_answers() -> None:
     good = [True, True, True, True, False, True, True, False, True]
     score = score_answers([Encoded(list(range(10)), kinds)], [torch.tensor(good)])
     assert score == Score(2, 2, 6 / 8, 0.5, 0.5, 0.5, 0.0)
+    chat = [CONTEXT, TEXT, TEXT, SYNTAX, CONTEXT, TEXT, SYNTAX, NAME, VALUE]  # a text alone, a text before a call
+    right = [False, False, True, True, False, True, True, True]
+    assert score_answers([Encoded(list(range(9)), chat)], [torch.tensor(right)]) == Score(1, 1, 1.0, 1.0, 1.0, 1.0, 1.0)
     assert score_answers([], []) == Score(0, 0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -66,8 +66,11 @@ def score_answers(sequences: Sequence[Encoded], correct: Sequence[Tensor]) -> Sc
     answers = names = all_values = exact = 0
     for sequence, predicted in zip(sequences, correct, strict=True):
         good = [False, *predicted.tolist()]
-        for span in spans(sequence.kinds, lambda kind: kind not in (CONTEXT, TEXT)):
-            kinds, hits = sequence.kinds[span], good[span]
+        for span in spans(sequence.kinds, lambda kind: kind != CONTEXT):
+            scored = [(kind, hit) for kind, hit in zip(sequence.kinds[span], good[span], strict=True) if kind != TEXT]
+            kinds, hits = [kind for kind, _ in scored], [hit for _, hit in scored]
+            if TEXT in sequence.kinds[span] and NAME not in kinds:
+                continue
             each = [all(hits[value]) for value in spans(kinds, lambda kind: kind == VALUE)]
             tokens += hits
             values += each
