@@ -6,6 +6,7 @@ skips empty ones. ``json`` writes JSON; a tuple is an array. ``python-json`` is 
 ``RawText`` and ``BareKeys`` have parameters.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -23,6 +24,9 @@ from lookup.values.literal_writer import (
 
 RESERVED: Final = range(0xF0000, 0xF0100)
 """Code points that stand for special tokens while a call is decoded. No value, name or key may have one."""
+
+RESERVED_CHARACTER: Final = re.compile(f"[{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}]")
+"""One of them."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,11 @@ Notation = Literal["python", "quoted", "json", "python-json"] | RawText | BareKe
 _RESERVED = f"{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}"
 _CONTROL = rf"\x00-\x1f\x7f{_RESERVED}"
 _BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
-_PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a lone surrogate is not valid
+_LOW = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_PAIR = (  # a lone surrogate is not valid; DB80 DC00 begins RESERVED
+    rf"(?:[dD](?:[89aA][0-9a-fA-F]{{2}}|[bB](?:[0-79a-fA-F][0-9a-fA-F]|8[1-9a-fA-F])){_LOW}"
+    r"|[dD][bB]80\\u[dD][d-fD-F][0-9a-fA-F]{2})"
+)
 
 
 @dataclass(frozen=True)
