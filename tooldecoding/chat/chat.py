@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
@@ -10,10 +10,11 @@ from transformers import PreTrainedTokenizerBase
 from tooldecoding.chat.call_ids import new_ids
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.rendering import conversation_prompt
-from tooldecoding.chat.reply import CallPiece, ChatMessage, FinishReason
+from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder, Tools
+from tooldecoding.errors import ChatWarning
 from tooldecoding.option_fields import ChatOptionFields
 from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.prompts.choose_format import chat_format, chat_misfits
@@ -23,39 +24,12 @@ from tooldecoding.result import DecodeResult, TextPiece
 StreamPiece = TextPiece | CallPiece | ChatMessage
 
 
-@dataclass(frozen=True)
-class ChatRequest:
-    """A conversation as the decoder takes it.
-
-    Attributes
-    ----------
-    request : Request
-    conversation : Conversation
-    tokenizer : PreTrainedTokenizerBase
-    """
-
-    request: Request
-    conversation: Conversation
-    tokenizer: PreTrainedTokenizerBase
-
-    def reply(self, result: DecodeResult) -> ChatMessage:
-        """Return the message for what was decoded."""
-        form = habits_of(self.tokenizer).ids
-        ids = new_ids(form, self.conversation.calls, [call.name for call in result.calls])
-        return ChatMessage(result, tuple(ids), self._finish_reason(result))
-
-    def _finish_reason(self, result: DecodeResult) -> FinishReason:
-        if result.calls:
-            return "tool_calls"
-        return "stop"
-
-
 def chat_request(
     conversation: Conversation,
     documentation: Documentation,
     options: DecodeOptions,
     tokenizer: PreTrainedTokenizerBase,
-) -> ChatRequest:
+) -> Request:
     """Return the request for a conversation.
 
     Without tools, the tool choice ``auto`` becomes ``none``.
@@ -68,46 +42,50 @@ def chat_request(
     if not len(documentation.lookup) and options.tool_choice == "auto":
         options = replace(options, tool_choice="none")
     options = replace(options, format=chat_format(options, tokenizer))
-    habits = habits_of(tokenizer)
-    text = conversation_prompt(conversation, documentation.as_chat_tools(), habits, tokenizer)
-    request = Request(text, documentation.lookup, options, special_tokens=False)
-    return ChatRequest(request, conversation, tokenizer)
+    text = conversation_prompt(conversation, documentation.as_chat_tools(), habits_of(tokenizer), tokenizer)
+    return Request(text, documentation.lookup, options, special_tokens=False)
+
+
+def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTrainedTokenizerBase) -> ChatMessage:
+    """Return the message for what was decoded behind a conversation."""
+    ids = new_ids(habits_of(tokenizer).ids, conversation.calls, [call.name for call in result.calls])
+    return ChatMessage(result, tuple(ids))
 
 
 def chat(
     decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
 ) -> ChatMessage:
     """Return the assistant's next message; see ``ToolDecoder.chat``."""
-    prepared = _prepared(decoder, messages, tools, tool_choice, fields)
-    return prepared.reply(decoder.run([prepared.request])[0])
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    return reply_to(conversation, decoder.run([request])[0], decoder.tokenizer)
 
 
 def stream(
     decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
 ) -> Iterator[StreamPiece]:
     """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
-    prepared = _prepared(decoder, messages, tools, tool_choice, fields)
-    decoder.prompt_ids(prepared.request)
-    return _pieces(decoder, prepared)
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    decoder.prompt_ids(request)  # errors come here, not with the first piece
+    return _pieces(decoder, conversation, request)
 
 
-def _pieces(decoder: ToolDecoder, prepared: ChatRequest) -> Iterator[StreamPiece]:
-    for piece in decoder.stream_run(prepared.request):
+def _pieces(decoder: ToolDecoder, conversation: Conversation, request: Request) -> Iterator[StreamPiece]:
+    for piece in decoder.stream_run(request):
         if isinstance(piece, TextPiece):
             yield piece
         else:
-            reply = prepared.reply(piece)
+            reply = reply_to(conversation, piece, decoder.tokenizer)
             yield from reply.call_pieces
             yield reply
 
 
 def _prepared(
     decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
-) -> ChatRequest:
+) -> tuple[Conversation, Request]:
     options = replace(changed(decoder.options, fields), tool_choice=read_tool_choice(tool_choice))
-    documentation = read_tools(tools)
-    prepared = chat_request(read_messages(messages), documentation, options, decoder.tokenizer)
+    documentation, conversation = read_tools(tools), read_messages(messages)
+    request = chat_request(conversation, documentation, options, decoder.tokenizer)
     if len(documentation.lookup):
         for misfit in chat_misfits(options.format, decoder.tokenizer):
-            warnings.warn(misfit, stacklevel=4)
-    return prepared
+            warnings.warn(misfit, ChatWarning, stacklevel=4)
+    return conversation, request

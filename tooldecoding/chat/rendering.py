@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tooldecoding.chat.call_ids import template_ids
 from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.template_habits import Habits
-from tooldecoding.errors import PromptError
+from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.prompts.prompts import chat_prompt
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def _template_message(message: Message, habits: Habits, ids: Mapping[str, str]) 
             warnings.warn(
                 "the model's chat template takes no text beside calls: the model does not see the text that it wrote "
                 f"before a call: {message.content!r:.60}",
+                ChatWarning,
                 stacklevel=2,
             )
             row["content"] = habits.no_content
@@ -89,7 +90,7 @@ def _demand_shown_calls(conversation: Conversation, habits: Habits) -> None:
     if not conversation.calls or habits.shown_calls == "all":
         return
     if habits.shown_calls == "none":
-        warnings.warn("the model's chat template does not write the calls of earlier turns", stacklevel=2)
+        warnings.warn("the model's chat template does not write the calls of earlier turns", ChatWarning, stacklevel=2)
         return
     for number, message in enumerate(conversation.messages):
         if len(message.calls) > 1:

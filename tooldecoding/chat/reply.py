@@ -38,13 +38,10 @@ class ChatMessage:
     result : DecodeResult
     ids : tuple of str
         The ids of the calls, unique in the conversation and in the form that the chat template takes.
-    finish_reason : {"tool_calls", "stop", "length"}
-        Whether the model called tools, ended its turn, or reached the limit of its text.
     """
 
     result: DecodeResult
     ids: tuple[str, ...]
-    finish_reason: FinishReason
 
     @property
     def message(self) -> dict[str, Any]:
@@ -64,6 +61,11 @@ class ChatMessage:
         """The model's text; without the white space before calls, which the chat template writes."""
         content = self.result.content
         return (content.rstrip() or None) if self.calls else content
+
+    @property
+    def finish_reason(self) -> FinishReason:
+        """Whether the model called tools, ended its turn, or reached a limit of its text."""
+        return "tool_calls" if self.calls else "stop"
 
     @property
     def calls(self) -> tuple[DecodedCall, ...]:

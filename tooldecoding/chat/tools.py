@@ -6,7 +6,7 @@ from typing import Any
 
 from lookup import LookupDictionary, extract
 from lookup.duplicates import OnDuplicate
-from tooldecoding.errors import PromptError
+from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.options import TOOL_CHOICES
 from tooldecoding.prompts.documentation import Documentation, json_schema, tool_name
 
@@ -41,7 +41,7 @@ def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "e
     if not isinstance(tools, str):
         _demand_all_read(tools, documentation.lookup, origin)
     for unread in documentation.lookup.unread:
-        warnings.warn(f"what looks like a tool was not read: {unread}", stacklevel=2)
+        warnings.warn(f"what looks like a tool was not read: {unread}", ChatWarning, stacklevel=2)
     return documentation
 
 
@@ -52,7 +52,7 @@ def _demand_all_read(tools: Sequence[Any], lookup: LookupDictionary, origin: str
             extract([entry], origin=f"{origin}[{number}]")
 
 
-def read_tool_choice(given: Any) -> str:
+def read_tool_choice(given: Any, origin: str = "tool_choice") -> str:
     """Return the option ``tool_choice`` for OpenAI's: a text, or an object that names a function.
 
     Raises
@@ -66,7 +66,7 @@ def read_tool_choice(given: Any) -> str:
     name = function.get("name") if isinstance(function, Mapping) else None
     if not isinstance(name, str) or name in TOOL_CHOICES:
         raise PromptError(
-            f"tool_choice: expected {', '.join(TOOL_CHOICES)}, the name of a tool or "
+            f"{origin}: expected {', '.join(TOOL_CHOICES)}, the name of a tool or "
             f'{{"type": "function", "function": {{"name": …}}}}, found {given!r:.80}'
         )
     return name
