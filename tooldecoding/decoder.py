@@ -9,23 +9,23 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
-from tooldecoding.calls.call_decoder import CallDecoder
-from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.calls.free_text import TextMode, attempt_pattern
-from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
+from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.prefix_cache import PrefixCache
-from tooldecoding.engines.steps import Steps, drive, gather
+from tooldecoding.engines.steps import Passes, Steps, drive, each_pass, gather
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
+from tooldecoding.formats.thinking import Answer
 from tooldecoding.models.loading import load_model
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
-from tooldecoding.result import Counters, DecodeResult
-from tooldecoding.tokens.branch import Branch, Tally
+from tooldecoding.request_run import RequestRun
+from tooldecoding.result import DecodeResult
+from tooldecoding.text_stream import TextPiece, TextStream
+from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 
 if TYPE_CHECKING:
@@ -270,27 +270,68 @@ class ToolDecoder:
         """
         if not requests:
             return []
-        prompts = [self.prompt_ids(r) for r in requests]
+        engine, runs, steps = self._begin(requests)
         start = time.perf_counter()
+        decoded = drive(steps, engine)
+        seconds = time.perf_counter() - start
+        return [
+            run.result(prompt, self.table, request.options, seconds)
+            for request, run, prompt in zip(requests, runs, decoded, strict=True)
+        ]
+
+    def stream_run(self, request: Request) -> Iterator[TextPiece | DecodeResult]:
+        """Decode a prompt; yields its thinking and content as they are written, and last its result.
+
+        Raises
+        ------
+        ToolDecodingError
+            As ``decode``, before the first item.
+        """
+        stream = TextStream()
+        engine, [run], steps = self._begin([request], stream.show)
+        return self._streamed(request, run, stream, each_pass(steps, engine))
+
+    def _streamed(
+        self, request: Request, run: RequestRun, stream: TextStream, passes: Passes[list[DecodedPrompt]]
+    ) -> Iterator[TextPiece | DecodeResult]:
+        start = time.perf_counter()
+        for decoded in passes:
+            if decoded is not None:
+                [prompt] = decoded
+                result = run.result(prompt, self.table, request.options, time.perf_counter() - start)
+                stream.show(result.answer)
+                yield from stream.take()
+                yield result
+            yield from stream.take()
+
+    def _begin(
+        self, requests: Sequence[Request], show: Callable[[Answer], None] | None = None
+    ) -> tuple[Engine, list[RequestRun], Steps[list[DecodedPrompt]]]:
+        """Check the requests, and return what decodes them."""
+        prompts = [self.prompt_ids(r) for r in requests]
         engine = self.new_engine()
         roots = engine.open(len(requests))
-        usages = [engine.usage(r) for r in roots]
-        tallies, clocks = [Tally() for _ in requests], [PhaseClock() for _ in requests]
+        runs = [RequestRun(ids, root, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
         parts = []
-        for request, ids, root, tally, clock in zip(requests, prompts, roots, tallies, clocks, strict=True):
-            branch = Branch.behind(ids, engine, root, self.table, tally, self._context)
-            parts.append(self._decode(request, branch, clock))
-        decoded = drive(gather(parts), engine)
-        seconds = time.perf_counter() - start
-        results = []
-        rows = zip(requests, decoded, prompts, usages, tallies, clocks, strict=True)
-        for request, (text, calls), ids, usage, tally, clock in rows:
-            counters = Counters.of(usage, tally, seconds, clock.seconds)
-            tokens = self.table.encode_after(self.table.join(ids[-32:]), text.encode())
-            shown = self.table.special.shown
-            voted, call_format = tuple(c.shown(shown) for c in calls), request.options.call_format
-            results.append(DecodeResult(shown(text), voted, tokens, counters, call_format))
-        return results
+        for request, run in zip(requests, runs, strict=True):
+            branch = Branch.behind(run.prompt_ids, engine, run.root, self.table, run.tally, self._context)
+            parts.append(self._prompt_decoder(request, run, show).decode(branch))
+        return engine, runs, gather(parts)
+
+    def _prompt_decoder(
+        self, request: Request, run: RequestRun, show: Callable[[Answer], None] | None
+    ) -> PromptDecoder:
+        return PromptDecoder(
+            self._prepared(request),
+            request.options,
+            self.table,
+            run.prompt_ids,
+            self._prompt_text(request),
+            request.stop,
+            self._context,
+            run.clock,
+            show,
+        )
 
     def prompt_ids(self, request: Request) -> list[int]:
         """Return the tokens of the prompt.
@@ -307,9 +348,7 @@ class ToolDecoder:
         if not ids:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
-        needed = 1
-        if request.options.tool_choice != "none":
-            needed = self._longest_call(request)
+        needed = max(1, self._prepared(request).reserve(request.options.tool_choice))
         excess = len(ids) + needed - (self._context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
@@ -329,46 +368,9 @@ class ToolDecoder:
     def _prepared(self, request: Request) -> PreparedTools:
         return self._preparations.of(request.tools, request.options)
 
-    def _longest_call(self, request: Request) -> int:
-        """Return how many tokens must be free behind the prompt for a call."""
-        prepared, choice = self._prepared(request), request.options.tool_choice
-        return prepared.longest if choice in TOOL_CHOICES else prepared[choice].longest
-
     def room(self, branch: Branch) -> int | None:
         """Return how many tokens fit in the context behind a branch; None if it has no limit."""
         return None if self._context is None else self._context - branch.length
-
-    def _decode(self, request: Request, branch: Branch, clock: PhaseClock) -> Steps[tuple[str, list[DecodedCall]]]:
-        """Decode one prompt: free text if the model may write it, then calls; returns the text and the calls."""
-        options, tools = request.options, self._prepared(request)
-        text, called = "", None
-        if options.tool_choice in ("auto", "none"):
-            with clock.phase("text"):
-                branch.draft_tokens = options.draft_tokens
-                text, opened, name = yield from self._text_mode(request, branch).write(self.text_limit(request, branch))
-            if opened is None:
-                branch.release()
-                return text, []
-            branch, called = opened, tools.called(name)
-            if not name:
-                branch.write(tools.call_format.start(0).removeprefix(tools.call_format.trigger))
-        else:
-            text = tools.call_format.lead
-            branch.write(text + tools.call_format.start(0))
-        only = None if options.tool_choice in TOOL_CHOICES else options.tool_choice
-        decoder = CallDecoder(tools, only, options, self._prompt_text(request), self._context, clock)
-        calls, written = yield from decoder.decode(branch, called)
-        return text + written, calls
-
-    def _text_mode(self, request: Request, branch: Branch) -> TextMode:
-        """Return the text mode of a request; an opener that is text must go on to a documented name."""
-        tools = self._prepared(request)
-        call_format = tools.call_format
-        if request.options.tool_choice == "none":
-            return TextMode(branch, None, request.stop)
-        if call_format.trigger != call_format.start(0):
-            return TextMode(branch, call_format.trigger, request.stop)
-        return TextMode(branch, call_format.start(0), request.stop, tools.names(0), attempt_pattern(call_format))
 
     def _prompt_text(self, request: Request) -> str:
         prompt = request.prompt
@@ -378,12 +380,8 @@ class ToolDecoder:
 
     def text_limit(self, request: Request, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
-        room = self.room(branch)
-        if room is None:
-            return request.options.max_text_tokens
-        if request.options.tool_choice == "auto":
-            room -= self._longest_call(request)
-        return min(request.options.max_text_tokens, room)
+        options = request.options
+        return self._prepared(request).fitting(options.max_text_tokens, options.tool_choice, self.room(branch))
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

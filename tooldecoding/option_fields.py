@@ -18,6 +18,12 @@ class ChatOptionFields(TypedDict, total=False):
     seed: int
     max_value_tokens: int
     max_text_tokens: int
+    max_thinking_tokens: int
+    temperature: float
+    top_p: float
+    top_k: int
+    repetition_penalty: float
+    stop: tuple[str, ...]
     max_calls: int
     draft_tokens: int
     optional_share: float

@@ -9,6 +9,7 @@ from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.engines.engine import Usage
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import unread
+from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from tooldecoding.tokens.branch import Tally
 
 
@@ -79,6 +80,10 @@ class DecodeResult:
         ``text`` in the tokens in which the tokenizer writes it behind the prompt.
     call_format : CallFormat
         The format of the calls in ``text``.
+    answer : Answer
+        The free text without marks: what the model thought, and its content.
+    cut : bool
+        Whether the free text ended at its limit.
     """
 
     text: str
@@ -86,6 +91,18 @@ class DecodeResult:
     token_ids: tuple[int, ...]
     counters: Counters
     call_format: CallFormat
+    answer: Answer = NO_ANSWER
+    cut: bool = False
+
+    @property
+    def thinking(self) -> str:
+        """What the model thought before its answer, without marks."""
+        return self.answer.thinking
+
+    @property
+    def content(self) -> str:
+        """The free text before the calls, without thinking and marks."""
+        return self.answer.content
 
     @property
     def valid(self) -> bool:

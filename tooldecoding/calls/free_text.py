@@ -1,21 +1,26 @@
 """Text mode: the model writes anything until it opens a call, ends its turn, or reaches a limit."""
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import regex
 
+from lookup.values.notations import RESERVED
 from tooldecoding.calls.name_trie import NameTrie
 from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.tokens.branch import Branch
+from tooldecoding.formats.thinking import Thinking
+from tooldecoding.tokens.branch import Branch, Choose
 from tooldecoding.tokens.special_texts import END
+from tooldecoding.tokens.trie import Trie
 
+Limit = Callable[[], int]
+"""Returns how many tokens may be written from here on."""
+
+_END: Final = END.encode()
 _NAME = r"""[^\s\[\](){}<>=,:'"]{1,128}+"""
 _PYTHON_KEY = r"(?:\w[\w.-]{0,127}+=|\)\])"
-
-
-_END = END.encode()
 
 
 def attempt_pattern(call_format: CallFormat) -> "regex.Pattern[str]":
@@ -30,17 +35,53 @@ class FreeText(NamedTuple):
     Attributes
     ----------
     text : str
-        The text before the call, the stop or the end.
+        The text before the call, the stop or the end, thinking included.
     branch : Branch or None
         The branch on which a call is opened: its pending text ends with the opener and ``opened``. This is the given
         branch, or a fork that has read nothing behind the opener; then the given one is released. None without a call.
     opened : bytes
         The text behind the opener that belongs to the call.
+    cut : bool
+        Whether the text ended at its limit.
     """
 
     text: str
     branch: Branch | None = None
     opened: bytes = b""
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class TextRules:
+    """What ends free text.
+
+    Attributes
+    ----------
+    opener : str
+        The text before a call; if it is empty, no call is opened.
+    names : NameTrie, optional
+        The names with their brackets, one of which must follow the opener. If the model calls an unknown name, it
+        goes back to the opener, so that a known one can be chosen; anything else is text. Without names the opener
+        itself opens a call.
+    attempt : pattern, optional
+        What counts as a call behind the opener even if its name is unknown.
+    line_end : str, optional
+        Ends the text once there is more than white space before it. What the last token writes before it is kept.
+    stops : sequence of str
+        The first of them ends the text.
+    thinking : sequence of Thinking
+        The marks of thinking, as the tokenizer writes them. No call is opened in it, and no stop ends it.
+    opened_thinking : Thinking, optional
+        The thinking that the prompt has opened.
+    """
+
+    opener: str = ""
+    names: NameTrie | None = None
+    attempt: "regex.Pattern[str] | None" = None
+    line_end: str | None = None
+    stops: Sequence[str] = ()
+    thinking: Sequence[Thinking] = ()
+    opened_thinking: Thinking | None = None
 
 
 @dataclass
@@ -52,47 +93,48 @@ class _Opener:
 
 
 class TextMode:
-    """The model writes until it opens a call, writes ``stop``, ends its turn, or reaches a limit of tokens.
-
-    Every token is the model's likeliest: until a call is opened, the text is that of unconstrained greedy decoding.
+    """The model writes until something of ``rules`` happens, it ends its turn, or reaches a limit of tokens.
 
     Parameters
     ----------
-    opener : str, optional
-        The text before a call; without it no call is opened.
-    names : NameTrie, optional
-        The names with their brackets, one of which must follow the opener. If the model calls an unknown name, it
-        goes back to the opener, so that a known one can be chosen; anything else is text. Without names the opener
-        itself opens a call.
-    attempt : pattern, optional
-        What counts as a call behind the opener even if its name is unknown.
-    stop : str, optional
-        Ends the text once there is more than white space before it. What the last token writes before it is kept.
+    choose : Choose, optional
+        Chooses each token. By default it is the model's likeliest: until a call is opened, the text is that of
+        unconstrained greedy decoding.
+    show : callable, optional
+        Called with the text so far, up to where it is certain to be text.
     """
 
     def __init__(
         self,
         branch: Branch,
-        opener: str | None,
-        stop: str | None,
-        names: NameTrie | None = None,
-        attempt: "regex.Pattern[str] | None" = None,
+        rules: TextRules,
+        choose: Choose | None = None,
+        show: Callable[[str], None] | None = None,
     ) -> None:
         self._branch = branch
-        self._opener = opener.encode() if opener else b""
-        self._names = names
-        self._attempt = attempt
-        self._stop = stop
+        self._rules = rules
+        self._opener = rules.opener.encode()
+        self._choose = choose
+        self._show = show
         self._written = b""
+        self._begin = 0  # where the answer begins, behind the thinking
         self._openers: list[_Opener] = []
 
-    def write(self, limit: int) -> Steps[FreeText]:
-        """Let the model write at most ``limit`` tokens."""
-        result = None
+    def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> Steps[FreeText]:
+        """Let the model write; each thinking has a limit of its own."""
+        result, cut = None, True
+        thinking, limit = self._rules.opened_thinking, text_limit()
         self._branch.draft = self._expected
-        for _ in range(limit):
-            pick = yield from self._branch.free_token()
+        while limit > 0:
+            if thinking:
+                if (yield from self._think(thinking, thinking_limit())):
+                    cut = False
+                    break
+                limit = text_limit()
+            pick = yield from self._branch.free_token(self._choose)
+            limit -= 1
             if not pick.piece or pick.piece == _END:
+                cut = False
                 break
             before = len(self._written)
             self._written += pick.piece
@@ -101,42 +143,126 @@ class TextMode:
             if result:
                 break
             self._branch.take(pick, "free")
+            self._show_text()
+            thinking = self._begun_thinking()
         self._branch.draft = None
         for opener in self._openers:
             if opener.back and not (result and result.branch is opener.back):
                 opener.back.release()
-        return result or FreeText(_text(self._written))
+        return result or FreeText(_text(self._written), cut=cut)
+
+    def think_first(self, call_opener: str, thinking_limit: Limit) -> Steps[str]:
+        """Let the model think if it wants to before a call that it must write; returns what it wrote.
+
+        It wants to if the prompt has opened its thinking, or if its likeliest token begins so.
+        """
+        thinking = self._rules.opened_thinking or (yield from self._wanted_thinking(call_opener))
+        if thinking is None:
+            return ""
+        yield from self._think(thinking, thinking_limit())
+        if not self._written.endswith(thinking.behind.encode()):
+            self._force(thinking.behind)
+        return _text(self._written)
+
+    def _wanted_thinking(self, call_opener: str) -> Steps[Thinking | None]:
+        """Return the thinking that the model begins, if the tokenizer has a token for its mark."""
+        possible = [thinking for thinking in self._rules.thinking if ord(thinking.opening[0]) in RESERVED]
+        if not possible:
+            return None
+        pick = yield from self._branch.free_token()
+        thinking = next((t for t in possible if pick.piece and t.opening.encode().startswith(pick.piece)), None)
+        if thinking is None:
+            return None
+        if call_opener.encode().startswith(pick.piece):  # both begin with this token
+            choices = Trie(self._branch.table, [thinking.opening, call_opener])
+            number, _ = yield from self._branch.choose(choices)
+            if number:
+                self._branch.take_back(call_opener)
+                return None
+            self._written += thinking.opening.encode()
+        else:
+            self._force(thinking.opening)
+        return thinking
+
+    def _think(self, thinking: Thinking, limit: int) -> Steps[bool]:
+        """Let the model write its thinking, and close it where the model does not; whether it has ended its turn."""
+        start, closing, ended = len(self._written), thinking.closing.encode(), False
+        for _ in range(limit):
+            pick = yield from self._branch.free_token(self._choose)
+            ended = not pick.piece or pick.piece == _END
+            if ended:
+                break
+            self._written += pick.piece
+            self._branch.take(pick, "free")
+            self._show_text()
+            place = self._written.find(closing, start)
+            if place >= 0:
+                self._begin = place + len(closing)
+                return False
+        self._force(thinking.closing + thinking.behind)
+        self._begin = len(self._written)
+        return ended
+
+    def _force(self, text: str) -> None:
+        self._branch.write(text)
+        self._written += text.encode()
+
+    def _begun_thinking(self) -> Thinking | None:
+        """Return the thinking that the answer begins with, if it begins so."""
+        answer = self._written[self._begin :].lstrip()
+        for thinking in self._rules.thinking:
+            behind = thinking.behind.strip().encode()
+            begun = answer.removeprefix(behind) if self._begin else answer
+            if begun.startswith(thinking.opening.encode()):
+                return thinking
+        return None
+
+    def _show_text(self) -> None:
+        """Tell what is certain to be text: no opener, stop or end of a line may begin in it."""
+        if self._show is None:
+            return
+        certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if self._is_open(o))])
+        for end in (self._opener, *(stop.encode() for stop in self._rules.stops)):
+            size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)
+            certain = min(certain, len(self._written) - size)
+        self._show(self._written[:certain].decode(errors="ignore"))
+
+    def _is_open(self, opener: _Opener) -> bool:
+        """Whether a call may still be opened there."""
+        return opener.back is not None
 
     def _expected(self) -> str:
         """Return the draft: the rest of a known name that the model has begun behind the last opener."""
-        if not self._names or not self._openers:
+        names = self._rules.names
+        if not names or not self._openers:
             return ""
-        return self._names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
+        return names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
 
     def _find_openers(self, before: int) -> Steps[None]:
         """Note the openers that end inside the last token, which begins at ``before``."""
-        start, end = max(0, before - len(self._opener) + 1), self._stop_place()
+        start, end = max(self._begin, before - len(self._opener) + 1), self._stop_place()
         while self._opener and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
             start = place + 1
             opener = _Opener(place + len(self._opener))
             self._openers.append(opener)
-            if self._names:
+            if self._rules.names:
                 [_, opener.back] = yield from self._branch.forks(2)
                 opener.back.draft = None
                 opener.back.keep(self._written[before : opener.begin], "free")
 
     def _opened(self, before: int) -> FreeText | None:
         """Return the result if a call is open now."""
+        names, attempts = self._rules.names, self._rules.attempt
         for opener in self._openers:
             behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
-            known = self._names.covered(behind) if self._names else None
-            if known or not self._names:
+            known = names.covered(behind) if names else None
+            if known or not names:
                 _, size = known or (0, 0)
                 self._branch.keep(self._written[before : opener.begin + size], "free")
                 return FreeText(_text(text), self._branch, behind[:size])
             attempt = None
-            if opener.back and self._attempt:
-                attempt = self._attempt.match(behind.decode(errors="ignore"), partial=True)
+            if opener.back and attempts:
+                attempt = attempts.match(behind.decode(errors="ignore"), partial=True)
             if attempt and not attempt.partial:
                 self._branch.release()
                 return FreeText(_text(text), opener.back)
@@ -146,7 +272,7 @@ class TextMode:
         return None
 
     def _stopped(self, before: int) -> FreeText | None:
-        """Return the result if the stop is written."""
+        """Return the result if the text is stopped."""
         end = self._stop_place()
         if end < 0:
             return None
@@ -154,9 +280,17 @@ class TextMode:
         return FreeText(_text(self._written[:end]))
 
     def _stop_place(self) -> int:
-        """Return where the stop begins; -1 if it is not written."""
-        blank = len(self._written) - len(self._written.lstrip())
-        return self._written.find(self._stop.encode(), blank) if self._stop else -1
+        """Return where the first stop begins; -1 if there is none."""
+        return min(self._stop_places(), default=-1)
+
+    def _stop_places(self) -> Iterator[int]:
+        answer = self._written[self._begin :]
+        ends = [(stop, 0) for stop in self._rules.stops]
+        if self._rules.line_end:
+            ends.append((self._rules.line_end, len(answer) - len(answer.lstrip())))
+        for end, start in ends:
+            if (place := answer.find(end.encode(), start)) >= 0:
+                yield self._begin + place
 
 
 def _text(written: bytes) -> str:

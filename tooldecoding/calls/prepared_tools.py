@@ -12,7 +12,7 @@ from tooldecoding.calls.name_trie import NameTrie, demand_distinct
 from tooldecoding.calls.next_call import NextCall
 from tooldecoding.calls.optional_key_trie import OptionalKeyTries
 from tooldecoding.formats.call_format import INDEX, CallFormat
-from tooldecoding.options import DecodeOptions
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.trie import Trie
@@ -107,7 +107,7 @@ class PreparedTools:
     """
 
     def __init__(self, lookup: LookupDictionary, table: TokenTable, options: DecodeOptions) -> None:
-        self.call_format = call_format = options.call_format.bound(table.special.characters)
+        self.call_format = call_format = options.call_format.bound(table.special.bound)
         decided = lookup.decided(options.unknown_keys)
         for tool in decided.tools:
             demand_writable([tool.name, *(p.name for p in tool.parameters)])
@@ -151,6 +151,16 @@ class PreparedTools:
     def longest(self) -> int:
         """Tokens that must be free behind a prompt so that any of the tools can be called."""
         return max((tool.longest for tool in self.tools), default=0)
+
+    def reserve(self, choice: str) -> int:
+        """Return the tokens that must be free behind a prompt for a call by ``tool_choice``."""
+        if choice == "none":
+            return 0
+        return self.longest if choice in TOOL_CHOICES else self[choice].longest
+
+    def fitting(self, most: int, choice: str, room: int | None) -> int:
+        """Return how many of ``most`` tokens of text leave room for a call by ``tool_choice`` behind them."""
+        return most if room is None else max(0, min(most, room - self.reserve(choice)))
 
 
 class Preparations:

@@ -17,10 +17,11 @@ from eval.commands.report import REPORT
 from eval.commands.score import SCORE
 from eval.commands.tune import TUNE
 from tooldecoding.cli.decode import DECODE
+from tooldecoding.cli.doctor import DOCTOR
 from tooldecoding.cli.ending import end_well
 from tooldecoding.cli.lookup import LOOKUP
 
-COMMANDS: Final = (LOOKUP, DECODE, EVAL, SCORE, REPORT, EXPORT, TUNE, BENCH, BENCH_LOOKUP)
+COMMANDS: Final = (LOOKUP, DECODE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE, BENCH, BENCH_LOOKUP)
 """All commands, in the sequence of ``--help``."""
 
 app = typer.Typer(
@@ -30,7 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for each in (LOOKUP, DECODE, EVAL, SCORE, REPORT, EXPORT, TUNE):
+for each in (LOOKUP, DECODE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE):
     app.command(each.name)(each.for_typer())
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

@@ -33,13 +33,18 @@ def is_recurrent(model: PreTrainedModel) -> bool:
     return bool(getattr(model, "_is_stateful", False)) or not attention
 
 
-def supports_packed(model: LanguageModel) -> bool:
-    """Whether branches packed behind one prompt get the same logits as each would alone."""
+def why_not_packed(model: LanguageModel) -> str:
+    """Return why branches cannot be packed behind one prompt; empty if each gets the logits that it would get alone."""
     config = model.model.config.get_text_config()
-    if is_recurrent(model.model) or not model.takes_positions:
-        return False
-    if not set(getattr(config, "layer_types", None) or ()) <= _LAYERS or config.model_type in _MASKS_BY_PLACE:
-        return False
+    if is_recurrent(model.model):
+        return "it keeps a recurrent state"
+    if not model.takes_positions:
+        return "it takes no position ids"
+    others = set(getattr(config, "layer_types", None) or ()) - _LAYERS
+    if others:
+        return f"it has layers of type {', '.join(sorted(others))}"
+    if config.model_type in _MASKS_BY_PLACE:
+        return "its own mask counts places in the cache instead of positions"
     prompt, first, second = _TRIAL
     engine = PackedEngine(model)
     try:
@@ -51,12 +56,13 @@ def supports_packed(model: LanguageModel) -> bool:
         for branch in (first, second):
             [reference] = (plain := BatchedEngine(model)).open(1)
             alone += plain.extend([Feed(reference, [*prompt, *branch])])
-    except _REFUSALS:
-        return False
-    return all(
+    except _REFUSALS as error:
+        return f"its attention takes no 4-D mask ({type(error).__name__})"
+    same = all(
         float((a.logits - b.logits).abs().max()) <= _LARGEST_DIFFERENCE * float(b.logits.std())
         for [a], [b] in zip(packed, alone, strict=True)
     )
+    return "" if same else "packed branches get other logits than they would get alone"
 
 
 def _rotates_by_length(model: PreTrainedModel) -> bool:
@@ -83,6 +89,8 @@ class EngineFactory:
     prompts : PrefixCache
     recurrent : bool
         Whether the model keeps a recurrent state.
+    reason : str
+        Why this engine, as a clause.
 
     Raises
     ------
@@ -94,7 +102,9 @@ class EngineFactory:
         self._model = LanguageModel(model)
         self._weights = weights_state(model)
         self.recurrent = is_recurrent(model)
-        packed = strategy != "batched" and supports_packed(self._model)
+        obstacle = why_not_packed(self._model) if strategy != "batched" else "batched was asked for"
+        packed = not obstacle
+        self.reason = obstacle or "packed branches get the logits that they would get alone"
         if strategy == "packed" and not packed:
             raise ModelError(
                 f"{type(model).__name__} does not support the packed strategy (its attention takes no 4-D mask "

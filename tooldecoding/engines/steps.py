@@ -19,8 +19,9 @@ A *branch* is one growing token sequence. ``Branch`` decides which text and toke
 of them the engine has read, and the engine knows the branch as an int and keeps its KV cache.
 """
 
-from collections.abc import Generator, Sequence
-from typing import TypeVar
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from typing import TypeVar, cast
 
 from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits
@@ -30,17 +31,26 @@ Feeds = list[Feed]
 Answers = list[list[NextTokenLogits]]
 Steps = Generator[Feeds, Answers, T]
 """A piece of decoding: yields the feeds of its next forward pass, is sent the logits for each, and returns a result."""
+Passes = Iterator[T | None]
+"""Yields None behind each forward pass, and last the result."""
+
+
+def each_pass(steps: Steps[T], engine: Engine) -> Passes[T]:
+    """Run a piece of decoding; yields None behind each forward pass, and last its result."""
+    try:
+        feeds = next(steps)
+        while True:
+            answers = engine.extend(feeds)
+            feeds = steps.send(answers)
+            yield None
+    except StopIteration as stop:
+        yield stop.value
 
 
 def drive(steps: Steps[T], engine: Engine) -> T:
     """Run a piece of decoding to its end, one forward pass for each of its steps."""
-    try:
-        feeds = next(steps)
-        while True:
-            feeds = steps.send(engine.extend(feeds))
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
+    [result] = deque(each_pass(steps, engine), maxlen=1)
+    return cast(T, result)
 
 
 def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:

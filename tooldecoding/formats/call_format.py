@@ -4,7 +4,7 @@ Each format has a file of its own in this folder, with the reader that decides w
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -96,14 +96,14 @@ class CallFormat:
     sorted_keys: bool = False
     optional_spaces: bool = False
 
-    def bound(self, characters: Mapping[str, str]) -> "CallFormat":
-        """Return this format with some marks replaced by the characters that stand for their tokens."""
+    def bound(self, bind: Callable[[str], str]) -> "CallFormat":
+        """Return this format with each piece bound: the marks that are tokens get the characters that stand for them.
 
-        def bind(text: str) -> str:
-            for mark, character in characters.items():
-                text = text.replace(mark, character)
-            return text
-
+        Parameters
+        ----------
+        bind : callable
+            ``SpecialTexts.bound`` of a tokenizer.
+        """
         pieces: dict[str, Any] = {piece: bind(getattr(self, piece)) for piece in _PIECES if getattr(self, piece)}
         notation = self.notation
         if not isinstance(notation, str):

@@ -1,5 +1,6 @@
 """How models mark the thinking that they write before their answer."""
 
+import re
 from typing import Final, NamedTuple
 
 
@@ -18,12 +19,24 @@ class Thinking(NamedTuple):
     behind: str
 
 
+class Answer(NamedTuple):
+    """A model's text without marks, in its two parts."""
+
+    thinking: str
+    content: str
+
+
+NO_ANSWER: Final = Answer("", "")
+"""No free text."""
+
+_CHANNELS: Final = Thinking("<|channel|>analysis<|message|>", "<|end|>", "<|start|>assistant")
+
 THINKING: Final = (
     Thinking("<think>", "</think>", "\n\n"),  # Qwen 3, DeepSeek, GLM, MiniMax, Kimi, SmolLM3
     Thinking("[THINK]", "[/THINK]", ""),  # Magistral
     Thinking("<|channel>thought", "<channel|>", ""),  # Gemma 4
     Thinking("<|START_THINKING|>", "<|END_THINKING|>", ""),  # Command
-    Thinking("<|channel|>analysis<|message|>", "<|end|>", "<|start|>assistant"),  # gpt-oss
+    _CHANNELS,  # gpt-oss
 )
 
 MARKS: Final = (
@@ -31,3 +44,38 @@ MARKS: Final = (
     "<|channel|>", "<|message|>", "<|end|>", "<|start|>",
 )  # fmt: skip
 """Marks that models have as tokens of their own."""
+
+_HEADER: Final = re.compile(r"(?:<\|start\|>assistant|<\|channel\|>(?:final|commentary)<\|message\|>|<\|end\|>)")
+"""What gpt-oss writes around its messages."""
+
+
+def is_open(prompt: str) -> Thinking | None:
+    """Return the thinking that the end of a prompt opens; None if it opens none."""
+    end = prompt.rstrip()
+    return next((pair for pair in THINKING if end.endswith(pair.opening)), None)
+
+
+def split_thinking(text: str, opened: Thinking | None) -> Answer:
+    """Split what a model wrote before its calls into thinking and content, without marks and outer newlines.
+
+    Parameters
+    ----------
+    opened : Thinking, optional
+        The thinking that the prompt has opened already.
+    """
+    thoughts: list[str] = []
+    rest = text
+    while True:
+        begun = rest.lstrip()
+        if thoughts:
+            begun = begun.removeprefix(_CHANNELS.behind)
+        pair = opened or next((pair for pair in THINKING if begun.startswith(pair.opening)), None)
+        if pair is None:
+            break
+        thought, closing, rest = (rest if opened else begun.removeprefix(pair.opening)).partition(pair.closing)
+        thoughts.append(thought.strip("\n"))
+        opened = None
+        if not closing:
+            break
+    content = _HEADER.sub("", rest) if "<|" in rest else rest
+    return Answer("\n".join(thoughts), content.strip("\n") if thoughts else content.rstrip("\n"))

@@ -13,7 +13,7 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.option import check_all, described, option
-from tooldecoding.options.values import Count, CountOrNone, Share
+from tooldecoding.options.values import Count, CountOrNone, NotNegative, Positive, Share
 from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,
@@ -24,6 +24,9 @@ from voting import (
     VotedParameter,
     confidence,
 )
+
+AUTO: Final = "auto"
+"""The ``format`` of a chat model: the one in which its chat template writes calls."""
 
 TOOL_CHOICES: Final = ("auto", "required", "none")
 """The values of ``tool_choice`` that are not the name of a tool."""
@@ -54,7 +57,9 @@ class DecodeOptions:
     voting.confidence, voting.Calibration : ``min_confidence`` and ``calibration``.
     """
 
-    format: str = option("api-bank", "How calls are written.", choices=CALL_FORMATS)
+    format: str = option(
+        AUTO, "How calls are written; auto is the chat model's own, else api-bank.", choices=(AUTO, *CALL_FORMATS)
+    )
     order_limit: Count = option(
         DEFAULT_ORDER_LIMIT, "Most orders of the required keys (oc in the paper); 1 is without order consistency."
     )
@@ -72,9 +77,17 @@ class DecodeOptions:
     unknown_keys: UnknownKeys = option(
         "optional", "What a key counts as if the documentation does not say whether it is required."
     )
-    seed: int = option(0, "Seed of the shuffled orders.")
+    seed: int = option(0, "Seed of the shuffled orders, and of sampled text.")
     max_value_tokens: Count = option(128, "Tokens after which a free value is closed and reported.")
     max_text_tokens: Count = option(256, "Most tokens of free text (tool choice auto and none).")
+    max_thinking_tokens: CountOrNone = option(
+        2048, "Most tokens that a model thinks before it answers; 0 closes its thinking at once."
+    )
+    temperature: NotNegative = option(0.0, "Of free text; 0 takes the likeliest token. Calls are always greedy.")
+    top_p: Share = option(1.0, "Free text is sampled from the likeliest tokens with this probability together.")
+    top_k: CountOrNone = option(0, "Free text is sampled from so many of the likeliest tokens; 0 for all.")
+    repetition_penalty: Positive = option(1.0, "Divides the logits of tokens that free text repeats; 1 is none.")
+    stop: tuple[str, ...] = option((), "Text that ends free text.", metavar="TEXT")
     max_calls: Count = option(16, "Most parallel calls, in formats that allow several.")
     draft_tokens: CountOrNone = option(
         32, "Most draft tokens per forward pass; 0 for none. Changes the number of passes, not the calls."
@@ -99,8 +112,8 @@ class DecodeOptions:
 
     @property
     def call_format(self) -> CallFormat:
-        """The call format that ``format`` names."""
-        return CALL_FORMATS[self.format]
+        """The call format that ``format`` names; API-Bank's for ``auto``, which chat replaces by the model's own."""
+        return CALL_FORMATS["api-bank" if self.format == AUTO else self.format]
 
     def confidence(self, parameter: VotedParameter) -> float:
         """Return the confidence of the vote on a parameter, calibrated if there is a calibration."""

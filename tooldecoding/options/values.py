@@ -11,6 +11,10 @@ Count = Annotated[int, Bounds(ge=1)]
 """1 or more."""
 CountOrNone = Annotated[int, Bounds(ge=0)]
 """0 or more."""
+Positive = Annotated[float, Bounds(gt=0, allow_inf_nan=False)]
+"""Above 0."""
+NotNegative = Annotated[float, Bounds(ge=0, allow_inf_nan=False)]
+"""0 or more."""
 Share = Annotated[float, Bounds(ge=0, le=1)]
 """0 to 1."""
 

@@ -22,6 +22,9 @@ from tooldecoding.tokens.trie import Trie, TrieNode
 Draft = Callable[[], str]
 """Returns the text that is expected behind the pending text; empty if there is no guess."""
 
+Choose = Callable[[NextTokenLogits, Sequence[int]], int]
+"""Chooses the next token behind the tokens of the branch that follow the prompt."""
+
 Label = Literal["forced", "constrained", "free"]
 WORTH_A_PASS = 32
 """Saving this many token positions is worth one more forward pass."""
@@ -181,11 +184,18 @@ class Branch:
                 self._decide("constrained")
             self._settle(token)
 
-    def free_token(self) -> Steps[Pick]:
-        """Return the likeliest token without any constraint; a special token has an empty piece."""
+    def free_token(self, choose: Choose | None = None) -> Steps[Pick]:
+        """Return the next token without any constraint; a special token without a character has an empty piece.
+
+        Parameters
+        ----------
+        choose : Choose, optional
+            By default the likeliest token is taken.
+        """
         self.settle()
         logits = yield from self.fed.compute(self._expected(()) if self.fed.logits is None else ())
-        return Pick(logits.best, self.table.texts[logits.best] or b"", logits)
+        token = choose(logits, self.ids) if choose else logits.best
+        return Pick(token, self.table.texts[token] or b"", logits)
 
     def choose(self, trie: Trie) -> Steps[tuple[int, list[float]]]:
         """Let the model choose one of the texts of a trie, and write it.

@@ -36,6 +36,12 @@ class SpecialTexts:
     texts: Mapping[int, str]
     characters: Mapping[str, str]
 
+    def bound(self, text: str) -> str:
+        """Return a text with the marks that are tokens replaced by their characters."""
+        for mark, character in self.characters.items():
+            text = text.replace(mark, character)
+        return text
+
     def shown(self, text: str) -> str:
         """Return a text with the special tokens as the vocabulary calls them, and without ends of turns."""
         contents = {character: mark for mark, character in self.characters.items()} | {END: ""}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from tooldecoding.calls.free_text import TextMode
+from tooldecoding.calls.free_text import TextMode, TextRules
 from tooldecoding.decoder import Request, ToolDecoder, callable_tools
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.steps import Steps, drive, gather
@@ -142,8 +142,8 @@ class _Writer:
         """
         opener, stop = self._format.opener.rstrip(), self._request.stop
         limit = self._decoder.text_limit(self._request, self._branch)
-        mode = TextMode(self._branch, opener if machine else None, stop)
-        result = yield from mode.write(limit)
+        mode = TextMode(self._branch, TextRules(opener if machine else "", line_end=stop))
+        result = yield from mode.write(lambda: limit)
         return machine.advance(machine.start, opener.encode()) if machine and result.branch else None
 
     def _is_full(self) -> bool:

@@ -1,0 +1,198 @@
+"""The call format is found in what the chat template writes, whatever its family; else one clear error."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import pytest
+from own_templates import CALLS, UNKNOWN, template
+from transformers import PreTrainedTokenizerFast
+
+from data import DATA
+from tiny_models import byte_level_tokenizer
+from tooldecoding.errors import ModelError
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
+from tooldecoding.prompts.detect_format import detect_format, detected, written_format
+from tooldecoding.prompts.probe_call import NAME, Written
+
+TEMPLATES = DATA.parent / "templates"
+JUDGES = DATA.parent / "judges"
+
+ORIGINALS = {
+    "deepseekv3": "deepseek-v3",
+    "glm4moe": "glm-4.5",
+    "gptoss": "harmony",
+    "lfm2_2_5": "lfm2.5",
+    "llama3_1": "llama3-json",
+    "llama3_2": "llama3-json",
+    "mistral_v11": "mistral-args",
+    "mistral_v13": "mistral-args",
+    "mistral_v3": "mistral-list",
+    "mistral_v3_spm": "mistral-list",
+    "mistral_v7": "mistral-list",
+    "qwen2_5": "hermes",
+    "qwen3": "hermes",
+    "qwen3_5_nothink": "qwen-xml",
+    "qwen3_5_think": "qwen-xml",
+}
+WITHOUT_CALLS = ("cohere2", "gemma3", "lfm2", "phi3_5")
+
+
+@lru_cache
+def tokenizer(chat_template: str) -> PreTrainedTokenizerFast:
+    made = byte_level_tokenizer()
+    made.chat_template = chat_template
+    return made
+
+
+def original(name: str) -> PreTrainedTokenizerFast:
+    path = TEMPLATES / f"{name}.jinja"
+    if not path.is_file():
+        pytest.skip(f"the template is not at {path}")
+    return tokenizer(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("name", "expected"), ORIGINALS.items())
+def test_original_templates(name: str, expected: str) -> None:
+    assert detect_format(original(name)).name == expected
+
+
+@pytest.mark.parametrize("name", WITHOUT_CALLS)
+def test_original_templates_that_write_no_calls(name: str) -> None:
+    with pytest.raises(ModelError, match=r"does not write calls of earlier turns.*--format.*hermes"):
+        detect_format(original(name))
+
+
+@pytest.mark.parametrize("spelling", CALLS)
+def test_own_templates_and_their_spellings(spelling: str) -> None:
+    assert detect_format(tokenizer(template(CALLS[spelling]))).name == spelling.partition(",")[0]
+
+
+def test_every_native_format_has_a_template() -> None:
+    assert {spelling.partition(",")[0] for spelling in CALLS} == {f.name for f in NATIVE_FORMATS}
+
+
+class Renderer:
+    """A tokenizer whose chat template writes calls as a format renders them."""
+
+    def __init__(self, call_format: CallFormat, header: str, end: str) -> None:
+        self.chat_template = f"{call_format.name}{header}{end}"
+        self.call_format, self.header, self.end = call_format, header, end
+
+    def apply_chat_template(
+        self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Any] | None, tokenize: bool
+    ) -> str:
+        return json.dumps(tools) * bool(tools) + "".join(
+            f"{self.header.format(**m)}{self._content(m)}{self.end}" for m in messages
+        )
+
+    def _content(self, message: Mapping[str, Any]) -> str:
+        functions = [call["function"] for call in message.get("tool_calls", ())]
+        calls = [Call(f["name"], f["arguments"]) for f in functions]
+        return self.call_format.render(calls) if calls else str(message["content"])
+
+
+@pytest.mark.parametrize("call_format", NATIVE_FORMATS, ids=lambda f: f.name)
+@pytest.mark.parametrize(
+    ("header", "end"),
+    [("<|im_start|>{role}\n", "<|im_end|>\n"), ("[{role}] ", "</s>"), ("<|{role}|>", ""), ("\n\n{role}:\n", "\n")],
+)
+def test_no_format_is_taken_for_another(call_format: CallFormat, header: str, end: str) -> None:
+    renderer: Any = Renderer(call_format, header, end)
+    assert detect_format(renderer) is call_format
+
+
+@pytest.mark.parametrize("way", UNKNOWN)
+def test_unknown_ways_are_no_format(way: str) -> None:
+    with pytest.raises(ModelError) as error:
+        detect_format(tokenizer(template(UNKNOWN[way])))
+    message = str(error.value)
+    assert "writes calls in no known format" in message
+    assert NAME in message, "shows what the template wrote"
+    assert all(name in message for name in CALL_FORMATS)
+    assert "--format" in message
+    assert message.isprintable()
+    assert len(message) < 1000
+
+
+@pytest.mark.parametrize(
+    ("guard", "message"),
+    [
+        ("{% if messages[0].role != 'system' %}{{ raise_exception('system') }}{% endif %}", None),
+        ("{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}", None),
+        ("{% if messages[-1].role != 'tool' %}{{ raise_exception('a result') }}{% endif %}", None),
+        ("{% if tools %}{{ raise_exception('no tools') }}{% endif %}", None),
+        ("{% if messages[1].content is string %}{{ raise_exception('content') }}{% endif %}", None),
+        (
+            "{{ raise_exception('nothing\nat all') }}",
+            r"refuses a dialogue with a call: .TemplateError: nothing\\nat all",
+        ),
+        ("{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}", "RecursionError"),
+        ("{{ 1 / 0 }}", "ZeroDivisionError"),
+        ("{{ 1 + 'a' }}", "TypeError"),
+        ("{{ range(10 ** 9) }}", "OverflowError"),
+        ("{{ messages[7].role.x }}", "UndefinedError"),
+        ("{{ ''.__class__.__mro__ }}", "SecurityError"),
+        ("{% if %}", "TemplateSyntaxError"),
+    ],
+)
+def test_templates_that_raise(guard: str, message: str | None) -> None:
+    raising = tokenizer(guard + template(CALLS["hermes"]))
+    if message is None:
+        assert detect_format(raising).name == "hermes"
+        return
+    with pytest.raises(ModelError, match=message) as error:
+        detect_format(raising)
+    assert "\n" not in str(error.value)
+
+
+def test_the_instruction_for_tools_is_enough_if_one_format_fits() -> None:
+    said = '{% if tools %}Write <tool_call>\n{"name": <name>, "arguments": <arguments>}\n</tool_call>{% endif %}'
+    silent = template("{{ message.content }}")
+    found = detected(tokenizer(said + silent))
+    assert found.call_format.name == "hermes"
+    assert "instruction" in found.reason
+    two = said + "{% if tools %}or <function_calls>\nf()\n</function_calls>{% endif %}"
+    with pytest.raises(ModelError, match="does not write calls"):
+        detect_format(tokenizer(two + silent))
+
+
+def test_no_chat_template() -> None:
+    with pytest.raises(ModelError, match=r"no chat template; .*--format"):
+        detect_format(byte_level_tokenizer())
+
+
+def test_a_changed_template_is_read_again() -> None:
+    own = byte_level_tokenizer()
+    own.chat_template = template(CALLS["hermes"])
+    assert detect_format(own).name == "hermes"
+    own.chat_template = template(CALLS["olmo3"])
+    assert detect_format(own).name == "olmo3"
+
+
+def single_calls() -> list[tuple[str, str, str, Mapping[str, Any]]]:
+    """Format, template, text and arguments of the calls of one text each that original templates wrote."""
+    found = []
+    for path in sorted(JUDGES.glob("rendered*.jsonl")):
+        for row in map(json.loads, path.read_text(encoding="utf-8").rstrip("\n").split("\n")):
+            escaped = "&#34;" in row["assistant_text"]  # by templates that want arguments as texts
+            if len(row["calls"]) == 1 and not escaped:
+                ((name, arguments),) = row["calls"]
+                if arguments and all(isinstance(v, str) and v.isalnum() for v in arguments.values()):
+                    found.append((row["format"], row["template"], row["assistant_text"].replace(name, NAME), arguments))
+    return found
+
+
+def test_what_original_templates_wrote() -> None:
+    rows = single_calls()
+    if not rows:
+        pytest.skip(f"the rendered calls are not in {JUDGES}")
+    for call_format, name, text, arguments in rows:
+        bare = not CALL_FORMATS[call_format].marks
+        before, behind = ("<|user|>x<|assistant|>", text[text.rindex("}") + 1 :].lstrip("]")) if bare else ("", "")
+        written = Written("<|user|>x<|assistant|>" + text, arguments, before, behind)
+        found = written_format(written)
+        assert found is not None, (name, text)
+        assert found.call_format.name == call_format, name

@@ -1,0 +1,143 @@
+"""Decodes one prompt: the model's thinking and free text where it may write them, then its calls."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tooldecoding.calls.call_decoder import CallDecoder
+from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
+from tooldecoding.calls.phase_clock import PhaseClock
+from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.sampling import Sampler
+from tooldecoding.engines.steps import Steps
+from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.token_table import TokenTable
+
+_TAIL = 64
+"""Tokens of the prompt's end in which an open thinking is looked for."""
+
+
+class DecodedPrompt(NamedTuple):
+    """What was written behind a prompt; special tokens are characters (``tooldecoding.tokens.special_texts``).
+
+    Attributes
+    ----------
+    text : str
+        Free text, then the calls.
+    calls : list of DecodedCall
+    answer : Answer
+        The free text without marks.
+    cut : bool
+        Whether the free text ended at its limit.
+    """
+
+    text: str
+    calls: list[DecodedCall]
+    answer: Answer
+    cut: bool
+
+
+class PromptDecoder:
+    """Decodes one prompt on a branch.
+
+    Parameters
+    ----------
+    prompt_ids : sequence of int
+    prompt : str
+        Text in which values are likely to stand.
+    line_end : str, optional
+        Ends free text once there is more than white space before it.
+    context : int or None
+        Positions of the model.
+    show : callable, optional
+        Called with the answer so far while free text is written.
+    """
+
+    def __init__(
+        self,
+        tools: PreparedTools,
+        options: DecodeOptions,
+        table: TokenTable,
+        prompt_ids: Sequence[int],
+        prompt: str,
+        line_end: str | None,
+        context: int | None,
+        clock: PhaseClock,
+        show: Callable[[Answer], None] | None = None,
+    ) -> None:
+        self._tools = tools
+        self._format = tools.call_format
+        self._options = options
+        self._table = table
+        self._prompt_ids = prompt_ids
+        self._prompt = prompt
+        self._line_end = line_end
+        self._context = context
+        self._clock = clock
+        self._show = show
+        tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
+        self._opened_thinking = is_open(tail)
+
+    def decode(self, branch: Branch) -> Steps[DecodedPrompt]:
+        """Decode the prompt."""
+        branch.draft_tokens = self._options.draft_tokens
+        with self._clock.phase("text"):
+            written = yield from self._free_text(branch)
+        answer = self._answer(written.text)
+        if written.branch is None:
+            branch.release()
+            return DecodedPrompt(written.text, [], answer, written.cut)
+        only = None if self._options.tool_choice in TOOL_CHOICES else self._options.tool_choice
+        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._context, self._clock)
+        calls, text = yield from decoder.decode(written.branch, self._tools.called(written.opened))
+        return DecodedPrompt(written.text + text, calls, answer, cut=False)
+
+    def _free_text(self, branch: Branch) -> Steps[FreeText]:
+        """Let the model write what it may before its calls; the branch of the result ends with the opener."""
+        call_format, opener = self._format, self._format.start(0)
+        mode = self._text_mode(branch)
+        if self._options.tool_choice not in ("auto", "none"):
+            thinking = yield from mode.think_first(opener, lambda: self._thinking_limit(branch))
+            text = thinking or call_format.lead
+            branch.write(opener if thinking else text + opener)
+            return FreeText(text, branch)
+        written = yield from mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
+        if written.branch is not None and not written.opened:
+            written.branch.write(opener.removeprefix(call_format.trigger))
+        return written
+
+    def _text_mode(self, branch: Branch) -> TextMode:
+        """Return the text mode; an opener that is text must go on to a documented name."""
+        call_format, options, bind = self._format, self._options, self._table.special.bound
+        rules = TextRules(
+            line_end=self._line_end,
+            stops=[stop for stop in options.stop if stop],
+            thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
+            opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
+        )
+        if options.tool_choice != "none":
+            rules = replace(rules, opener=call_format.trigger)
+            if call_format.trigger == call_format.start(0):
+                rules = replace(rules, names=self._tools.names(0), attempt=attempt_pattern(call_format))
+        sampler = Sampler(options, self._prompt_ids)
+        return TextMode(branch, rules, sampler.token, self._show and self._show_answer)
+
+    def _show_answer(self, text: str) -> None:
+        if self._show is not None:
+            self._show(self._answer(text))
+
+    def _answer(self, text: str) -> Answer:
+        return split_thinking(self._table.special.shown(text), self._opened_thinking)
+
+    def _text_limit(self, branch: Branch) -> int:
+        """Return the limit of free text that leaves room for a call behind it."""
+        return self._tools.fitting(self._options.max_text_tokens, self._options.tool_choice, self._room(branch))
+
+    def _thinking_limit(self, branch: Branch) -> int:
+        return self._tools.fitting(self._options.max_thinking_tokens, self._options.tool_choice, self._room(branch))
+
+    def _room(self, branch: Branch) -> int | None:
+        return None if self._context is None else self._context - branch.length

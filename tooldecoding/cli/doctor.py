@@ -1,0 +1,112 @@
+"""``tooldecoding doctor``."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import typer
+from rich.text import Text
+
+from tooldecoding.cli.command import Command
+from tooldecoding.cli.console import output_console, shown, table
+from tooldecoding.files.json_lines import json_line
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options.decode_options import Strategy
+from tooldecoding.options.given import Given
+from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP, Dtype
+from tooldecoding.options.option import option, options_of
+
+if TYPE_CHECKING:
+    from tooldecoding.doctor.findings import Findings, Token
+
+# torch and transformers take seconds to import: the functions that need them import them
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorCommand:
+    """Everything that ``tooldecoding doctor`` can be told."""
+
+    model: str = option("reference", MODEL_HELP)
+    format: str = option(
+        "auto", "The call format to check; auto finds it in the chat template.", choices=("auto", *CALL_FORMATS)
+    )
+    as_json: bool = option(False, "Print JSON instead of tables.", flag="--json")
+    strategy: Strategy = option("auto", "How orders share a forward pass; auto finds out what the model supports.")
+    device: str | None = option(None, DEVICE_HELP, default_text="a GPU if there is one")
+    dtype: Dtype | None = option(
+        None, "Type of the weights.", default_text="fp32 on the CPU, else the checkpoint's own"
+    )
+    trust_remote_code: bool = option(False, TRUST_HELP)
+
+
+def doctor(given: Given) -> None:
+    """Show what is found about a model before the first decode, and check it.
+
+    Exit code 1 if something needs your attention: each problem is one line that says what to do.
+    """
+    command = given.read(DoctorCommand)
+    from tooldecoding.doctor.findings import examine
+    from tooldecoding.models.loading import load_quietly
+
+    model, tokenizer = load_quietly(command.model, command.device, command.dtype, command.trust_remote_code)
+    findings = examine(command.model, model, tokenizer, command.strategy, command.format)
+    if command.as_json:
+        print(json_line(asdict(findings)))
+    else:
+        _show(findings)
+    if findings.problems:
+        raise typer.Exit(1)
+
+
+def _show(findings: "Findings") -> None:
+    console = output_console()
+    console.print(table(("", "found"), [*_rows(findings)]))
+    for problem in findings.problems:
+        console.print(Text(shown(f"problem: {problem}"), style="yellow"), soft_wrap=True)
+    if not findings.problems:
+        console.print("all is well")
+
+
+def _rows(found: "Findings") -> Iterator[tuple[str, str]]:
+    yield "model", found.model
+    yield "architecture", f"{found.architecture} ({found.model_type})"
+    yield "parameters", f"{found.parameters:,}"
+    yield "weights", f"{found.dtype} on {found.device}"
+    yield "engine", f"{found.engine}: {found.engine_reason}"
+    yield "context", "no limit in the configuration" if found.context is None else f"{found.context:,} tokens"
+    readable = "can be read" if not found.tokenizer_error else "cannot be read"
+    yield "tokenizer", f"{found.tokenizer}, {found.tokens:,} tokens for {found.vocabulary:,} logits; they {readable}"
+    yield "beginning", _token(found.bos)
+    yield "end", _token(found.eos)
+    yield "ends of turn", _tokens(found.turn_ends)
+    yield "chat template", _template(found)
+    yield "call format", "unknown" if found.format is None else f"{found.format}: {found.format_reason}"
+    yield "marks as tokens", _tokens([mark for mark in found.marks if mark.id is not None])
+    yield "marks as text", _tokens([mark for mark in found.marks if mark.id is None])
+    yield "self-check", _self_check(found)
+
+
+def _template(found: "Findings") -> str:
+    if not found.chat_template:
+        return "none"
+    return "prints tools" if found.prints_tools else "prints no tools"
+
+
+def _self_check(found: "Findings") -> str:
+    checked = found.self_check
+    if checked is None:
+        return "not run"
+    return f"{checked.exact} of {checked.tried} sample calls decoded exactly"
+
+
+def _tokens(tokens: "Sequence[Token]") -> str:
+    return ", ".join(map(_token, tokens)) or "none"
+
+
+def _token(token: "Token | None") -> str:
+    if token is None:
+        return "none"
+    return token.text if token.id is None else f"{token.text} ({token.id})"
+
+
+DOCTOR = Command("doctor", doctor, options_of(DoctorCommand))

@@ -1,0 +1,1 @@
+"""What ``tooldecoding doctor`` finds out about a model before the first decode."""

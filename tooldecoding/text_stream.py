@@ -1,0 +1,34 @@
+"""Free text while it is written: what is certain so far, in pieces."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from tooldecoding.formats.thinking import NO_ANSWER, Answer
+
+
+class TextPiece(NamedTuple):
+    """A piece of what the model writes; the pieces of a kind add up to ``DecodeResult.thinking`` and ``content``."""
+
+    kind: Literal["thinking", "content"]
+    text: str
+
+
+class TextStream:
+    """Turns an answer that grows into its new pieces."""
+
+    def __init__(self) -> None:
+        self._answer = self._given = NO_ANSWER
+
+    def show(self, answer: Answer) -> None:
+        """Note the answer so far."""
+        self._answer = answer
+
+    def take(self) -> Iterator[TextPiece]:
+        """Yield what is new."""
+        thinking, content = self._answer
+        if thinking.startswith(self._given.thinking) and thinking != self._given.thinking:
+            yield TextPiece("thinking", thinking[len(self._given.thinking) :])
+            self._given = self._given._replace(thinking=thinking)
+        if content.startswith(self._given.content) and content != self._given.content:
+            yield TextPiece("content", content[len(self._given.content) :])
+            self._given = self._given._replace(content=content)
