@@ -19,7 +19,8 @@ from tooldecoding.option_fields import ChatOptionFields
 from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.prompts.choose_format import chat_format, chat_misfits
 from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.result import DecodeResult, TextPiece
+from tooldecoding.result import DecodeResult
+from tooldecoding.text_stream import TextPiece
 
 StreamPiece = TextPiece | CallPiece | ChatMessage
 
@@ -65,16 +66,17 @@ def stream(
 ) -> Iterator[StreamPiece]:
     """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
     conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
-    decoder.prompt_ids(request)  # errors come here, not with the first piece
-    return _pieces(decoder, conversation, request)
+    return _pieces(decoder.stream_run(request), conversation, decoder.tokenizer)
 
 
-def _pieces(decoder: ToolDecoder, conversation: Conversation, request: Request) -> Iterator[StreamPiece]:
-    for piece in decoder.stream_run(request):
+def _pieces(
+    pieces: Iterator[TextPiece | DecodeResult], conversation: Conversation, tokenizer: PreTrainedTokenizerBase
+) -> Iterator[StreamPiece]:
+    for piece in pieces:
         if isinstance(piece, TextPiece):
             yield piece
         else:
-            reply = reply_to(conversation, piece, decoder.tokenizer)
+            reply = reply_to(conversation, piece, tokenizer)
             yield from reply.call_pieces
             yield reply
 

@@ -127,7 +127,9 @@ def _templates(
     from tooldecoding.prompts.choose_format import chosen_format
 
     templates = row_templates(rows, command, decoder.tokenizer)
-    bare = {row.id for row in rows if isinstance(row, Row) and not row.documentation and not isinstance(row.content, str)}
+    bare = {
+        row.id for row in rows if isinstance(row, Row) and not row.documentation and not isinstance(row.content, str)
+    }
     shown = {template for identifier, template in templates.items() if identifier not in bare}
     _warn_of_misfits(shown, command, decoder)
     if documentation is not None:

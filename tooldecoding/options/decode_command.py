@@ -8,7 +8,7 @@ from lookup.duplicates import OnDuplicate
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.config_file import read_config
-from tooldecoding.options.decode_options import PROMPT_CACHE_MB
+from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
 from tooldecoding.options.given import check_given
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
@@ -36,9 +36,9 @@ class DecodeCommand(ModelOptions):
     retry_failed: bool = option(False, "Decode failed rows of --out again.", only="command line")
     template: Template = option("auto", "How the prompt is made; auto shows the documentation to the model.")
     format: str = option(
-        "auto",
+        AUTO,
         "How calls are written.",
-        choices=("auto", *CALL_FORMATS),
+        choices=(AUTO, *CALL_FORMATS),
         default_text="that of the chat template; without one api-bank, or pythonic with the template bfcl",
     )
     tool_choice: str | None = option(  # type: ignore[assignment]  # None until it is known what the prompt is

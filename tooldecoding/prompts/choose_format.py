@@ -5,18 +5,16 @@
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tooldecoding.errors import ModelError
-from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_command import Template
+from tooldecoding.options.decode_options import AUTO, DecodeOptions
 from tooldecoding.prompts.detect_format import detect_format
 from tooldecoding.prompts.prompts import shows_tools
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
-
-AUTO: Final = "auto"
 
 
 def chosen_format(options: DecodeOptions, template: Template, tokenizer: "PreTrainedTokenizerBase") -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.options.decode_command import DecodeCommand, Template
-from tooldecoding.prompts.choose_format import AUTO, chat_misfits
+from tooldecoding.options.decode_options import AUTO
+from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.dialogue import Turn
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import shows_tools
