@@ -14,16 +14,21 @@ from tooldecoding.chat.messages import ToolCall
 class IdForm(Enum):
     """What a template takes as an id.
 
-    ``ANY`` text; ``NINE`` letters or digits, as Mistral's; ``NAMED``, as Kimi's, whose ids hold the tool's name and the
-    number of the call in the conversation.
+    ``ANY`` text; ``NINE`` letters or digits, as Mistral's; ``NAMED``, as Kimi's, with the tool's name and the number of
+    the call in the conversation; ``NUMBER``, as Cohere's, that number alone.
     """
 
     ANY = "any"
     NINE = "nine"
     NAMED = "named"
+    NUMBER = "number"
 
 
-_PATTERNS: Final = {IdForm.ANY: re.compile(".+", re.DOTALL), IdForm.NINE: re.compile(r"[a-zA-Z0-9]{9}")}
+_PATTERNS: Final = {
+    IdForm.ANY: re.compile(".+", re.DOTALL),
+    IdForm.NINE: re.compile(r"[a-zA-Z0-9]{9}"),
+    IdForm.NUMBER: re.compile(r"[0-9]{1,9}"),
+}
 
 
 def new_ids(form: IdForm, earlier: Sequence[ToolCall], names: Sequence[str]) -> list[str]:
@@ -60,6 +65,12 @@ def _free(form: IdForm, name: str, number: int, used: set[str]) -> str:
 
 
 def _spelled(form: IdForm, name: str, number: int) -> str:
-    if form is IdForm.NAMED:
-        return f"functions.{name}:{number}"
-    return f"call{number:05}" if form is IdForm.NINE else f"call_{number}"
+    match form:
+        case IdForm.NAMED:
+            return f"functions.{name}:{number}"
+        case IdForm.NINE:
+            return f"call{number:05}"
+        case IdForm.NUMBER:
+            return str(number)
+        case IdForm.ANY:
+            return f"call_{number}"

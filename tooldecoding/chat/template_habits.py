@@ -12,6 +12,8 @@ from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.errors import PromptError
+from tooldecoding.prompts.detect_format import written_format
+from tooldecoding.prompts.probe_call import NAME, PLAIN, Written
 from tooldecoding.prompts.prompts import chat_prompt
 
 if TYPE_CHECKING:
@@ -20,14 +22,17 @@ if TYPE_CHECKING:
 ThinkingKey = Literal["reasoning_content", "thinking"]
 ShownCalls = Literal["all", "first", "none"]
 
-_NAME: Final = "qzvx_probe"
-_KEY: Final = "qzvx_key"
-_OTHER_KEY: Final = "other_qzvx"
+_KEY, _OTHER_KEY = *PLAIN, "other_qzvx"
 _THOUGHT: Final = "qzvx thought"
-_NINE: Final = "qzvx00001"
-_OTHER_NINE: Final = "qzvx00002"
-_LONG: Final = "call_qzvx_000001"
 _THINKING_KEYS: Final[tuple[ThinkingKey, ...]] = ("reasoning_content", "thinking")
+
+_IDS: Final = {
+    IdForm.ANY: "call_qzvx_000001",
+    IdForm.NINE: "qzvx00001",
+    IdForm.NAMED: f"functions.{NAME}:0",
+    IdForm.NUMBER: "0",
+}
+"""An id of each form, in the sequence in which they are tried."""
 
 _NONSENSE: Final = ("&#34;", "&quot;", "&#39;", "&amp;", f"{{'{_KEY}'", f'\\"{_KEY}')
 """What shows that arguments were given in the wrong way."""
@@ -98,27 +103,26 @@ class _Probe:
         self.as_text = False
         self.no_content: str | None = ""
 
-    def text(self, changes: Mapping[str, Any] | None = None, call_id: str = _NINE, result: bool = True) -> str:
+    def text(self, changes: Mapping[str, Any] | None = None, call_id: str = _IDS[IdForm.NINE]) -> str:
         """Return the text of the dialogue with changes to the message; empty if the template refuses it."""
-        return self._text([self._call(call_id)], result, changes or {})
+        return self._text([self._call(call_id)], changes or {})
 
     def accepts(self, changes: Mapping[str, Any]) -> bool:
         """Return whether changes are taken, or at least not to blame."""
         return bool(self.text(changes)) or not self.text()
 
-    def _text(self, calls: Sequence[Mapping[str, Any]], result: bool, changes: Mapping[str, Any]) -> str:
+    def _text(self, calls: Sequence[Mapping[str, Any]], changes: Mapping[str, Any]) -> str:
         message = {"role": "assistant", "content": self.no_content, "tool_calls": calls, **changes}
-        messages = [{"role": "user", "content": "Qzvx?"}, message]
-        if result:
-            messages += [{"role": "tool", "tool_call_id": c["id"], "name": _NAME, "content": "Done."} for c in calls]
+        results = [{"role": "tool", "tool_call_id": c["id"], "name": NAME, "content": "Done."} for c in calls]
+        messages = [{"role": "user", "content": "Qzvx?"}, message, *results]
         try:
             return chat_prompt(self._tokenizer, messages, [])
         except PromptError:
             return ""
 
     def _call(self, call_id: str, key: str = _KEY) -> dict[str, Any]:
-        arguments = {key: "it's qzvx"}
-        function = {"name": _NAME, "arguments": json.dumps(arguments) if self.as_text else arguments}
+        arguments = {key: PLAIN[_KEY]}
+        function = {"name": NAME, "arguments": json.dumps(arguments) if self.as_text else arguments}
         return {"id": call_id, "type": "function", "function": function}
 
     def choose_arguments(self) -> None:
@@ -136,17 +140,18 @@ class _Probe:
         self.no_content = None if none and (not empty or len(none) < len(empty)) else ""
 
     def ids(self) -> IdForm:
-        """Return the form of ids: that which the template takes, and with the name if it is written nowhere else."""
-        call = self.text(call_id=_LONG, result=False)
-        if _LONG in call and _NAME not in call:
-            return IdForm.NAMED
-        return IdForm.ANY if self.text(call_id=_LONG) or not self.text() else IdForm.NINE
+        """Return the first form of ids with which the template writes a call that its format's reader takes."""
+        texts = {form: self.text(call_id=call_id) for form, call_id in _IDS.items()}
+        for form, text in texts.items():
+            if text and written_format(Written(text, PLAIN, "", "")) is not None:
+                return form
+        return next((form for form, text in texts.items() if text), IdForm.ANY)
 
     def shown_calls(self) -> ShownCalls:
         """Return which calls of a message are written."""
         if _KEY not in self.text():
             return "none" if self.text() else "all"
-        two = self._text([self._call(_NINE), self._call(_OTHER_NINE, _OTHER_KEY)], True, {})
+        two = self._text([self._call("qzvx00001"), self._call("qzvx00002", _OTHER_KEY)], {})
         return "first" if two and _OTHER_KEY not in two else "all"
 
 

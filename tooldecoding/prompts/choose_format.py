@@ -55,6 +55,6 @@ def chat_misfits(name: str, tokenizer: "PreTrainedTokenizerBase") -> Iterator[st
         )
     if not shows_tools(tokenizer):
         yield (
-            "the model's chat template prints no tools, so that the model does not see the documentation; "
-            "--template api-bank or bfcl shows it"
+            "the model's chat template prints no tools, so that the model does not see the documentation; write it "
+            "into a message, or show it with --template api-bank or bfcl"
         )
