@@ -68,7 +68,8 @@ def test_the_wheel_holds_every_module_and_every_file_of_settings(wheel: Path) ->
     held = set(ZipFile(wheel).namelist())
     assert {str(file.relative_to(ROOT)) for file in FILES} <= held
     assert {f"tooldecoding/configs/{path.name}" for path in (ROOT / "configs").glob("*.yaml")} <= held
-    assert {f"tooldecoding/reference_model/{name}" for name in ("config.json", "model.safetensors")} <= held
+    model = ("config.json", "model.safetensors", "chat_template.jinja")
+    assert {f"tooldecoding/reference_model/{name}" for name in model} <= held
 
 
 LOOKUPS = [line for line in command_lines("docs/documentation.md", "tooldecoding lookup") if "/demo/" in line]

@@ -1,34 +1,53 @@
 """A training example, and its text in the prompt templates that ``eval`` and ``decode`` use."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Utterance, dialogue_lines
-from tooldecoding.prompts.prompts import API_BANK_ENDING, BFCL_ENDING, api_bank_prompt, bfcl_prompt
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What the model should write: calls, or ``refusal`` if no tool fits."""
-
-    calls: tuple[Call, ...] = ()
-    refusal: str = ""
-
+from tooldecoding.prompts.prompts import API_BANK_ENDING, BFCL_ENDING, BFCL_LABELS, api_bank_prompt, bfcl_prompt
+from training.answer import Answer, Piece, line_pieces
+from training.chat import HERMES
 
 ExampleTurn = Utterance | ToolRequest | ToolResponse | Answer
 
 
+class PromptTemplate(Protocol):
+    """How examples are written as text."""
+
+    @property
+    def name(self) -> str:
+        """Its key in ``TEMPLATES``."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether an answer may have several calls."""
+
+    @property
+    def typed(self) -> bool:
+        """Whether values have types; otherwise all are texts."""
+
+    def turns(self, turns: Sequence[ExampleTurn]) -> Iterable[ExampleTurn]:
+        """Return the turns with an ``Answer`` for all that the model writes."""
+
+    def context(self, tools: Sequence[Mapping[str, Any]] | None, turns: Sequence[ExampleTurn]) -> str:
+        """Return the text between two answers; ``tools`` are given before the first one."""
+
+    def pieces(self, answer: Answer) -> Iterable[Piece]:
+        """Return the text of an answer, with its end, in pieces."""
+
+
 @dataclass(frozen=True)
-class PromptTemplate:
-    """A prompt template with its call format.
+class LineTemplate:
+    """A template whose turns are lines.
 
     Attributes
     ----------
+    name : str
     call_format : CallFormat
     labels : LineLabels
         How the lines of the dialogue begin.
@@ -38,10 +57,35 @@ class PromptTemplate:
         Documented tools and lines of the dialogue -> the prompt.
     """
 
+    name: str
     call_format: CallFormat
     labels: LineLabels
     ending: str
     prompt: Callable[[Sequence[Mapping[str, Any]], Sequence[str]], str]
+
+    @property
+    def parallel(self) -> bool:
+        """Whether an answer may have several calls."""
+        return self.call_format.parallel
+
+    @property
+    def typed(self) -> bool:
+        """Whether values have types."""
+        return self.call_format.notation != "quoted"
+
+    def turns(self, turns: Sequence[ExampleTurn]) -> Sequence[ExampleTurn]:
+        """Return the turns as they are: the model completes its line with nothing but calls and refusals."""
+        return turns
+
+    def context(self, tools: Sequence[Mapping[str, Any]] | None, turns: Sequence[ExampleTurn]) -> str:
+        """Return the text between two answers; ``tools`` are given before the first one."""
+        said = [turn for turn in turns if not isinstance(turn, Answer)]
+        lines = dialogue_lines(said, self.call_format, self.labels)
+        return "".join(line + "\n" for line in lines) + self.ending if tools is None else self.prompt(tools, lines)
+
+    def pieces(self, answer: Answer) -> Iterator[Piece]:
+        """Yield the text of an answer, with its newline."""
+        return line_pieces(answer, self.call_format)
 
 
 def _api_bank(tools: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> str:
@@ -53,10 +97,9 @@ def _bfcl(tools: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> str:
 
 
 TEMPLATES: Mapping[str, PromptTemplate] = {
-    "api-bank": PromptTemplate(CALL_FORMATS["api-bank"], LineLabels(), API_BANK_ENDING, _api_bank),
-    "bfcl": PromptTemplate(
-        CALL_FORMATS["pythonic"], LineLabels(request="Calls", response="Results"), BFCL_ENDING, _bfcl
-    ),
+    "api-bank": LineTemplate("api-bank", CALL_FORMATS["api-bank"], LineLabels(), API_BANK_ENDING, _api_bank),
+    "bfcl": LineTemplate("bfcl", CALL_FORMATS["pythonic"], BFCL_LABELS, BFCL_ENDING, _bfcl),
+    "hermes": HERMES,
 }
 
 
@@ -83,10 +126,20 @@ class Example:
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of the training text; if ``answer`` is set, the model writes it, with the newline at its end."""
+    """A stretch of the training text; if ``answer`` is set, the model writes it, with what ends its turn.
+
+    ``pieces`` are an answer's text with the kinds of its tokens.
+    """
 
     text: str
     answer: Answer | None = None
+    pieces: Sequence[Piece] = ()
+
+
+def answer_segment(answer: Answer, template: PromptTemplate) -> Segment:
+    """Return the segment of an answer."""
+    pieces = tuple(template.pieces(answer))
+    return Segment("".join(text for text, _ in pieces), answer, pieces)
 
 
 def ordered(call: Call, required: Sequence[str], rng: Random, shuffled_share: float) -> Call:
@@ -105,19 +158,17 @@ def ordered(call: Call, required: Sequence[str], rng: Random, shuffled_share: fl
 def segments(example: Example, rng: Random, shuffled_share: float = 0.5) -> list[Segment]:
     """Split the training text, up to its last answer, into answers and the text between them.
 
-    Joined, the segments are the prompt of the last answer, that answer and a newline.
+    Joined, the segments are the prompt of the last answer, that answer and what ends it.
     """
     template = example.template
     out: list[Segment] = []
-    lines: list[str] = []
-    for turn in example.turns:
+    waiting: list[ExampleTurn] = []
+    for turn in template.turns(example.turns):
         if not isinstance(turn, Answer):
-            lines += dialogue_lines([turn], template.call_format, template.labels)
+            waiting.append(turn)
             continue
-        following = "".join(line + "\n" for line in lines) + template.ending
-        out.append(Segment(following if out else template.prompt(example.tools, lines)))
+        out.append(Segment(template.context(None if out else example.tools, waiting)))
         calls = tuple(ordered(c, example.required[c.name], rng, shuffled_share) for c in turn.calls)
-        written = template.call_format.render(calls) if calls else turn.refusal
-        out.append(Segment(written + "\n", Answer(calls, turn.refusal)))
-        lines = []
+        out.append(answer_segment(replace(turn, calls=calls), template))
+        waiting = []
     return out

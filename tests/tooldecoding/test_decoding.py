@@ -262,7 +262,7 @@ def test_wrong_input() -> None:
         DECODER.decode("x", tools=lookup())
     with pytest.raises(ConfigError, match="order_limit: expected a whole number of 1 or more, got 0"):
         DECODER.decode("x", tools=lookup(FOUR), order_limit=0)
-    with pytest.raises(ConfigError, match="format: expected 'auto', 'api-bank', 'pythonic', .* got 'json'"):
+    with pytest.raises(ConfigError, match=r"format: expected 'auto', 'api-bank', 'pythonic', .* got 'json'"):
         DECODER.decode("x", tools=lookup(FOUR), format="json")
     with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\)\('"):
         decode(lookup(tool("f"), tool("f(x)")), script("f", {}))

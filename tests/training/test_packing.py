@@ -11,10 +11,11 @@ from tiny_run import SGD, sgd_train, tiny_settings, tiny_tokenizer
 
 from data import needs_data
 from tooldecoding.prompts.documentation import Documentation
-from training.encoding.encode import CONTEXT, KEY, NAME, SYNTAX, VALUE, Encoded, encode, encode_together
-from training.encoding.packing import CONTEXT_WEIGHT, DECISION_WEIGHT, KEY_WEIGHT, Batch, collate, fill_row
+from training.answer import CONTEXT, KEY, NAME, SYNTAX, TEXT, VALUE, Answer
+from training.encoding.encode import Encoded, encode, encode_together
+from training.encoding.packing import CONTEXT_WEIGHT, DECISION_WEIGHT, KEY_WEIGHT, TEXT_WEIGHT, Batch, collate, fill_row
 from training.evaluation.examples import encode_held_out, held_out_examples
-from training.example import Answer, segments
+from training.example import LineTemplate, segments
 from training.run.material import Material
 from training.run.prefetch import batches_from
 from training.synthetic.lexicon import Draw
@@ -54,11 +55,12 @@ def test_answers_are_learnt_first() -> None:
 
 
 def test_weights_of_answers() -> None:
-    kinds = [CONTEXT, NAME, NAME, SYNTAX, KEY, KEY, VALUE, VALUE, SYNTAX, SYNTAX]
-    batch = collate([[Encoded(list(range(100, 110)), kinds)]], 0.9, Draw("x"))
+    kinds = [CONTEXT, NAME, NAME, SYNTAX, KEY, KEY, VALUE, VALUE, SYNTAX, SYNTAX, CONTEXT, TEXT, TEXT, SYNTAX]
+    batch = collate([[Encoded(list(range(100, 114)), kinds)]], 13 / 14, Draw("x"))
     weights = dict(zip(batch.targets.tolist(), batch.weight.tolist(), strict=True))
     expected = [DECISION_WEIGHT, 1, 1, KEY_WEIGHT, KEY_WEIGHT, DECISION_WEIGHT, 1, 1, 1]
-    assert [weights[place] for place in range(1, 10)] == pytest.approx(expected)
+    expected += [CONTEXT_WEIGHT, 1, TEXT_WEIGHT, 1]
+    assert [weights[place] for place in range(1, 14)] == pytest.approx(expected)
 
 
 def test_too_many_and_too_few_tokens_to_learn() -> None:
@@ -101,12 +103,12 @@ def test_worker_processes_make_the_same_batches(material: Material) -> None:
 def test_encoding_ends_behind_the_last_answer_that_fits(material: Material) -> None:
     for example in held_out_examples(None, 5)["synthetic api-bank"]:
         parts = segments(example, Draw("x"), 0.0)
-        whole = encode(parts, example.template.call_format, material.tokenizer, 10_000)
+        whole = encode(parts, material.tokenizer, 10_000)
         assert whole is not None
         assert material.tokenizer.decode(whole.ids) == "".join(part.text for part in parts)
-        cut = encode(parts, example.template.call_format, material.tokenizer, len(whole.ids) - 1)
+        cut = encode(parts, material.tokenizer, len(whole.ids) - 1)
         assert cut is None or (cut.kinds[-1] != CONTEXT and whole.ids[: len(cut.ids)] == cut.ids)
-        assert encode(parts, example.template.call_format, material.tokenizer, 10) is None
+        assert encode(parts, material.tokenizer, 10) is None
 
 
 @needs_data
@@ -115,19 +117,18 @@ def test_dialogues_about_the_same_tools_share_their_documentation(material: Mate
     for _ in range(10):
         examples = dialogues.draw(d, "api-bank", count=4, whole=False)
         parts = [segments(example, d) for example in examples]
-        call_format = examples[0].template.call_format
-        packed = encode_together(parts, call_format, tokenizer, 100_000)
+        packed = encode_together(parts, tokenizer, 100_000)
         assert packed is not None and max(packed.continuations) == len(parts) > 1
         pairs = list(zip(packed.ids, packed.continuations, strict=True))
         for number, part in enumerate(parts, 1):
-            alone = encode(part, call_format, tokenizer, 100_000)
+            alone = encode(part, tokenizer, 100_000)
             assert alone is not None and [i for i, m in pairs if m in (0, number)] == alone.ids
         batch = collate([[packed]], 1.0, d)
         starts = [n for n in range(1, len(pairs)) if pairs[n][1] > max(1, pairs[n - 1][1])]
         assert len(starts) == len(parts) - 1
         assert not set(starts) & set(batch.targets.tolist())
         for most in (len(packed.ids) - 1, len(packed.ids) // 2):
-            cut = encode_together(parts, call_format, tokenizer, most)
+            cut = encode_together(parts, tokenizer, most)
             assert cut is None or (len(cut.ids) <= most and cut.kinds[-1] != CONTEXT)
 
 
@@ -142,6 +143,7 @@ def test_sgd_is_printed_as_the_evaluation_prints_it() -> None:
         for part in segments(plain, d):
             if part.answer is not None:
                 answers += 1
+                assert isinstance(plain.template, LineTemplate)
                 calls = plain.template.call_format.parse(part.text.rstrip("\n"), lookup)
                 assert calls == list(part.answer.calls)
         for spec in lookup.tools:
@@ -175,7 +177,7 @@ def test_names_of_sgd_change_from_one_example_to_the_next() -> None:
 @needs_data
 def test_held_out_sets(material: Material) -> None:
     sets = held_out_examples(SGD, 4)
-    assert list(sets) == ["synthetic api-bank", "synthetic bfcl", "sgd unseen", "sgd seen"]
+    assert list(sets) == ["synthetic api-bank", "synthetic bfcl", "synthetic hermes", "sgd unseen", "sgd seen"]
     trained = {tool["description"] for tool in sgd_train().variants[0]}
     for name, known in (("sgd seen", True), ("sgd unseen", False)):
         shown = {tool["description"] for example in sets[name] for tool in example.tools}

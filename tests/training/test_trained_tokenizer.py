@@ -7,8 +7,11 @@ from tiny_run import tiny_tokenizer
 from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.formats.call_format import Call
-from training.encoding.encode import KEY, NAME, VALUE, encode_answer
-from training.example import TEMPLATES, Answer
+from tooldecoding.prompts.dialogue import Utterance
+from training.answer import KEY, NAME, VALUE, Answer
+from training.encoding.encode import encode_answer
+from training.encoding.tokenizer import RESERVED
+from training.example import TEMPLATES, PromptTemplate, answer_segment
 from training.network.embedding import TokenEmbedding, traits
 
 
@@ -45,25 +48,36 @@ def test_words_swallow_the_space_before_them(tokenizer: PreTrainedTokenizerFast)
     assert "Ġthe" in tokenizer.tokenize("What is the name")
 
 
-def test_prompt_and_call_tokenise_apart(tokenizer: PreTrainedTokenizerFast) -> None:
-    for template in TEMPLATES.values():
-        prompt, call = f"User: hi\n{template.ending}", "[F(a='x')]\n"
-        assert tokenizer.encode(prompt) + tokenizer.encode(call) == tokenizer.encode(prompt + call)
+@pytest.mark.parametrize("template", TEMPLATES.values(), ids=TEMPLATES)
+def test_prompt_and_call_tokenise_apart(tokenizer: PreTrainedTokenizerFast, template: PromptTemplate) -> None:
+    prompt = template.context(None, [Utterance("user", "hi")])
+    call = answer_segment(Answer((Call("F", {"a": "x"}),)), template).text
+    assert tokenizer.encode(prompt) + tokenizer.encode(call) == tokenizer.encode(prompt + call)
 
 
-def test_kinds_of_an_answers_tokens(tokenizer: PreTrainedTokenizerFast) -> None:
+def test_marks_of_chats_are_tokens(tokenizer: PreTrainedTokenizerFast) -> None:
+    assert tokenizer.convert_ids_to_tokens(list(range(len(RESERVED)))) == list(RESERVED)
+    for mark in RESERVED:
+        assert tokenizer.tokenize(f"a{mark}b") == ["a", mark, "b"]
+    assert not any(mark in token for token in tokenizer.get_vocab() for mark in RESERVED if token != mark)
+    shown = tokenizer.decode(tokenizer.encode("".join(RESERVED)), skip_special_tokens=True)
+    assert shown == "<tool_call></tool_call><tool_response></tool_response>"
+    assert tokenizer.eos_token == "<|im_end|>"
+
+
+@pytest.mark.parametrize("name", ["bfcl", "hermes"])
+def test_kinds_of_an_answers_tokens(tokenizer: PreTrainedTokenizerFast, name: str) -> None:
     answer = Answer((Call("Find", {"city": "New York", "n": 12}), Call("Go", {})))
-    call_format = TEMPLATES["bfcl"].call_format
-    text = call_format.render(answer.calls) + "\n"
-    encoded = encode_answer(text, answer, call_format, tokenizer)
-    assert encoded.ids == tokenizer.encode(text)
+    part = answer_segment(answer, TEMPLATES[name])
+    encoded = encode_answer(part, tokenizer)
+    assert encoded.ids == tokenizer.encode(part.text)
 
     def of(kind: int) -> str:
         return "".join(tokenizer.decode(i) for i, k in zip(encoded.ids, encoded.kinds, strict=True) if k == kind)
 
-    assert of(NAME).split() == ["Find", "Go"]
-    assert of(VALUE).startswith("New York'") and "12" in of(VALUE)
-    assert "city" in of(KEY) and "n=" in of(KEY)
+    assert of(NAME).replace(" ", "") == "FindGo"
+    assert of(VALUE).startswith("New York" + {"bfcl": "'", "hermes": '"'}[name]) and "12" in of(VALUE)
+    assert "city" in of(KEY) and {"bfcl": "n=", "hermes": '"n":'}[name] in of(KEY)
 
 
 @pytest.mark.parametrize(

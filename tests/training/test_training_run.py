@@ -23,6 +23,7 @@ from training.run.training_run import TrainingRun
 from training.train import CONFIG, run_training
 
 CPU = torch.device("cpu")
+SYNTHETIC = {"synthetic api-bank", "synthetic bfcl", "synthetic hermes"}
 
 
 def quiet() -> Console:
@@ -96,7 +97,7 @@ def test_files_of_a_run(finished: TrainingSettings, capsys: pytest.CaptureFixtur
     evaluate(run / "model", None, examples=2)
     scores = json.loads(capsys.readouterr().out)
     last = json.loads((run / "log.jsonl").read_text().splitlines()[-1])["held_out"]
-    assert set(scores) == set(last) == {"synthetic api-bank", "synthetic bfcl"}
+    assert set(scores) == set(last) == SYNTHETIC
     assert all(0 <= score["exact"] <= score["all_values"] <= 1 for score in scores.values())
 
 
@@ -210,4 +211,4 @@ def test_settings_of_the_repository(name: str) -> None:
 def test_learns_from_sgd_too(tmp_path: Path) -> None:
     settings = read_settings(write_settings(tmp_path, sgd=str(SGD), budget="1024"))
     training = run_training(settings, quiet(), CPU)
-    assert set(training.held_out) == {"synthetic api-bank", "synthetic bfcl", "sgd unseen", "sgd seen"}
+    assert set(training.held_out) == SYNTHETIC | {"sgd unseen", "sgd seen"}

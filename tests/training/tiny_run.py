@@ -27,8 +27,8 @@ batch_tokens: 256
 compiled: false
 held_out: 2
 stages:
-  - {start: 0.0, lengths: {128: 1.0}, tools: 1, parameters: 2, calls: 2, drills: 1.0, sgd: 0.0, bfcl: 0.5}
-  - {start: 0.5, lengths: {256: 1.0}, tools: 2, parameters: 3, calls: 3, drills: 0.1, sgd: 0.3, bfcl: 0.5}
+  - {start: 0.0, lengths: {128: 1.0}, tools: 1, parameters: 2, calls: 2, drills: 1.0, sgd: 0.0, hermes: 0.4, bfcl: 0.5}
+  - {start: 0.5, lengths: {256: 1.0}, tools: 2, parameters: 3, calls: 3, drills: 0.1, sgd: 0.3, hermes: 0.4, bfcl: 0.5}
 """
 
 

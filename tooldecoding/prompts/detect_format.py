@@ -16,6 +16,7 @@ from lookup.values.notations import RawText
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
+from tooldecoding.formats.pythonic import PYTHONIC
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
 from tooldecoding.prompts.probe_call import NAME, Probe, Written, leaves
 
@@ -28,6 +29,7 @@ _BEFORE, _BEHIND = 300, 150
 _SHOWN: Final = 240
 """Characters of a foreign text in a message."""
 
+_CANDIDATES: Final = (PYTHONIC, *NATIVE_FORMATS)
 _BEGINNINGS: Final = "<[{ "
 _ENDS: Final = ">]})"
 
@@ -94,11 +96,16 @@ def written_format(written: Written) -> Detected | None:
     begin, end = _place(written)
     around = _name_first(written.text[begin:end])
     text = written.text[:begin] + around + written.text[end:]
-    found = [(f, part) for f in NATIVE_FORMATS for part in _parts(f, around, replace(written, text=text))]
+    found = [(f, part) for f in _CANDIDATES for part in _parts(f, around, replace(written, text=text))]
     if not found:
         return None
-    call_format, part = max(found, key=lambda row: len(row[1]))
+    call_format, part = max(found, key=lambda row: (len(row[1]), _ends_turn(row[0], written)))
     return Detected(call_format, f"the chat template writes a call as {_shown(part)}")
+
+
+def _ends_turn(call_format: CallFormat, written: Written) -> bool:
+    """Whether an end of turn of the format stands in the text: it tells formats with the same calls apart."""
+    return any(end in written.text for end in call_format.turn_ends)
 
 
 def _parts(call_format: CallFormat, text: str, written: Written) -> Iterator[str]:
@@ -136,7 +143,8 @@ def _spellings(value: Any) -> tuple[str, str]:
 def _alone(part: str, written: Written) -> bool:
     """Whether a call without marks is all that the assistant says; else it stands in marks that no format has."""
     before, found, behind = written.text.partition(part)
-    return bool(found) and before.rstrip() == written.before.rstrip() and behind.lstrip() == written.behind.lstrip()
+    fronts = written.before.rstrip(), written.prompt.rstrip()
+    return bool(found) and before.rstrip() in fronts and behind.lstrip() == written.behind.lstrip()
 
 
 def _place(written: Written) -> tuple[int, int]:

@@ -63,12 +63,15 @@ class Written:
         Those of the call.
     before, behind : str
         What the template writes around a plain answer in the call's place; both empty if it refuses one.
+    prompt : str
+        The dialogue before the call, as the model gets it to go on.
     """
 
     text: str
     arguments: Mapping[str, Any]
     before: str
     behind: str
+    prompt: str
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class Probe:
                     before, _, behind = self._render(setting, {"role": "assistant", "content": _ANSWER}).partition(
                         _ANSWER
                     )
-                    yield Written(text, arguments, before, behind)
+                    yield Written(text, arguments, before, behind, self._prompt(setting))
                     break  # the plain arguments tell no more
 
     def instruction(self) -> str:
@@ -137,16 +140,24 @@ class Probe:
         return {"role": "assistant", "content": setting.content, "tool_calls": [call]}
 
     def _render(self, setting: _Setting, said: Mapping[str, Any]) -> str:
-        messages = [*[_SYSTEM] * setting.system, _USER, said]
+        messages = [*self._asked(setting), said]
         if setting.result and "tool_calls" in said:
             call_id = said["tool_calls"][0]["id"]
             messages.append({"role": "tool", "name": NAME, "tool_call_id": call_id, "content": "Done."})
         return self._apply(messages, setting.tools)
 
-    def _apply(self, messages: Sequence[Mapping[str, Any]], tools: bool) -> str:
+    def _prompt(self, setting: _Setting) -> str:
+        return self._apply(self._asked(setting), setting.tools, ending=True)
+
+    def _asked(self, setting: _Setting) -> list[Mapping[str, Any]]:
+        return [*[_SYSTEM] * setting.system, _USER]
+
+    def _apply(self, messages: Sequence[Mapping[str, Any]], tools: bool, ending: bool = False) -> str:
         documentation = [dict(TOOL)] if tools else None
         try:
-            text = self._tokenizer.apply_chat_template([*map(dict, messages)], tools=documentation, tokenize=False)
+            text = self._tokenizer.apply_chat_template(
+                [*map(dict, messages)], tools=documentation, tokenize=False, add_generation_prompt=ending
+            )
         except REFUSALS as error:
             self._refusals.append(f"{type(error).__name__}: {error}")
             return ""

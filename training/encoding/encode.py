@@ -1,20 +1,12 @@
-"""Examples as token ids, each token with its kind: context, call syntax, key, name or value."""
+"""Examples as token ids, each token with its kind (``training.answer``)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from transformers import PreTrainedTokenizerFast
 
-from lookup.values.literal_values import render_value
-from tooldecoding.formats.call_format import CallFormat
-from training.example import Answer, Segment
-
-CONTEXT, SYNTAX, KEY, NAME, VALUE = range(5)
-"""Kinds of tokens.
-
-``SYNTAX`` is everything in an answer around names, keys and values, and refusals. The closing quote of a text belongs
-to the value, the opening quote does not.
-"""
+from training.answer import CONTEXT
+from training.example import Segment
 
 
 @dataclass(frozen=True)
@@ -30,39 +22,14 @@ class Encoded:
     continuations: Sequence[int] = ()
 
 
-def pieces(answer: Answer, call_format: CallFormat) -> Iterator[tuple[str, int]]:
-    """Yield the text of an answer in pieces, each with the kind of its tokens."""
-    if not answer.calls:
-        yield answer.refusal, SYNTAX
-        return
-    for number, call in enumerate(answer.calls):
-        yield call_format.start(number), SYNTAX
-        yield call.name, NAME
-        yield call_format.bracket_of(number), SYNTAX
-        for index, (key, value) in enumerate(call.arguments.items()):
-            if index:
-                yield call_format.separator, SYNTAX
-            yield call_format.key(key), KEY
-            literal = render_value(value, call_format.notation)
-            if literal[0] in "'\"":
-                yield literal[0], SYNTAX
-                literal = literal[1:]
-            yield literal, VALUE
-        yield call_format.end_of(not call.arguments), SYNTAX
-    yield call_format.closer, SYNTAX
-
-
-def encode_answer(text: str, answer: Answer, call_format: CallFormat, tokenizer: PreTrainedTokenizerFast) -> Encoded:
-    """Encode an answer's text, newline included; a token of several kinds counts as the last kind of the list."""
-    kind_of = [kind for piece, kind in pieces(answer, call_format) for _ in piece]  # one for each character
-    kind_of += [SYNTAX] * (len(text) - len(kind_of))
-    encoding = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False)
+def encode_answer(part: Segment, tokenizer: PreTrainedTokenizerFast) -> Encoded:
+    """Encode an answer; a token of several kinds counts as the last kind of the list."""
+    kind_of = [kind for piece, kind in part.pieces for _ in piece]  # one for each character
+    encoding = tokenizer.backend_tokenizer.encode(part.text, add_special_tokens=False)
     return Encoded(encoding.ids, [max(kind_of[a : max(b, a + 1)]) for a, b in encoding.offsets])
 
 
-def encode(
-    parts: Sequence[Segment], call_format: CallFormat, tokenizer: PreTrainedTokenizerFast, max_tokens: int
-) -> Encoded | None:
+def encode(parts: Sequence[Segment], tokenizer: PreTrainedTokenizerFast, max_tokens: int) -> Encoded | None:
     """Encode segments up to the last answer that fits into ``max_tokens``; return ``None`` if no answer fits."""
     ids: list[int] = []
     kinds: list[int] = []
@@ -72,7 +39,7 @@ def encode(
             new = tokenizer.backend_tokenizer.encode(part.text, add_special_tokens=False).ids
             encoded = Encoded(new, [CONTEXT] * len(new))
         else:
-            encoded = encode_answer(part.text, part.answer, call_format, tokenizer)
+            encoded = encode_answer(part, tokenizer)
         ids += encoded.ids
         kinds += encoded.kinds
         if len(ids) > max_tokens:
@@ -83,10 +50,10 @@ def encode(
 
 
 def encode_together(
-    dialogues: Sequence[Sequence[Segment]], call_format: CallFormat, tokenizer: PreTrainedTokenizerFast, max_tokens: int
+    dialogues: Sequence[Sequence[Segment]], tokenizer: PreTrainedTokenizerFast, max_tokens: int
 ) -> Encoded | None:
     """Encode dialogues that share their documentation, which is written once; drop or cut those that do not fit."""
-    encoded = [encode(parts, call_format, tokenizer, max_tokens) for parts in dialogues]
+    encoded = [encode(parts, tokenizer, max_tokens) for parts in dialogues]
     fitting = [(parts, e) for parts, e in zip(dialogues, encoded, strict=True) if e is not None]
     if len(fitting) < 2:
         return fitting[0][1] if fitting else None
@@ -94,7 +61,7 @@ def encode_together(
     shared = min(_common_context(ids, kinds, other.ids) for _, other in fitting[1:])
     continuations = [0] * shared + [1] * (len(ids) - shared)
     for parts, _ in fitting[1:]:
-        other = encode(parts, call_format, tokenizer, max_tokens - len(ids) + shared)
+        other = encode(parts, tokenizer, max_tokens - len(ids) + shared)
         if other is not None and len(other.ids) > shared:
             ids, kinds = ids + other.ids[shared:], kinds + other.kinds[shared:]
             continuations += [continuations[-1] + 1] * (len(ids) - len(continuations))

@@ -7,12 +7,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from training.encoding.encode import CONTEXT, KEY, NAME, VALUE, Encoded
+from training.answer import CONTEXT, KEY, NAME, TEXT, VALUE
+from training.encoding.encode import Encoded
 
 CONTEXT_WEIGHT = 0.1
 """Loss weight of a token outside answers. Tokens of answers weigh 1, except as follows."""
 KEY_WEIGHT = 0.4
 """Loss weight of a key's tokens: where keys are shuffled, nobody can know the next one."""
+TEXT_WEIGHT = 0.2
+"""Loss weight of prose: nobody can know its words. Its first token, which decides against a call, weighs 1."""
 DECISION_WEIGHT = 2.0
 """Loss weight of the first token of a name or value, which decides the rest."""
 IDS_PER_SEQUENCE = 64
@@ -124,4 +127,6 @@ def _predictable(sequences: Sequence[Encoded]) -> tuple[dict[int, float], list[i
 def _weight(kind: int, before: int) -> float:
     if kind == KEY:
         return KEY_WEIGHT
+    if kind == TEXT and before == TEXT:
+        return TEXT_WEIGHT
     return DECISION_WEIGHT if kind in (NAME, VALUE) and before != kind else 1.0

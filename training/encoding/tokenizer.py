@@ -4,10 +4,11 @@ A word has the same pieces wherever it stands. Merges within words come first; o
 piece of a word. ``New York`` is `` New`` + `` York`` in a sentence and ``New`` + `` York`` after ``='``, and the
 embeddings of a piece with and without the space share parameters (``training.network.embedding``). Every digit is a
 token. Other characters break before ``[``, so that the end of a line and the opener of a call are never one token.
-CamelCase splits into words.
+CamelCase splits into words. The marks of chats are tokens of their own.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
@@ -15,9 +16,13 @@ from itertools import pairwise
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
+from training.chat import CHAT_TEMPLATE, END, START, TAGS
+
 WORD = r"\p{Lu}?\p{Ll}+|\p{Lu}+(?!\p{Ll})|\p{L}|\p{N}"
 OTHER = r"\[?[^\p{L}\p{N}\[]+?(?= ?[\p{L}\p{N}]|\[|$)|\["
-SPECIAL = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
+SPECIAL = {"bos_token": "<s>", "eos_token": END, "pad_token": "<pad>"}
+RESERVED = (*SPECIAL.values(), START, *TAGS)
+"""The first tokens of the vocabulary, which stand for themselves; those of ``TAGS`` are not special."""
 SPACE = "Ġ"
 """How byte-level BPE writes a space."""
 SPACED_SHARE = 0.4
@@ -43,14 +48,15 @@ def _words_with_space() -> pre_tokenizers.PreTokenizer:
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
     """Train on texts; all 256 bytes are in the vocabulary, so every text round-trips."""
-    kept = list(texts)
+    split = re.compile("|".join(map(re.escape, RESERVED))).split
+    kept = [part for text in texts for part in split(text)]
     spaced = int(vocabulary * SPACED_SHARE)
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = _words_alone()
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary - spaced,
-        special_tokens=list(SPECIAL.values()),
+        special_tokens=list(RESERVED),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
@@ -60,6 +66,8 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenize
         model_max_length=8192,
         clean_up_tokenization_spaces=False,
         **SPECIAL,
+        additional_special_tokens=[START],
+        chat_template=CHAT_TEMPLATE.read_text(encoding="utf-8"),
     )
 
 
@@ -73,6 +81,8 @@ def _with_spaced_pieces(tokenizer: Tokenizer, texts: list[str], count: int) -> T
         tokens = encoding.tokens
         seen.update(after for token, after in pairwise(tokens) if token == SPACE)
     data = json.loads(tokenizer.to_str())
+    for added in data["added_tokens"]:
+        added["special"] = added["content"] not in TAGS
     vocabulary, merges = data["model"]["vocab"], data["model"]["merges"]
     pieces = [piece for piece, _ in seen.most_common() if SPACE + piece not in vocabulary and _is_word(piece)]
     for piece in pieces[:count]:

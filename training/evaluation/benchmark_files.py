@@ -9,7 +9,8 @@ from typing import Any
 
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import ToolResponse, Utterance
-from training.example import Answer, Example
+from training.answer import Answer
+from training.example import Example
 from training.synthetic.dialogues import make_dialogue
 from training.synthetic.documentation import bfcl
 from training.synthetic.lexicon import Draw

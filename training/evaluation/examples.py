@@ -9,6 +9,7 @@ from transformers import PreTrainedTokenizerFast
 from training.encoding.encode import Encoded, encode
 from training.example import TEMPLATES, Example, segments
 from training.sgd.dialogues import SgdDialogues
+from training.synthetic.chats import make_chat
 from training.synthetic.dialogues import make_dialogue
 from training.synthetic.lexicon import Draw
 from training.synthetic.questions import Size, make_questions
@@ -25,7 +26,7 @@ def held_out_examples(sgd_folder: Path | None, count: int) -> dict[str, list[Exa
     out: dict[str, list[Example]] = {}
     for template in TEMPLATES:
         d = Draw(f"held-out/{SEED}/{template}", held_out=True)
-        make = make_dialogue if template == "api-bank" else make_questions
+        make = {"api-bank": make_dialogue, "bfcl": make_questions, "hermes": make_chat}[template]
         out[f"synthetic {template}"] = [make(d, Size(), template) for _ in range(count)]
     if sgd_folder is not None:
         seen, dev = (_services(sgd_folder / f"{split}_tools.json") for split in ("train", "dev"))
@@ -43,8 +44,5 @@ def _services(path: Path) -> frozenset[str]:
 def encode_held_out(examples: Sequence[Example], tokenizer: PreTrainedTokenizerFast, most_tokens: int) -> list[Encoded]:
     """Encode the examples with keys in documentation order; leave out those whose first answer does not fit."""
     d = Draw("held-out")
-    encoded = (
-        encode(segments(example, d, shuffled_share=0.0), example.template.call_format, tokenizer, most_tokens)
-        for example in examples
-    )
+    encoded = (encode(segments(example, d, shuffled_share=0.0), tokenizer, most_tokens) for example in examples)
     return [sequence for sequence in encoded if sequence is not None]

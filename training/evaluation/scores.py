@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from training.encoding.encode import CONTEXT, NAME, VALUE, Encoded
+from training.answer import CONTEXT, NAME, TEXT, VALUE
+from training.encoding.encode import Encoded
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def spans(kinds: Sequence[int], inside: Callable[[int], bool]) -> Iterator[slice
 
 
 def score_answers(sequences: Sequence[Encoded], correct: Sequence[Tensor]) -> Score:
-    """Score the answers of some sequences.
+    """Score the answers of some sequences; what the assistant says in a chat is not scored.
 
     Parameters
     ----------
@@ -66,7 +67,10 @@ def score_answers(sequences: Sequence[Encoded], correct: Sequence[Tensor]) -> Sc
     for sequence, predicted in zip(sequences, correct, strict=True):
         good = [False, *predicted.tolist()]
         for span in spans(sequence.kinds, lambda kind: kind != CONTEXT):
-            kinds, hits = sequence.kinds[span], good[span]
+            scored = [(kind, hit) for kind, hit in zip(sequence.kinds[span], good[span], strict=True) if kind != TEXT]
+            kinds, hits = [kind for kind, _ in scored], [hit for _, hit in scored]
+            if TEXT in sequence.kinds[span] and NAME not in kinds:
+                continue
             each = [all(hits[value]) for value in spans(kinds, lambda kind: kind == VALUE)]
             tokens += hits
             values += each

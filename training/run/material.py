@@ -6,10 +6,11 @@ from transformers import PreTrainedTokenizerFast
 
 from training.encoding.encode import Encoded, encode, encode_together
 from training.encoding.packing import IDS_PER_SEQUENCE, Batch, collate, fill_row
-from training.encoding.tokenizer import SPECIAL
-from training.example import TEMPLATES, Example, segments
+from training.encoding.tokenizer import RESERVED
+from training.example import Example, segments
 from training.run.settings import Stage, TrainingSettings
 from training.sgd.dialogues import SgdDialogues
+from training.synthetic.chats import make_chat
 from training.synthetic.dialogues import make_dialogue, make_search
 from training.synthetic.drills import recall, repeated_ids
 from training.synthetic.lexicon import Draw
@@ -25,11 +26,19 @@ DIALOGUES = 4
 
 def draw_synthetic(d: Draw, size: Size, template: str) -> Example:
     """Draw one synthetic example: mostly a dialogue in API-Bank's template, mostly single requests in BFCL's."""
+    if template == "hermes":
+        return make_chat(d, size)
     if template == "api-bank" and d.chance(0.1):
         return make_search(d, size)
     if d.chance(0.7 if template == "api-bank" else 0.15):
         return make_dialogue(d, size, template)
     return make_questions(d, size, template)
+
+
+def _draw_template(d: Draw, stage: Stage, bfcl_factor: float = 1) -> str:
+    if d.chance(stage.hermes):
+        return "hermes"
+    return "bfcl" if d.chance(stage.bfcl * bfcl_factor) else "api-bank"
 
 
 def draw_examples(d: Draw, stage: Stage, length: int, sgd: SgdDialogues | None) -> list[Example]:
@@ -38,7 +47,7 @@ def draw_examples(d: Draw, stage: Stage, length: int, sgd: SgdDialogues | None) 
     Without SGD all are synthetic.
     """
     of_sgd = sgd is not None and d.chance(stage.sgd)
-    template = "bfcl" if d.chance(stage.bfcl * (SGD_BFCL if of_sgd else 1)) else "api-bank"
+    template = _draw_template(d, stage, SGD_BFCL if of_sgd else 1)
     long = max(1, length // SHORT_ROW)
     if sgd is not None and of_sgd:
         whole = d.chance({1: 0.0, 2: 0.4}.get(long, 0.75))
@@ -85,14 +94,13 @@ class Material:
         if d.chance(stage.drills):
             if d.chance(0.5):
                 return self._fill(d, most_tokens)
-            template = "bfcl" if d.chance(stage.bfcl) else "api-bank"
-            return encode(recall(d, template), TEMPLATES[template].call_format, self.tokenizer, most_tokens)
+            return encode(recall(d, _draw_template(d, stage)), self.tokenizer, most_tokens)
         examples = draw_examples(d, stage, length, self.sgd)
         dialogues = [segments(example, d) for example in examples]
-        return encode_together(dialogues, examples[0].template.call_format, self.tokenizer, most_tokens)
+        return encode_together(dialogues, self.tokenizer, most_tokens)
 
     def _fill(self, d: Draw, most_tokens: int) -> Encoded:
-        return repeated_ids(d, len(SPECIAL), len(self.tokenizer), most_tokens)
+        return repeated_ids(d, len(RESERVED), len(self.tokenizer), most_tokens)
 
 
 def sample_texts(settings: TrainingSettings, sgd: SgdDialogues | None, count: int) -> list[str]:

@@ -27,8 +27,10 @@ class Stage(BaseModel):
         How large a synthetic example may be in rows of up to 512 tokens; longer rows hold more.
     drills, sgd : float
         Shares of copying drills, and of SGD among the other sequences; the rest is synthetic.
+    hermes : float
+        Share of chats in the shape of hermes; the others are prompts.
     bfcl : float
-        Share of BFCL's prompt template; the others use API-Bank's.
+        Share of BFCL's template among the prompts; the others use API-Bank's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,6 +42,7 @@ class Stage(BaseModel):
     calls: PositiveInt
     drills: Share
     sgd: Share
+    hermes: Share
     bfcl: Share
 
 

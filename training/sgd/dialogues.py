@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tooldecoding.prompts.dialogue import Speaker, ToolResponse, Utterance
-from training.example import TEMPLATES, Answer, Example, ExampleTurn
+from training.answer import Answer
+from training.example import TEMPLATES, Example, ExampleTurn
 from training.sgd.other_values import with_other_values
 from training.sgd.tools import SgdTool
 from training.synthetic.lexicon import Draw
@@ -111,11 +112,13 @@ class SgdDialogues:
                 index = self.index[call["service"], call["name"]]
                 if index not in tools:
                     break
-                turns.append(Answer((tools[index].call(call["arguments"], template == "bfcl"),)))
+                turns.append(Answer((tools[index].call(call["arguments"], TEMPLATES[template].typed),)))
                 if turn is not None:
                     result = turn["result"] if whole else thinned(d, turn["result"], later)
                     turns.append(ToolResponse(tools[index].name, result))
-            elif turn is not None and turn["role"] != "API":
+            elif turn is None or turn["role"] == "API":  # a call beyond the last one
+                break
+            else:
                 speaker: Speaker = "user" if turn["role"] == "User" else "assistant"
                 turns.append(Utterance(speaker, " ".join(turn["text"].split())))
         return turns

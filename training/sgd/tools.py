@@ -75,6 +75,9 @@ class SgdTool:
             }
             return {"name": self.name, "description": self.description, "input_parameters": rows}
         schema = {"type": "object", "properties": self.properties, "required": self.required}
+        if template == "hermes":
+            function = {"name": self.name, "description": self.description, "parameters": schema}
+            return {"type": "function", "function": function}
         parameters = retyped(schema, BFCL_TYPES if d.chance(0.6) else {})
         return {"name": self.name, "description": self.description, "parameters": parameters}
 

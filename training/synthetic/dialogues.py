@@ -6,7 +6,8 @@ from typing import Any
 
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Utterance
-from training.example import TEMPLATES, Answer, Example, ExampleTurn
+from training.answer import Answer
+from training.example import TEMPLATES, Example, ExampleTurn
 from training.synthetic.concepts import GROUPS
 from training.synthetic.documentation import api_bank, print_tools
 from training.synthetic.lexicon import Draw
@@ -133,7 +134,7 @@ class DialogueWriter:
 
 def make_dialogue(d: Draw, size: Size, template: str) -> Example:
     """Draw tools and a dialogue with one to ``size.calls`` calls."""
-    tools = make_tools(d, d.randint(1, size.tools), size.parameters, size.nested and template == "bfcl")
+    tools = make_tools(d, d.randint(1, size.tools), size.parameters, size.nested and TEMPLATES[template].typed)
     returned = ""
     if len(tools) > 1 and d.chance(0.4):
         tools, returned = chained(d, tools)

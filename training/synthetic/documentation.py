@@ -107,6 +107,7 @@ def openai(d: Draw, tool: Tool) -> dict[str, Any]:
 PRINTERS: Mapping[str, Sequence[tuple[Printer, float]]] = {
     "api-bank": ((api_bank, 0.6), (reduced, 0.4)),
     "bfcl": ((bfcl, 0.7), (json_schema, 0.2), (openai, 0.1)),
+    "hermes": ((openai, 1.0),),
 }
 """Template -> the forms in its prompts, with their shares."""
 

@@ -5,8 +5,10 @@ tokens. There are two kinds: repeated random token ids, and statements to be rep
 """
 
 from tooldecoding.formats.call_format import Call
-from training.encoding.encode import CONTEXT, VALUE, Encoded
-from training.example import TEMPLATES, Answer, Segment
+from tooldecoding.prompts.dialogue import Utterance
+from training.answer import CONTEXT, VALUE, Answer
+from training.encoding.encode import Encoded
+from training.example import TEMPLATES, Segment, answer_segment
 from training.synthetic.concepts import CONCEPTS
 from training.synthetic.lexicon import Draw
 from training.synthetic.parameters import spoken
@@ -34,10 +36,9 @@ def _key(d: Draw) -> str:
 
 
 def recall(d: Draw, template: str) -> list[Segment]:
-    """Draw lines ``User: name, key value, …``, each followed by calls with the same keys and values in other orders."""
+    """Draw requests ``name, key value, …``, each followed by calls with the same keys and values in other orders."""
     prompt = TEMPLATES[template]
     out: list[Segment] = []
-    before = ""
     for _ in range(d.randint(1, 4)):
         told = {}
         for _ in range(d.randint(1, 4)):
@@ -48,10 +49,8 @@ def recall(d: Draw, template: str) -> list[Segment]:
         for repetition in range(d.choice([1, 1, 2])):
             keys = list(told)
             d.shuffle(keys)
-            if repetition == 0:
-                before += f"User: {name}, {text}\n"
+            request = [] if repetition else [Utterance("user", f"{name}, {text}")]
             answer = Answer((Call(name, {key: told[key][1] for key in keys}),))
-            written = prompt.call_format.render(answer.calls) + "\n"
-            out += [Segment(before + prompt.ending), Segment(written, answer)]
-            before = ""
+            before = prompt.context(None, request)
+            out += [Segment(before if out else before.lstrip("\n")), answer_segment(answer, prompt)]
     return out

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import Utterance
-from training.example import TEMPLATES, Answer, Example, ExampleTurn
+from training.answer import Answer
+from training.example import TEMPLATES, Example, ExampleTurn
 from training.synthetic.documentation import print_tools
 from training.synthetic.lexicon import Draw
 from training.synthetic.parameters import Parameter, Said
@@ -137,9 +138,9 @@ def make_questions(d: Draw, size: Size, template: str) -> Example:
         if shape < 0.07:
             turns += [Utterance("user", ask_in_vain(d, tools)), Answer(refusal=d.choice(REFUSALS))]
             continue
-        if prompt.call_format.parallel and shape < 0.22:
+        if prompt.parallel and shape < 0.22:
             text, calls = ask_again(d, d.choice(tools))
-        elif prompt.call_format.parallel and shape < 0.32 and len(tools) > 1:
+        elif prompt.parallel and shape < 0.32 and len(tools) > 1:
             text, calls = ask_several(d, d.sample(tools, d.randint(2, min(3, len(tools)))))
         else:
             text, calls = ask_once(d, d.choice(tools))
