@@ -29,7 +29,9 @@ class TestDecode:
         ran = decode("--tools", TOOLS, "--dialogue", DIALOGUE, "--tool-choice", "BookTable", "--json")
         assert ran.code == 0, ran.err
         result = json.loads(ran.out)
-        assert list(result) == ["id", "text", "calls", "valid", "errors", "candidates", "counters"]
+        assert list(result) == [
+            "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "candidates", "counters",
+        ]  # fmt: skip
         assert result["id"] == "dialogue"
         (call,) = result["calls"]
         assert call["name"] == "BookTable"
@@ -105,8 +107,8 @@ class TestUncarriedNames:
         docs.write_text(json.dumps(self.DOCS))
         ran = decode("--tools", docs, "--prompt", "x", "--format", "pythonic", "--json")
         assert ran.code == 0 and ran.err.count("\n") == 1
-        assert ran.err.startswith("warning: the format pythonic cannot carry the tool name 'get-weather' (no format")
-        assert "the key 'from' of get-weather (api-bank can carry it)" in ran.err
+        assert ran.err.startswith("warning: the format pythonic cannot carry the tool name 'get-weather' (hermes, ")
+        assert "the key 'from' of get-weather (api-bank, hermes, " in ran.err
 
     def test_are_found_in_a_prompt_as_well(self, decode: Cli) -> None:
         ran = decode("--prompt", f"{json.dumps(self.DOCS)}\nUser: x", "--format", "api-bank", "--json")
@@ -124,14 +126,14 @@ class TestBadDecode:
 
     def test_settings(self, bad: Callable[..., None]) -> None:
         some = ["--dialogue", DIALOGUE]
-        bad([*some, "--format", "xml"], "--format: expected 'api-bank' or 'pythonic', got 'xml'")
+        bad([*some, "--format", "xml"], "--format: expected 'auto', 'api-bank', 'pythonic', 'hermes'", "got 'xml'")
         bad([*some, "--order-limit", "0"], "--order-limit", "1 or more, got 0")
         bad([*some, "--order-limit", "-4"], "1 or more, got -4")
         bad([*some, "--orders", "up"], "--orders", "'shuffled-once' or 'aggregated', got 'up'")
         bad([*some, "--template", "x"], "--template", "got 'x'")
         bad([*some, "--batch-size", "0"], "--batch-size", "got 0")
         bad([*some, "--out", "x"], "--out takes the results of a --batch")
-        bad([], "exactly one of --prompt, --dialogue and --batch, got none")
+        bad([], "exactly one of --prompt, --messages, --dialogue and --batch, got none")
         bad([*some, "--prompt", "x"], "got --prompt and --dialogue")
 
     def test_model_device_and_dtype(self, bad: Callable[..., None], tmp_path: Path) -> None:

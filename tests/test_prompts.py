@@ -37,7 +37,9 @@ SCHEMA_TOOL = {
 TURNS: tuple[Turn, ...] = (Utterance("user", "Grüße, paint it."),)
 CHAT_TEMPLATE = (
     "{% for t in tools %}<tool>{{ t | tojson }}</tool>{% endfor %}"
-    "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% for c in m.tool_calls or [] %}"
+    '<tool_call>\n{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}\n</tool_call>'
+    "{% endfor %}{% endfor %}"
     "{% if messages[0].content == 'refuse' %}{{ raise_exception('no') }}{% endif %}"
     "{% if add_generation_prompt %}<assistant>{% endif %}"
 )

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -19,7 +19,7 @@ from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.formats.thinking import Answer
 from tooldecoding.models.loading import load_model
-from tooldecoding.option_fields import DecodeOptionFields
+from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.request_run import RequestRun
@@ -27,6 +27,10 @@ from tooldecoding.result import DecodeResult
 from tooldecoding.text_stream import TextPiece, TextStream
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
+
+if TYPE_CHECKING:
+    from tooldecoding.chat.chat import StreamPiece
+    from tooldecoding.chat.reply import ChatMessage
 
 Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
 
@@ -197,6 +201,58 @@ class ToolDecoder:
             requests.append(Request(content, found, options, special_tokens))
         results = self.run(requests)
         return results[0] if single else results
+
+    def chat(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Tools | None = None,
+        tool_choice: str | Mapping[str, Any] = "auto",
+        **fields: Unpack[ChatOptionFields],
+    ) -> "ChatMessage":
+        """Answer a conversation with text, calls, or both, in the format of the model's chat template.
+
+        Parameters
+        ----------
+        messages : sequence of mappings
+            In OpenAI's shape, see ``tooldecoding.chat.messages``.
+        tools : optional
+            What ``decode`` takes, or tools in OpenAI's or MCP's shape. Without tools the answer is text.
+        tool_choice : str or mapping
+            ``auto``, ``required``, ``none``, a tool's name, or OpenAI's object with the name of a function.
+        **fields
+            Fields of ``DecodeOptions`` that differ from the decoder's.
+
+        Raises
+        ------
+        ToolDecodingError
+            If messages, tools or options are wrong, the chat template refuses the messages, or it writes calls in no
+            known format and ``format`` names none.
+        """
+        from tooldecoding.chat.chat import chat  # it needs this module
+
+        return chat(self, messages, tools, tool_choice, fields)
+
+    def stream(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Tools | None = None,
+        tool_choice: str | Mapping[str, Any] = "auto",
+        **fields: Unpack[ChatOptionFields],
+    ) -> "Iterator[StreamPiece]":
+        """Answer as ``chat``, piece by piece.
+
+        Yields
+        ------
+        TextPiece
+            Thinking or content, as the model writes it.
+        CallPiece
+            A call, once it is voted.
+        ChatMessage
+            The whole message, at last.
+        """
+        from tooldecoding.chat.chat import stream  # it needs this module
+
+        return stream(self, messages, tools, tool_choice, fields)
 
     def _readable(self, content: str | list[int]) -> str:
         """Return a prompt's text, with special tokens, to find its documentation in."""

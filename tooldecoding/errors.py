@@ -21,3 +21,7 @@ class ConfigError(ToolDecodingError):
 
 class MissingExtraError(ToolDecodingError):
     """A package of an optional extra is not installed."""
+
+
+class ChatWarning(UserWarning):
+    """A chat template leaves something out, or does not fit the call format."""

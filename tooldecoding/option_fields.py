@@ -7,14 +7,13 @@ from lookup.values.grammar import Constraint
 from voting import OrderScheme, Stopping
 
 
-class DecodeOptionFields(TypedDict, total=False):
-    """Any of the fields of ``DecodeOptions``, which describes them."""
+class ChatOptionFields(TypedDict, total=False):
+    """Any of the fields of ``DecodeOptions`` but ``tool_choice``, which chat takes in OpenAI's shape."""
 
     format: str
     order_limit: int
     orders: OrderScheme
     value_constraint: Constraint
-    tool_choice: str
     unknown_keys: UnknownKeys
     seed: int
     max_value_tokens: int
@@ -32,3 +31,9 @@ class DecodeOptionFields(TypedDict, total=False):
     stopping_level: float
     min_confidence: float | None
     calibration: tuple[float, float, float] | None
+
+
+class DecodeOptionFields(ChatOptionFields, total=False):
+    """Any of the fields of ``DecodeOptions``, which describes them."""
+
+    tool_choice: str

@@ -130,7 +130,10 @@ class DecodeResult:
         """Return the object that ``tooldecoding decode --json`` prints."""
         return {
             "id": identifier,
+            "format": self.call_format.name,
             "text": self.text,
+            "thinking": self.thinking,
+            "content": self.content,
             "calls": [_call_to_json(c) for c in self.calls],
             "valid": self.valid,
             "errors": list(self.errors),

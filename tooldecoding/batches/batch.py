@@ -1,17 +1,18 @@
 """Decoding a batch: groups of rows in, their results out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches.requests import decode_requests, make_request
+from tooldecoding.batches.requests import decode_requests, make_request, result_json
 from tooldecoding.batches.rows import BadRow, Row, failed
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options.decode_command import DecodeCommand, Template
-from tooldecoding.prompts.templates import template_of
+from tooldecoding.prompts.templates import Content, template_of
+from tooldecoding.result import DecodeResult
 
 Write = Callable[[Sequence[Mapping[str, Any]]], None]
 """Takes the results of one group."""
@@ -75,28 +76,36 @@ def decode_group(group: Sequence[Row | BadRow], decoder: ToolDecoder, options: D
     """Return the results of some rows in their sequence; a row that fails does not touch the others."""
     results: dict[str | int, dict[str, Any]] = {}
     requests: dict[str | int, Request] = {}
+    contents: dict[str | int, Content] = {}
     for row in group:
         if isinstance(row, BadRow):
             results[row.id] = row.to_json()
             continue
+        own = options if row.tool_choice is None else replace(options, tool_choice=row.tool_choice)
         try:
-            request = make_request(row.content, row.documentation, options, decoder.tokenizer)
+            request = make_request(row.content, row.documentation, own, decoder.tokenizer)
             decoder.prompt_ids(request)
         except ToolDecodingError as error:
             results[row.id] = failed(row.id, error)
         else:
-            requests[row.id] = request
-    results |= _decode(requests, decoder)
+            requests[row.id], contents[row.id] = request, row.content
+    for key, result in _decode(requests, decoder).items():
+        if isinstance(result, ToolDecodingError):
+            results[key] = failed(key, result)
+        else:
+            results[key] = result_json(contents[key], result, decoder.tokenizer, str(key)) | {"id": key}
     return [results[row.id] for row in group]
 
 
-def _decode(requests: Mapping[str | int, Request], decoder: ToolDecoder) -> dict[str | int, dict[str, Any]]:
+def _decode(
+    requests: Mapping[str | int, Request], decoder: ToolDecoder
+) -> dict[str | int, DecodeResult | ToolDecodingError]:
     """Decode together; if that fails, one by one, so that only the row at fault gets the error."""
     try:
         results = decode_requests(list(requests.values()), decoder)
     except ToolDecodingError as error:
         if len(requests) == 1:
-            return {key: failed(key, error) for key in requests}
+            return dict.fromkeys(requests, error)
         alone = [_decode({key: request}, decoder) for key, request in requests.items()]
         return {key: result for results in alone for key, result in results.items()}
-    return {key: result.to_json(str(key)) | {"id": key} for key, result in zip(requests, results, strict=True)}
+    return dict(zip(requests, results, strict=True))

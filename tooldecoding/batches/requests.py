@@ -2,34 +2,40 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 import torch
 from transformers import PreTrainedTokenizerBase
 
 from lookup import LookupDictionary
+from tooldecoding.chat.chat import chat_request, reply_to
+from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.tools import NO_TOOLS
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand
+from tooldecoding.prompts.choose_format import chosen_format
 from tooldecoding.prompts.dialogue import Turn, Utterance, chat_messages, dialogue_lines, documented_tools
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt, chat_prompt
-from tooldecoding.prompts.templates import template_of
+from tooldecoding.prompts.templates import Content, template_of
 from tooldecoding.result import DecodeResult
 
 
 def make_request(
-    content: str | Sequence[Turn],
+    content: Content,
     documentation: Documentation | None,
     options: DecodeCommand,
     tokenizer: PreTrainedTokenizerBase,
 ) -> Request:
-    """Make the request for a prompt or a dialogue.
+    """Make the request for a prompt, messages or a dialogue.
 
     Parameters
     ----------
     documentation : Documentation or None
-        What stands beside the prompt or dialogue; without it, what stands in it.
+        What stands beside it; without it, what stands in a prompt or dialogue. Messages need none.
 
     Raises
     ------
@@ -45,12 +51,19 @@ def make_request(
 
 
 def _request(
-    content: str | Sequence[Turn],
+    content: Content,
     documentation: Documentation | None,
     options: DecodeCommand,
     tokenizer: PreTrainedTokenizerBase,
 ) -> Request:
     template = template_of(content, documentation, options, tokenizer)
+    if isinstance(content, Conversation):
+        if options.template not in ("auto", template):
+            raise PromptError(f"messages go through the chat template; for {options.template} give a --dialogue")
+        options = replace(options, tool_choice=options.tool_choice or "auto")
+        return chat_request(content, documentation or NO_TOOLS, options, tokenizer)
+    options = replace(options, tool_choice=options.tool_choice or "required")
+    options = replace(options, format=chosen_format(options, template, tokenizer))
     if template == "raw":
         if not isinstance(content, str):
             raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
@@ -80,6 +93,15 @@ def _documentation_in(turns: Sequence[Turn], options: DecodeCommand) -> Document
     if not tools:
         raise PromptError("no tools are given (--tools DOCS), and no ToolSearcher result in the dialogue documents one")
     return Documentation.read(tools, "<dialogue>", options.on_duplicate)
+
+
+def result_json(
+    content: Content, result: DecodeResult, tokenizer: PreTrainedTokenizerBase, identifier: str
+) -> dict[str, Any]:
+    """Return the JSON object for the result of a prompt, messages or a dialogue."""
+    if isinstance(content, Conversation):
+        return reply_to(content, result, tokenizer).to_json(identifier)
+    return result.to_json(identifier)
 
 
 def decode_requests(requests: Sequence[Request], decoder: ToolDecoder) -> list[DecodeResult]:

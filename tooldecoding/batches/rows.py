@@ -1,17 +1,21 @@
-"""The rows of a batch file: ``{"id", "prompt" or "dialogue", "tools"}``, one JSON object a line."""
+"""The rows of a batch file: ``{"id", "prompt", "messages" or "dialogue", "tools", "tool_choice"}``, one a line."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
+from tooldecoding.chat.messages import Conversation, read_messages
+from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.files.manifest import digest
 from tooldecoding.prompts.dialogue import Turn, read_rows
 from tooldecoding.prompts.documentation import Documentation
+
+_CONTENTS: Final = ("prompt", "messages", "dialogue")
 
 
 @dataclass(frozen=True)
@@ -21,20 +25,23 @@ class Row:
     Attributes
     ----------
     id : str or int
-    content : str or sequence of Turn
-        The prompt's text, or the dialogue.
+    content : str, sequence of Turn or Conversation
+        The prompt's text, the dialogue, or messages.
     documentation : Documentation or None
     line : int
         Of the file, from 1.
     digest : str
         SHA-256 of the row's content; tells whether a row has changed.
+    tool_choice : str or None
+        The row's own.
     """
 
     id: str | int
-    content: str | Sequence[Turn]
+    content: str | Sequence[Turn] | Conversation
     documentation: Documentation | None
     line: int
     digest: str
+    tool_choice: str | None = None
 
 
 @dataclass(frozen=True)
@@ -124,8 +131,15 @@ def _read_line(
         if "id" in row and not _is_id(given):
             raise PromptError(f"{place}: expected 'id' to be a text or a whole number, got {given!r}")
         tools = row.get("tools")
-        own = None if tools is None else Documentation.read(tools, f"{place}: tools", on_duplicate)
-        return Row(identifier, _content(row, place), own or documentation, number, key)
+        content = _content(row, place)
+        if isinstance(content, Conversation):
+            own = None if tools is None else read_tools(tools, f"{place}: tools", on_duplicate)
+        else:
+            own = None if tools is None else Documentation.read(tools, f"{place}: tools", on_duplicate)
+        choice = (
+            None if row.get("tool_choice") is None else read_tool_choice(row["tool_choice"], f"{place}: tool_choice")
+        )
+        return Row(identifier, content, own or documentation, number, key, choice)
     except ToolDecodingError as error:
         return BadRow(identifier, str(error), number, key)
 
@@ -142,12 +156,15 @@ def _is_id(given: Any) -> TypeGuard[str | int]:
     return isinstance(given, str | int) and not isinstance(given, bool)
 
 
-def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...]:
-    if ("prompt" in row) == ("dialogue" in row):
-        found = "both" if "prompt" in row else f"only {', '.join(map(repr, row)) or 'an empty object'}"
-        raise PromptError(f"{place}: a row needs either 'prompt' or 'dialogue', found {found}")
+def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...] | Conversation:
+    given = [key for key in _CONTENTS if key in row]
+    if len(given) != 1:
+        found = " and ".join(map(repr, given)) or f"only {', '.join(map(repr, row)) or 'an empty object'}"
+        raise PromptError(f"{place}: a row needs one of {', '.join(map(repr, _CONTENTS))}, found {found}")
     if "dialogue" in row:
         return read_rows(row["dialogue"], place)
+    if "messages" in row:
+        return read_messages(row["messages"], f"{place}: messages")
     prompt = row["prompt"]
     if not isinstance(prompt, str) or not prompt:
         raise PromptError(f"{place}: expected 'prompt' to be a text that is not empty, got {prompt!r}")

@@ -1,5 +1,7 @@
 """Consoles, tables and progress bars of the command line."""
 
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -8,6 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+
+from tooldecoding.errors import ChatWarning
 
 PLAIN_WIDTH = 120
 """Columns of output that goes to no terminal."""
@@ -44,3 +48,19 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     for row in rows:
         made.add_row(*(Text(shown(cell)) for cell in row))
     return made
+
+
+@contextmanager
+def warning_lines() -> Iterator[None]:
+    """Print each of this package's warnings about chat templates as one line on standard error."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, ChatWarning):
+                print(f"warning: {shown(str(message))}", file=sys.stderr)
+            else:
+                others(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield

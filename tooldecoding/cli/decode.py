@@ -3,19 +3,23 @@
 import sys
 from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from lookup import DocumentationError
+from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, progress_bar
+from tooldecoding.cli.console import output_console, progress_bar, warning_lines
 from tooldecoding.cli.inputs import read_input
 from tooldecoding.cli.lookup_tables import print_uncarried, print_unread
 from tooldecoding.cli.results import show_result
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import json_line
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand, Template, read_decode_command
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
@@ -38,34 +42,56 @@ def decode(given: Given) -> None:
         text, origin = read_input(command.tools, DocumentationError)
         documentation = Documentation.read(text, origin, command.on_duplicate)
         print_unread(documentation.lookup)
-        print_uncarried(command.call_format, documentation.lookup)
-    if command.batch is not None:
-        _decode_batch(command.batch, documentation, command)
-    else:
-        _decode_one(documentation, command)
+    with warning_lines():
+        if command.batch is not None:
+            _decode_batch(command.batch, documentation, command)
+        else:
+            _decode_one(documentation, command)
 
 
 def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> None:
-    content: str | tuple[Turn, ...]
-    if command.dialogue is not None:
-        identifier = "dialogue" if command.dialogue == "-" else Path(command.dialogue).stem
+    content: str | tuple[Turn, ...] | Conversation
+    identifier = "prompt"
+    if command.messages is not None:
+        identifier = _stem(command.messages, "messages")
+        content, documentation, command = _read_messages(command.messages, documentation, command)
+    elif command.dialogue is not None:
+        identifier = _stem(command.dialogue, "dialogue")
         content = read_dialogue(*read_input(command.dialogue, PromptError))
     else:
-        identifier = "prompt"
         content = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt or ""
-    from tooldecoding.batches.requests import decode_requests, make_request
+    from tooldecoding.batches.requests import decode_requests, make_request, result_json
     from tooldecoding.prompts.templates import template_of
 
     decoder = load_decoder(command)
     request = make_request(content, documentation, command, decoder.tokenizer)
-    _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder)
-    if documentation is None:
-        print_uncarried(command.call_format, request.tools)
+    if len(request.tools):
+        _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder)
+        print_uncarried(request.options.call_format, request.tools)
     result = decode_requests([request], decoder)[0]
     if command.json:
-        print(json_line(result.to_json(identifier)))
+        print(json_line(result_json(content, result, decoder.tokenizer, identifier)))
     else:
         show_result(output_console(), str(request.prompt), result, command.show_orders)
+
+
+def _stem(path: str, kind: str) -> str:
+    return kind if path == "-" else Path(path).stem
+
+
+def _read_messages(
+    path: str, documentation: Documentation | None, command: DecodeCommand
+) -> tuple[Conversation, Documentation | None, DecodeCommand]:
+    """Read the file of ``--messages``; what stands in it must not stand in the options as well."""
+    text, origin = read_input(path, PromptError)
+    found = read_messages_file(text, origin, command.on_duplicate)
+    if found.documentation is not None and documentation is not None:
+        raise PromptError(f"{origin}: tools stand in the file and in --tools; give them once")
+    if found.tool_choice is not None:
+        if command.tool_choice is not None:
+            raise PromptError(f"{origin}: tool_choice stands in the file and in --tool-choice; give it once")
+        command = replace(command, tool_choice=found.tool_choice)
+    return found.conversation, found.documentation or documentation, command
 
 
 def _decode_batch(source: str, documentation: Documentation | None, command: DecodeCommand) -> None:
@@ -76,13 +102,13 @@ def _decode_batch(source: str, documentation: Documentation | None, command: Dec
     rows = read_batch(*read_input(source, PromptError), documentation, command.on_duplicate)
     if command.out is None:
         decoder = load_decoder(command)
-        _templates(rows, command, decoder)
+        _templates(rows, documentation, command, decoder)
         _run_batch(rows, decoder, command, set(), _print_results)
         return
     with lock_results(command.out) as path:
         standing = BatchResults(path, rows, command, documentation)
         decoder = load_decoder(command)
-        templates = _templates(rows, command, decoder)
+        templates = _templates(rows, documentation, command, decoder)
         with closing(standing.begin(identify(decoder.model, decoder.tokenizer), templates)) as results:
             _run_batch(rows, decoder, command, standing.done, results.write)
     for note in standing.notes():
@@ -90,13 +116,25 @@ def _decode_batch(source: str, documentation: Documentation | None, command: Dec
 
 
 def _templates(
-    rows: "Sequence[Row | BadRow]", command: DecodeCommand, decoder: "ToolDecoder"
+    rows: "Sequence[Row | BadRow]",
+    documentation: Documentation | None,
+    command: DecodeCommand,
+    decoder: "ToolDecoder",
 ) -> Mapping[str | int, Template]:
-    """Return the template of each row, with a warning for each template that does not fit."""
+    """Return the template of each row, with a warning for each that does not fit, and for names that none can carry."""
     from tooldecoding.batches.batch import row_templates
+    from tooldecoding.batches.rows import Row
+    from tooldecoding.prompts.choose_format import chosen_format
 
     templates = row_templates(rows, command, decoder.tokenizer)
-    _warn_of_misfits(set(templates.values()), command, decoder)
+    bare = {
+        row.id for row in rows if isinstance(row, Row) and not row.documentation and not isinstance(row.content, str)
+    }
+    shown = {template for identifier, template in templates.items() if identifier not in bare}
+    _warn_of_misfits(shown, command, decoder)
+    if documentation is not None:
+        for name in {chosen_format(command, template, decoder.tokenizer) for template in shown}:
+            print_uncarried(CALL_FORMATS[name], documentation.lookup)
     return templates
 
 

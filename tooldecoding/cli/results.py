@@ -20,7 +20,7 @@ PROMPT_CHARACTERS = 400
 def show_result(console: Console, prompt: str, result: "DecodeResult", show_orders: bool) -> None:
     """Print the end of the prompt, the text that follows it, a table for each call, and the counters."""
     lines = [_end_of(line) for line in shown(prompt).split("\n")[-PROMPT_LINES:]]
-    console.print(Text("\n".join(lines), style="dim") + Text(shown(result.text), style="bold green"))
+    console.print(Text("\n".join(lines), style="dim") + _answer(result))
     for call in result.calls:
         console.print()
         if show_orders:
@@ -30,6 +30,15 @@ def show_result(console: Console, prompt: str, result: "DecodeResult", show_orde
         console.print(Text(shown(f"invalid: {error}" if not result.valid else f"note: {error}"), style="red"))
     console.print()
     console.print(_counters_table(result.counters))
+
+
+def _answer(result: "DecodeResult") -> Text:
+    """Return the text that the model wrote, its thinking dim."""
+    text, thinking = shown(result.text), shown(result.thinking)
+    answer = Text(text, style="bold green")
+    if thinking and (begin := text.find(thinking)) >= 0:
+        answer.stylize("not bold dim default", begin, begin + len(thinking))
+    return answer
 
 
 def _end_of(line: str) -> str:

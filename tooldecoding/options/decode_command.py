@@ -8,7 +8,7 @@ from lookup.duplicates import OnDuplicate
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.config_file import read_config
-from tooldecoding.options.decode_options import PROMPT_CACHE_MB
+from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
 from tooldecoding.options.given import check_given
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
@@ -17,7 +17,7 @@ from tooldecoding.options.values import CountOrNone
 Template = Literal["auto", "raw", "api-bank", "bfcl", "chat"]
 """How a prompt is made; ``tooldecoding.prompts.templates`` says what ``auto`` takes."""
 
-INPUTS: Final = ("prompt", "dialogue", "batch")
+INPUTS: Final = ("prompt", "messages", "dialogue", "batch")
 """Options of which exactly one must be given."""
 
 
@@ -27,16 +27,26 @@ class DecodeCommand(ModelOptions):
 
     tools: str | None = option(None, "File with tool documentation.", metavar="DOCS")
     prompt: str | None = option(None, "The prompt; - reads stdin.", metavar="TEXT")
+    messages: str | None = option(
+        None, "Messages in OpenAI's shape, for the chat template; - reads stdin.", metavar="FILE.json"
+    )
     dialogue: str | None = option(None, "Dialogue; - reads stdin.", metavar="FILE.jsonl")
-    batch: str | None = option(None, "Rows of prompts or dialogues.", metavar="FILE.jsonl")
+    batch: str | None = option(None, "Rows of prompts, messages or dialogues.", metavar="FILE.jsonl")
     out: str | None = option(None, "Append batch results here; resumes.", metavar="OUT.jsonl")
     retry_failed: bool = option(False, "Decode failed rows of --out again.", only="command line")
     template: Template = option("auto", "How the prompt is made; auto shows the documentation to the model.")
     format: str = option(
-        "api-bank",
+        AUTO,
         "How calls are written.",
-        choices=CALL_FORMATS,
-        default_text="api-bank; pythonic with the template bfcl",
+        choices=(AUTO, *CALL_FORMATS),
+        default_text="that of the chat template; without one api-bank, or pythonic with the template bfcl",
+    )
+    tool_choice: str | None = option(  # type: ignore[assignment]  # None until it is known what the prompt is
+        None,
+        "Whether to call: auto lets the model decide; a name calls that tool.",
+        metavar="auto|required|none|NAME",
+        expected="auto, required, none or a tool's name",
+        default_text="auto for messages, else required",
     )
     on_duplicate: OnDuplicate = option("error", "What happens to two tools of one name.")
     prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
@@ -51,8 +61,6 @@ class DecodeCommand(ModelOptions):
 def read_decode_command(given: Mapping[str, Any], config: str | None = None) -> DecodeCommand:
     """Merge the options of one decode: command line over file over defaults.
 
-    The template ``bfcl`` asks for typed literals, so its default format is ``pythonic``.
-
     Parameters
     ----------
     given : mapping
@@ -63,24 +71,22 @@ def read_decode_command(given: Mapping[str, Any], config: str | None = None) -> 
     Raises
     ------
     ConfigError
-        As ``tooldecoding.options.given.merge``, and for anything but one of prompt, dialogue and batch.
+        As ``tooldecoding.options.given.merge``, and for anything but one of ``INPUTS``.
     """
     command_line = check_given(given, DecodeCommand)
     from_file = read_config(config, DecodeCommand) if config is not None else {}
     if any(key in command_line for key in INPUTS):
         from_file = {key: value for key, value in from_file.items() if key not in INPUTS}
     values = from_file | command_line
-    if values.get("template") == "bfcl":
-        values = {"format": "pythonic"} | values
     inputs = [f"--{key}" for key in INPUTS if values.get(key) is not None]
     if len(inputs) != 1:
         found = " and ".join(inputs) or "none of them"
-        raise ConfigError(f"expected exactly one of --prompt, --dialogue and --batch, got {found}")
+        raise ConfigError(f"expected exactly one of --prompt, --messages, --dialogue and --batch, got {found}")
     if values.get("out") is not None and values.get("batch") is None:
         raise ConfigError("--out takes the results of a --batch; a single result goes to standard output")
     command = DecodeCommand(**values)
     if command.retry_failed and command.out is None:
         raise ConfigError("--retry-failed takes failed rows from the results in --out; name the file")
-    if [command.tools, command.prompt, command.dialogue, command.batch].count("-") > 1:
+    if [command.tools, *(getattr(command, key) for key in INPUTS)].count("-") > 1:
         raise ConfigError("standard input can be read once: - stands for two inputs")
     return command

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.dictionary import MISSING
@@ -20,6 +20,9 @@ JSON_TYPES = {
     "dict": "object",
 }
 """Normalised type -> JSON Schema type."""
+
+_SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
+"""Where tools as data have their JSON Schema: OpenAI's, MCP's, Anthropic's."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +76,27 @@ class Documentation:
 
     def as_chat_tools(self) -> list[dict[str, Any]]:
         """Return the tools in OpenAI's form, which chat templates take as ``tools``."""
-        given = self.objects
-        if all(isinstance(entry, dict) and entry.get("type") == "function" for entry in given):
-            return given
-        return [{"type": "function", "function": json_schema(tool)} for tool in self.lookup.tools]
+        given = {} if self._renamed else {tool_name(entry): entry for entry in self.objects}
+        return [_chat_tool(tool, given.get(tool.name)) for tool in self.lookup.tools]
+
+
+def tool_name(entry: Any) -> str:
+    """Return the name of a tool that is given as data, by itself or under ``function``; empty if it has none."""
+    function = entry.get("function", entry) if isinstance(entry, Mapping) else None
+    name = function.get("name") if isinstance(function, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def _chat_tool(tool: ToolSpec, given: Any) -> dict[str, Any]:
+    """Return a tool in OpenAI's form: as given, with the schema as given, or made from the lookup dictionary."""
+    if isinstance(given, dict) and given.get("type") == "function" and isinstance(given.get("function"), dict):
+        return given
+    schemas = [given.get(key) for key in _SCHEMAS] if isinstance(given, Mapping) else []
+    schema = next((each for each in schemas if isinstance(each, dict) and each.get("type") == "object"), None)
+    function = json_schema(tool) if schema is None else {
+        "name": tool.name, "description": tool.description, "parameters": schema
+    }  # fmt: skip
+    return {"type": "function", "function": function}
 
 
 def json_schema(tool: ToolSpec) -> dict[str, Any]:

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import TemplateError
-
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.prompts.dialogue import LineLabels
+from tooldecoding.prompts.probe_call import REFUSALS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -108,6 +107,7 @@ def chat_prompt(
         text = tokenizer.apply_chat_template(
             list(messages), tools=list(tools) or None, add_generation_prompt=True, tokenize=False
         )
-    except (TemplateError, TypeError, ValueError) as error:  # a template may add texts to numbers, or have no default
-        raise PromptError(f"the model's chat template refuses the dialogue: {error}") from error
+    except REFUSALS as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise PromptError(f"the model's chat template refuses the dialogue: {reason}") from error
     return str(text)

@@ -1,14 +1,18 @@
 """Which template makes a prompt, and whether it fits the call format and the model.
 
-``auto`` shows the documentation to the model. A dialogue takes ``api-bank``. A prompt with documentation beside it
-takes ``chat`` if the tokenizer's chat template prints tools; otherwise ``bfcl`` for the call format ``pythonic`` and
-``api-bank`` for ``api-bank``. A prompt without documentation beside it takes ``raw``: it holds its documentation.
+``auto`` shows the documentation to the model. Messages take ``chat``, a dialogue takes ``api-bank``. A prompt with
+documentation beside it takes ``chat`` if the tokenizer's chat template prints tools; otherwise ``bfcl`` for the call
+format ``pythonic`` and ``api-bank`` for others. A prompt without documentation beside it takes ``raw``: it holds its
+documentation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from tooldecoding.chat.messages import Conversation
 from tooldecoding.options.decode_command import DecodeCommand, Template
+from tooldecoding.options.decode_options import AUTO
+from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.dialogue import Turn
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import shows_tools
@@ -20,8 +24,12 @@ FORMATS: Final[Mapping[Template, str]] = {"api-bank": "api-bank", "bfcl": "pytho
 """Template -> the call format that its instruction asks for; the other templates ask for none."""
 
 
+Content = str | Sequence[Turn] | Conversation
+"""The text of a prompt, a dialogue, or messages."""
+
+
 def template_of(
-    content: str | Sequence[Turn],
+    content: Content,
     documentation: Documentation | None,
     options: DecodeCommand,
     tokenizer: "PreTrainedTokenizerBase",
@@ -33,6 +41,8 @@ def template_of(
     documentation : Documentation or None
         Documentation beside the prompt: of ``--tools``, or of the row.
     """
+    if isinstance(content, Conversation):
+        return "chat"
     if options.template != "auto":
         return options.template
     if not isinstance(content, str):
@@ -50,15 +60,12 @@ def misfits(
     """Yield a warning for each template that does not fit the call format or the model."""
     for template in sorted(set(templates)):
         asked = FORMATS.get(template)
-        if asked not in (None, options.format):
+        if asked not in (None, options.format) and options.format != AUTO:
             other = [name for name, call_format in FORMATS.items() if call_format == options.format]
             remedy = " or ".join([f"--format {asked}", *(f"--template {name}" for name in other)])
             yield (
                 f"the template {template} asks the model for calls in the format {asked}, but they are written in "
                 f"{options.format}; {remedy} fits"
             )
-        if template == "chat" and not shows_tools(tokenizer):
-            yield (
-                "the model's chat template prints no tools, so that the model does not see the documentation; "
-                "--template api-bank or bfcl shows it"
-            )
+        if template == "chat":
+            yield from chat_misfits(options.format, tokenizer)

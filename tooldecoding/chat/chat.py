@@ -1,0 +1,93 @@
+"""From messages and tools to the assistant's next message, at once or piece by piece."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+from tooldecoding.chat.call_ids import new_ids
+from tooldecoding.chat.messages import Conversation, read_messages
+from tooldecoding.chat.rendering import conversation_prompt
+from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.tools import read_tool_choice, read_tools
+from tooldecoding.decoder import Request, ToolDecoder, Tools
+from tooldecoding.errors import ChatWarning
+from tooldecoding.option_fields import ChatOptionFields
+from tooldecoding.options import DecodeOptions, changed
+from tooldecoding.prompts.choose_format import chat_format, chat_misfits
+from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.result import DecodeResult
+from tooldecoding.text_stream import TextPiece
+
+StreamPiece = TextPiece | CallPiece | ChatMessage
+
+
+def chat_request(
+    conversation: Conversation,
+    documentation: Documentation,
+    options: DecodeOptions,
+    tokenizer: PreTrainedTokenizerBase,
+) -> Request:
+    """Return the request for a conversation.
+
+    Without tools, the tool choice ``auto`` becomes ``none``.
+
+    Raises
+    ------
+    ToolDecodingError
+        If there is no chat template, it refuses the conversation, or it writes calls in no known format.
+    """
+    if not len(documentation.lookup) and options.tool_choice == "auto":
+        options = replace(options, tool_choice="none")
+    options = replace(options, format=chat_format(options, tokenizer))
+    text = conversation_prompt(conversation, documentation.as_chat_tools(), habits_of(tokenizer), tokenizer)
+    return Request(text, documentation.lookup, options, special_tokens=False)
+
+
+def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTrainedTokenizerBase) -> ChatMessage:
+    """Return the message for what was decoded behind a conversation."""
+    ids = new_ids(habits_of(tokenizer).ids, conversation.calls, [call.name for call in result.calls])
+    return ChatMessage(result, tuple(ids))
+
+
+def chat(
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+) -> ChatMessage:
+    """Return the assistant's next message; see ``ToolDecoder.chat``."""
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    return reply_to(conversation, decoder.run([request])[0], decoder.tokenizer)
+
+
+def stream(
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+) -> Iterator[StreamPiece]:
+    """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    return _pieces(decoder.stream_run(request), conversation, decoder.tokenizer)
+
+
+def _pieces(
+    pieces: Iterator[TextPiece | DecodeResult], conversation: Conversation, tokenizer: PreTrainedTokenizerBase
+) -> Iterator[StreamPiece]:
+    for piece in pieces:
+        if isinstance(piece, TextPiece):
+            yield piece
+        else:
+            reply = reply_to(conversation, piece, tokenizer)
+            yield from reply.call_pieces
+            yield reply
+
+
+def _prepared(
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+) -> tuple[Conversation, Request]:
+    options = replace(changed(decoder.options, fields), tool_choice=read_tool_choice(tool_choice))
+    documentation, conversation = read_tools(tools), read_messages(messages)
+    request = chat_request(conversation, documentation, options, decoder.tokenizer)
+    if len(documentation.lookup):
+        for misfit in chat_misfits(options.format, decoder.tokenizer):
+            warnings.warn(misfit, ChatWarning, stacklevel=4)
+    return conversation, request

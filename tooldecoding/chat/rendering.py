@@ -1,0 +1,115 @@
+"""A conversation -> the text of the tokenizer's chat template."""
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tooldecoding.chat.call_ids import template_ids
+from tooldecoding.chat.messages import Conversation, Message
+from tooldecoding.chat.template_habits import Habits
+from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.prompts.prompts import chat_prompt
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+
+def conversation_prompt(
+    conversation: Conversation,
+    tools: Sequence[Mapping[str, Any]],
+    habits: Habits,
+    tokenizer: "PreTrainedTokenizerBase",
+) -> str:
+    """Return the text that the model reads, up to its own turn.
+
+    Parameters
+    ----------
+    tools : sequence of mappings
+        In OpenAI's shape.
+    habits : Habits
+        Those of the tokenizer's chat template.
+
+    Raises
+    ------
+    PromptError
+        If the template refuses the conversation, or leaves out a message or a call.
+    ModelError
+        If the tokenizer has no chat template.
+    """
+    _demand_shown_calls(conversation, habits)
+    text = chat_prompt(tokenizer, template_messages(conversation, habits), tools)
+    _demand_shown_texts(conversation, text)
+    return text
+
+
+def template_messages(conversation: Conversation, habits: Habits) -> list[dict[str, Any]]:
+    """Return the messages as the template wants them."""
+    ids = template_ids(habits.ids, conversation.calls)
+    return [_template_message(message, habits, ids) for message in conversation.messages]
+
+
+def _template_message(message: Message, habits: Habits, ids: Mapping[str, str]) -> dict[str, Any]:
+    row: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.result_of:
+        return row | {"tool_call_id": ids[message.result_of.id], "name": message.result_of.name}
+    if message.calls:
+        row["content"] = message.content or habits.no_content
+        if message.content and not habits.content_beside_calls:
+            warnings.warn(
+                "the model's chat template takes no text beside calls: the model does not see the text that it wrote "
+                f"before a call: {message.content!r:.60}",
+                ChatWarning,
+                stacklevel=2,
+            )
+            row["content"] = habits.no_content
+        row["tool_calls"] = [
+            {
+                "id": ids[call.id],
+                "type": "function",
+                "function": {
+                    "name": call.name,
+                    "arguments": json.dumps(call.arguments, ensure_ascii=False)
+                    if habits.arguments_as_text
+                    else call.arguments,
+                },
+            }
+            for call in message.calls
+        ]
+    if message.thinking and habits.thinking_key:
+        row[habits.thinking_key] = message.thinking
+        if message.calls and message.content and not habits.thinking_beside_content:
+            # gpt-oss takes one text before a call, which it writes as thinking
+            row[habits.thinking_key] = f"{message.thinking}\n\n{message.content}"
+            row["content"] = habits.no_content
+    return row
+
+
+def _demand_shown_calls(conversation: Conversation, habits: Habits) -> None:
+    """PromptError if a call would be left out; a warning if the template writes no calls at all."""
+    if not conversation.calls or habits.shown_calls == "all":
+        return
+    if habits.shown_calls == "none":
+        warnings.warn("the model's chat template does not write the calls of earlier turns", ChatWarning, stacklevel=2)
+        return
+    for number, message in enumerate(conversation.messages):
+        if len(message.calls) > 1:
+            raise PromptError(
+                f"messages[{number}]: the model's chat template writes only the first of the {len(message.calls)} "
+                "calls; give each call a message of its own, with its result behind it"
+            )
+
+
+def _demand_shown_texts(conversation: Conversation, text: str) -> None:
+    """PromptError if a template leaves out what system or user said, as some do with later system messages."""
+    position = 0
+    for number, message in enumerate(conversation.messages):
+        said = message.content.strip()
+        if message.role not in ("system", "user") or not said:
+            continue
+        found = text.find(said, position)
+        if found < 0 and said not in text:
+            raise PromptError(
+                f"messages[{number}]: the model's chat template leaves out this message of role {message.role}"
+            )
+        position = max(position, found)

@@ -1,0 +1,72 @@
+"""Tools in any shape -> their lookup dictionary, and OpenAI's list for the chat template."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lookup import LookupDictionary, extract
+from lookup.duplicates import OnDuplicate
+from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.options import TOOL_CHOICES
+from tooldecoding.prompts.documentation import Documentation, json_schema, tool_name
+
+NO_TOOLS = Documentation([], LookupDictionary(()))
+
+
+def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "error") -> Documentation:
+    """Return the documentation of tools; ``NO_TOOLS`` for None and an empty list.
+
+    Parameters
+    ----------
+    tools : Any
+        Documentation text, a function, a pydantic model, a tool in OpenAI's or MCP's shape, a list of these, MCP's
+        ``{"tools": […]}``, or a lookup dictionary.
+
+    Raises
+    ------
+    DocumentationError
+        If something is no documentation of a tool, or two tools have the same name.
+    """
+    if tools is None:
+        return NO_TOOLS
+    if isinstance(tools, LookupDictionary):
+        return Documentation([json_schema(tool) for tool in tools.tools], tools)
+    if isinstance(tools, Mapping) and isinstance(tools.get("tools"), list):
+        tools = tools["tools"]
+    if not isinstance(tools, str | Sequence):
+        tools = [tools]
+    if not isinstance(tools, str) and not tools:
+        return NO_TOOLS
+    documentation = Documentation.read(tools, origin, on_duplicate)
+    if not isinstance(tools, str):
+        _demand_all_read(tools, documentation.lookup, origin)
+    for unread in documentation.lookup.unread:
+        warnings.warn(f"what looks like a tool was not read: {unread}", ChatWarning, stacklevel=2)
+    return documentation
+
+
+def _demand_all_read(tools: Sequence[Any], lookup: LookupDictionary, origin: str) -> None:
+    """DocumentationError for an entry without a tool, such as a tool that only OpenAI's servers have."""
+    for number, entry in enumerate(tools):
+        if not isinstance(entry, Mapping) or tool_name(entry) not in lookup:
+            extract([entry], origin=f"{origin}[{number}]")
+
+
+def read_tool_choice(given: Any, origin: str = "tool_choice") -> str:
+    """Return the option ``tool_choice`` for OpenAI's: a text, or an object that names a function.
+
+    Raises
+    ------
+    PromptError
+        For anything else.
+    """
+    if isinstance(given, str):
+        return given
+    function = given.get("function", given) if isinstance(given, Mapping) and given.get("type") == "function" else None
+    name = function.get("name") if isinstance(function, Mapping) else None
+    if not isinstance(name, str) or name in TOOL_CHOICES:
+        raise PromptError(
+            f"{origin}: expected {', '.join(TOOL_CHOICES)}, the name of a tool or "
+            f'{{"type": "function", "function": {{"name": …}}}}, found {given!r:.80}'
+        )
+    return name
