@@ -108,7 +108,7 @@ class SelfCheck:
         own = tuple(encode(prompt + text, add_special_tokens=False))
         if own[: len(before)] != before:  # the end of the prompt would be part of the first token
             own = (*before, *self.table.encode_after(prompt.encode(), self._bound(text).encode()))
-        self._wanted = (*own, *self._end())
+        self._wanted = (*own, *self.ends[:1])
         options = DecodeOptions(
             format=call_format.name, order_limit=1, max_calls=len(calls) + 1, max_value_tokens=_MOST_TOKENS
         )
@@ -120,9 +120,11 @@ class SelfCheck:
             return f"expected {_shown(text)}, decoded {_shown(result.text)}"
         return "" if before + result.token_ids == own else self._other_tokens(own, before + result.token_ids)
 
-    def _end(self) -> list[int]:
-        """Return a token that ends the turn, if there is one."""
-        return [token for token, text in self.table.special.texts.items() if text == END][:1]
+    @property
+    def ends(self) -> list[int]:
+        """The tokens that end the model's turn."""
+        ends = [token for token, text in self.table.special.texts.items() if text == END]
+        return [token for token in ends if token < len(self.table.texts) and self.table.texts[token]]
 
     def _bound(self, text: str) -> str:
         """Return a text with the characters of special tokens."""
