@@ -9,6 +9,7 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from boundaries.vocabularies import SHARED, real_decoder, vocabularies
 from command_line import Ran, assert_bad
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.doctor.samples import CALLS, TOOLS
@@ -199,6 +200,16 @@ def test_samples_are_decoded_exactly_in_every_format(call_format: CallFormat, ki
     assert checked.difference == ""
     assert checked.exact == checked.tried
     assert checked.tried == sum(call_format.parallel or len(calls) == 1 for calls in CALLS.values())
+
+
+@pytest.mark.skipif("gpt2" not in vocabularies(SHARED), reason=f"GPT-2's tokenizer is not in {SHARED}")
+@pytest.mark.parametrize("prompt", ["Call a tool", "Call:\n\n"])
+def test_samples_are_decoded_exactly_behind_any_prompt(prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooldecoding.doctor.self_check._PLAIN_PROMPT", prompt)
+    decoder = real_decoder(SHARED, "gpt2")
+    check = SelfCheck(decoder.model, decoder.tokenizer)
+    differences = {f.name: check.run(f).difference for f in CALL_FORMATS.values()}
+    assert [(name, difference) for name, difference in differences.items() if difference] == []
 
 
 def test_samples_call_the_sample_tools() -> None:
