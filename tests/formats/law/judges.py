@@ -59,6 +59,7 @@ def _json(value: Any) -> str:
 
 
 DEFAULT: Final = "the documented default, of another type"
+MEMBER: Final = "a text of an enum that is documented with another type"
 
 
 def strict_reader(judged: Judged) -> Verdict:
@@ -68,15 +69,15 @@ def strict_reader(judged: Judged) -> Verdict:
     try:
         found = judge().read_calls(judged.format, judged.text, judged.schemas)
     except judge().FormatError as error:
-        if judged.format in _RAW and _has_other_default(judged):
-            return DEFAULT  # the schema says how the text is read
+        if judged.format in _RAW and (excluded := _contradicted(judged)):
+            return excluded  # the schema says how the text is read
         raise Refused(str(error)) from None
+    if judged.format in _RAW and (excluded := _contradicted(judged)):
+        return excluded
     if judge().check_calls(found, judged.schemas):
         # Documentation with a default of another type admits it, as in BFCL, where null is the default of a text.
         if problems := judge().check_calls([_without_defaults(call, judged) for call in found], _lenient(judged)):
             raise Refused(problems[0])
-        return DEFAULT
-    if judged.format in _RAW and _has_other_default(judged):
         return DEFAULT
     same(found, judged)
     return None
@@ -92,6 +93,17 @@ _RAW: Final = ("qwen-xml", "glm-4.5", "glm-4.7", "minimax-m2")
 
 def _specs(judged: Judged, name: str) -> Json:
     return next((s["parameters"].get("properties", {}) for s in judged.schemas if s["name"] == name), {})
+
+
+def _contradicted(judged: Judged) -> str:
+    """Why the documentation of an argument contradicts itself, so that a judge cannot know its type."""
+    for name, arguments in judged.calls:
+        specs = _specs(judged, name)
+        for key, value in arguments.items():
+            spec = specs.get(key, {})
+            if isinstance(value, str) and value in spec.get("enum", ()) and spec.get("type") != "string":
+                return MEMBER
+    return DEFAULT if _has_other_default(judged) else ""
 
 
 def _has_other_default(judged: Judged) -> bool:
@@ -187,13 +199,13 @@ def transformers(judged: Judged) -> Verdict:
 
 def _transformers_cannot(judged: Judged) -> str:
     """Cases in which these parsers are known to be wrong."""
+    if excluded := _contradicted(judged):
+        return excluded
     if judged.format == "gemma4":
         for name, arguments in judged.calls:
             if not re.fullmatch(r"\w+", name) or not all(re.fullmatch(r"\w+", key) for key in _keys(arguments)):
                 return "gemma4: a name or key with other characters than \\w"
     if judged.format == "qwen-xml":
-        if _has_other_default(judged):
-            return DEFAULT
         for name, arguments in judged.calls:
             for key, value in arguments.items():
                 if not isinstance(_specs(judged, name).get(key, {}).get("type"), str):
@@ -281,11 +293,12 @@ def _ordered(schema: Any, values: list[Any]) -> Any:
 
 def _xgrammar_cannot(judged: Judged) -> str:
     """Cases for which no schema with one sequence of keys can be made, or in which a tag is known to be wrong."""
-    if _has_other_default(judged):
-        return DEFAULT
-    sequences: dict[str, list[str]] = {}
+    if excluded := _contradicted(judged):
+        return excluded
+    if re.search(r"-0(?![.\d])", judged.text):
+        return "-0, which xgrammar takes for no integer"
     for name, arguments in judged.calls:
-        if sequences.setdefault(name, list(arguments)) != list(arguments):
+        if _several_sequences([other for called, other in judged.calls if called == name]):
             return "one tool twice, with keys in two sequences"
         if judged.format == "qwen-xml" and not arguments:
             return "qwen-xml: xgrammar wants an empty line in a call without arguments"
