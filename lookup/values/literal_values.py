@@ -29,7 +29,7 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
             value = read_bare(text, mark)
         case _:
             value = parse_literal(text)
-    if notation in ("json", "python-json") or not isinstance(notation, str):
+    if notation in ("json", "python-lists", "python-json") or not isinstance(notation, str):
         if spec.default is not MISSING and render_json(spec.default) == render_json(value):
             return spec.default
         return _with_tuples(value, spec.value_type)

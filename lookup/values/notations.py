@@ -2,13 +2,14 @@
 
 ``python`` writes Python literals (``days=3``). ``quoted`` writes every value between single quotes (``days='3'``), as
 in API-Bank; strings inside a list or dict have double quotes. A quoted value is never empty, because API-Bank's reader
-skips empty ones. ``json`` writes JSON; a tuple is an array. ``python-json`` is ``python`` with objects as JSON.
+skips empty ones. ``json`` writes JSON; a tuple is an array. ``python-lists`` is ``python`` with lists for tuples, which
+parsers of native formats do not read, and ``python-json`` moreover writes an object that is the whole value as JSON.
 ``RawText`` and ``BareKeys`` have parameters.
 """
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
@@ -18,6 +19,7 @@ from lookup.values.literal_writer import (
     render_json,
     render_literal,
     render_python_json,
+    render_python_lists,
     render_quoted,
     render_raw,
 )
@@ -56,7 +58,7 @@ class BareKeys:
     mark: str
 
 
-Notation = Literal["python", "quoted", "json", "python-json"] | RawText | BareKeys
+Notation = Literal["python", "quoted", "json", "python-lists", "python-json"] | RawText | BareKeys
 
 _RESERVED = f"{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}"
 _CONTROL = rf"\x00-\x1f\x7f{_RESERVED}"
@@ -160,6 +162,7 @@ _PYTHON: Final = Inside(
     render_literal,
     lambda key: [render_literal(key), render_literal(key, '"')],
 )
+_PYTHON_LISTS: Final = replace(_PYTHON, render=render_python_lists, has_tuples=False)
 _QUOTED: Final = Inside(
     _INNER,
     (_INNER,),
@@ -183,8 +186,10 @@ _AS_JSON: Final = Inside(
 def inside(notation: Notation) -> Inside:
     """Return how a notation writes the inside of brackets."""
     match notation:
-        case "python" | "python-json":
+        case "python":
             return _PYTHON
+        case "python-lists" | "python-json":
+            return _PYTHON_LISTS
         case "quoted":
             return _QUOTED
         case BareKeys(mark):
@@ -213,5 +218,6 @@ _RENDERERS: Final = {
     "python": render_literal,
     "quoted": render_quoted,
     "json": render_json,
+    "python-lists": render_python_lists,
     "python-json": render_python_json,
 }
