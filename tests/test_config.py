@@ -30,11 +30,6 @@ def test_input_on_the_command_line_replaces_the_files(config: Path) -> None:
     assert read_decode_command({}, str(config)).dialogue == "d.jsonl"
 
 
-def test_bfcl_defaults_to_pythonic() -> None:
-    assert read_decode_command({"prompt": "x", "template": "bfcl"}).format == "pythonic"
-    assert read_decode_command({"prompt": "x", "template": "bfcl", "format": "api-bank"}).format == "api-bank"
-
-
 def test_the_template_is_auto(config: Path) -> None:
     config.write_text("template: api-bank\n")
     assert read_decode_command({"prompt": "x"}).template == "auto"
@@ -71,7 +66,7 @@ def test_bare_name_is_found_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_p
         ("seed: 1.5\n", ":1: seed: expected a whole number, got 1.5"),
         ("json: 1\n", ":1: json: expected true or false, got 1"),
         ("tools: 3\n", ":1: tools: expected a text, got 3"),
-        ("format: xml\n", ":1: format: expected 'api-bank' or 'pythonic', got 'xml'"),
+        ("format: xml\n", ":1: format: expected 'auto', 'api-bank', 'pythonic', 'hermes', "),
         ("orders: up\n", "expected 'shuffled', 'documented', 'reversed', 'shuffled-once' or 'aggregated', got 'up'"),
         ("optional_share: .nan\n", ":1: optional_share: expected a number from 0 to 1, got nan"),
         ("trust_remote_code: true\n", ":1: trust_remote_code stands on the command line alone: --trust-remote-code"),
@@ -94,7 +89,7 @@ def test_bad_files(config: Path, text: str, said: str) -> None:
     ("given", "said"),
     [
         ({"order_limit": 0}, "--order-limit: expected a whole number of 1 or more, got 0"),
-        ({"prompt": None}, "expected exactly one of --prompt, --dialogue and --batch, got none of them"),
+        ({"prompt": None}, "expected exactly one of --prompt, --messages, --dialogue and --batch, got none of them"),
         ({"out": "x"}, "--out takes the results of a --batch"),
         ({"retry_failed": True}, "--retry-failed takes failed rows from the results in --out"),
         ({"tools": "-", "prompt": "-"}, "standard input can be read once"),

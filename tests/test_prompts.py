@@ -186,6 +186,24 @@ class TestAuto:
         assert not list(misfits(["raw", "bfcl"], DecodeCommand(format="pythonic"), tokenizer))
 
 
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ({"template": "bfcl"}, "pythonic"),
+        ({"template": "bfcl", "format": "api-bank"}, "api-bank"),
+        ({"template": "api-bank"}, "api-bank"),
+        ({"template": "api-bank", "format": "hermes"}, "hermes"),
+        ({"template": "chat"}, "hermes"),
+        ({"template": "chat", "format": "pythonic"}, "pythonic"),
+    ],
+)
+def test_auto_is_the_format_that_the_template_asks_for(options: Any, written: str) -> None:
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = CHAT_TEMPLATE
+    request = make_request("Go.", Documentation.read([API_BANK_TOOL], "d"), DecodeCommand(**options), tokenizer)
+    assert (request.options.format, request.options.tool_choice) == (written, "required")
+
+
 def test_raw_takes_no_dialogue(tokenizer: Any) -> None:
     with pytest.raises(PromptError, match="template raw takes a prompt"):
         make_request(TURNS, None, DecodeCommand(template="raw"), tokenizer)

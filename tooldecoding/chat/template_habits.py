@@ -143,7 +143,7 @@ class _Probe:
         """Return the first form of ids with which the template writes a call that its format's reader takes."""
         texts = {form: self.text(call_id=call_id) for form, call_id in _IDS.items()}
         for form, text in texts.items():
-            if text and written_format(Written(text, PLAIN, "", "")) is not None:
+            if text and written_format(Written(text, PLAIN, before="", behind="", prompt="")) is not None:
                 return form
         return next((form for form, text in texts.items() if text), IdForm.ANY)
 

@@ -43,7 +43,7 @@ def _values(option: Option) -> str:
         return "switch"
     if option.values == "a text" and option.metavar:
         return ", ".join(f"`{name}`" for name in option.metavar.split("|"))
-    return re.sub(r"'([\w-]+)'", r"`\1`", option.values)
+    return re.sub(r"'([\w.-]+)'", r"`\1`", option.values)
 
 
 def _default(option: Option) -> str:

@@ -1,0 +1,65 @@
+"""Decoders for tests of chat: a tokenizer with a chat template, and a model that a test speaks for."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+
+from data import DATA
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
+from tooldecoding.tokens.special_texts import END
+
+TEMPLATES = DATA.parent / "templates"
+
+ORIGINALS = (
+    "deepseekv3", "glm4moe", "gptoss", "lfm2_2_5", "llama3_1", "llama3_2", "mistral_v3", "mistral_v3_spm", "mistral_v7",
+    "mistral_v11", "mistral_v13", "qwen2_5", "qwen3", "qwen3_5_nothink", "qwen3_5_think",
+)  # fmt: skip
+"""Original templates that write calls."""
+
+HERMES = (
+    "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n{% endif %}"
+    "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% for c in m.tool_calls or [] %}"
+    '<tool_call>\n{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}\n</tool_call>'
+    "{% endfor %}\n{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+"""A short template of our own."""
+
+
+@cache
+def _parts() -> tuple[Any, Any]:
+    tokenizer = byte_level_tokenizer()
+    return tokenizer, tiny_model("llama", len(tokenizer))
+
+
+def decoder_of(chat_template: str | None, **options: Any) -> SyntheticDecoder:
+    """A decoder whose tokenizer has a chat template; few orders and short values."""
+    tokenizer, model = _parts()
+    tokenizer.chat_template = chat_template
+    return SyntheticDecoder(model, tokenizer, **{"order_limit": 2, "max_value_tokens": 6, **options})
+
+
+def original(name: str) -> str:
+    """The text of an original template."""
+    path = TEMPLATES / f"{name}.jinja"
+    if not path.is_file():
+        pytest.skip(f"the template is not at {path}")
+    return path.read_text(encoding="utf-8")
+
+
+def random_logits(decoder: SyntheticDecoder, seed: int) -> None:
+    """Let the decoder's model write anything."""
+    decoder.engine = RandomEngine(decoder.table.texts, seed)
+
+
+def says(decoder: SyntheticDecoder, answer: Callable[[str], str]) -> None:
+    """Let the decoder's model answer each prompt, which ends with ``[assistant]``, as a function of it says."""
+
+    def continuation(text: str) -> str:
+        prompt, _, written = text.rpartition("[assistant]")
+        wanted = answer(prompt)
+        return wanted[len(written) :] + END if wanted.startswith(written) else END
+
+    decoder.engine = ScriptedEngine(decoder.table.texts, continuation)

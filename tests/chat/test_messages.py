@@ -1,0 +1,131 @@
+"""Messages in OpenAI's shape: what is read, and one clear line for each mistake."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tooldecoding.chat.call_ids import IdForm, new_ids, template_ids
+from tooldecoding.chat.messages import MAX_CHARACTERS, MAX_MESSAGES, ToolCall, read_messages
+from tooldecoding.errors import PromptError
+
+USER = {"role": "user", "content": "hi"}
+
+
+def call(call_id: Any = "a", name: Any = "f", arguments: Any = "{}", **more: Any) -> dict[str, Any]:
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}, **more}
+
+
+def calls(*given: Any, **more: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": None, "tool_calls": list(given), **more}
+
+
+def result(call_id: Any = "a", content: Any = "ok") -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+DEEP = json.loads("[" * 70 + "]" * 70)
+
+BAD: list[tuple[Any, str]] = [
+    ("hi", "messages: expected a list of messages, found str"),
+    ({"role": "user"}, "messages: expected a list of messages, found dict"),
+    ([], "messages: expected at least one message, found an empty list"),
+    ([USER] * (MAX_MESSAGES + 1), f"messages: expected at most {MAX_MESSAGES} messages"),
+    ([{"role": "user", "content": "x" * (MAX_CHARACTERS + 1)}], f"messages[0]: expected at most {MAX_CHARACTERS}"),
+    (["hi"], 'messages[0]: expected a message {"role": …, "content": …}, found str'),
+    ([{"content": "x"}], "messages[0]: a message needs a 'role', found only 'content'"),
+    ([{"role": 3}], "messages[0]: a message needs a 'role'"),
+    ([USER, {"role": "robot", "content": "x"}], "messages[1]: unknown role 'robot'; known: system, developer, user"),
+    ([{"role": "user"}], "messages[0]: expected 'content' to be a text or a list of text parts, found only 'role'"),
+    ([{"role": "user", "content": None}], "messages[0]: expected 'content' to be a text"),
+    ([{"role": "user", "content": {"a": 1}}], "messages[0]: expected 'content' to be a text"),
+    ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0]: content[0]: expected a text part"),
+    ([{"role": "user", "content": ["x"]}], "messages[0]: content[0]: expected a text part"),
+    ([{"role": "user", "content": "x", "tool_calls": [call()]}], "messages[0]: unknown key 'tool_calls' in a message"),
+    ([{"role": "assistant", "content": None}, USER], "messages[0]: expected 'content' to be a text"),
+    (
+        [{"role": "assistant", "content": "x", "reasoning_content": 3}, USER],
+        "messages[0]: expected 'reasoning_content'",
+    ),
+    ([USER, {"role": "assistant", "content": "x"}], "messages[1]: the conversation ends with a message of role assist"),
+    ([{"role": "system", "content": "x"}], "messages[0]: the conversation ends with a message of role system"),
+    ([USER, calls(call())], "the end: the call 'a' of 'f' in messages[1] has no result"),
+    ([USER, calls(call()), USER], "messages[2]: the call 'a' of 'f' in messages[1] has no result"),
+    ([USER, calls(call(), call("b")), result(), USER], "messages[3]: the call 'b' of 'f' in messages[1] has no result"),
+    ([USER, result()], "messages[1]: the tool_call_id 'a' is of no call; calls without a result: none"),
+    (
+        [USER, calls(call()), result("b")],
+        "messages[2]: the tool_call_id 'b' is of no call; calls without a result: 'a'",
+    ),
+    ([USER, calls(call()), result(), result()], "messages[3]: the tool_call_id 'a' has a result already"),
+    ([USER, calls(call()), {"role": "tool", "content": "x"}], "messages[2]: a message of role tool needs a 'tool_call"),
+    ([USER, calls(call()), result(content={"sky": 1})], "messages[2]: expected 'content' to be a text"),
+    ([USER, calls(call(), call())], "messages[1]: two calls have the id 'a'"),
+    ([USER, {**calls(), "tool_calls": "f()"}], "messages[1]: expected 'tool_calls' to be a list, found str"),
+    ([USER, calls("f()")], "messages[1]: tool_calls[0]: expected a call, found str"),
+    ([USER, calls({"function": {"name": "f"}})], "messages[1]: tool_calls[0]: a call needs an 'id'"),
+    ([USER, calls({"id": "a", "type": "web"})], "messages[1]: tool_calls[0]: expected a call of type function"),
+    ([USER, calls({"id": "a"})], "messages[1]: tool_calls[0]: expected a call of type function"),
+    ([USER, calls(call(name=""))], "messages[1]: tool_calls[0]: a call needs a function with a 'name'"),
+    ([USER, calls(call(arguments=None))], "messages[1]: tool_calls[0]: expected the arguments of 'f' to be a JSON obj"),
+    ([USER, calls(call(arguments="x"))], "found malformed JSON at character 0"),
+    ([USER, calls(call(arguments="[1]"))], "found a JSON value of type list"),
+    ([USER, calls(call(arguments='{"a": NaN}'))], "found NaN, which is no JSON value"),
+    ([USER, calls(call(arguments='{"a": 1, "a": 2}'))], "found the key 'a' twice"),
+    ([USER, calls(call(arguments={1: 2}))], "found the key 1, which is no text"),
+    ([USER, calls(call(arguments={"a": {1}}))], "found a value that JSON does not have"),
+    ([USER, calls(call(arguments={"a": float("inf")}))], "found a value that JSON does not have"),
+    ([USER, calls(call(arguments={"a": 1 << 20_000}))], "found a number of more than"),
+    ([USER, calls(call(arguments='{"a": ' + "9" * 5000 + "}"))], "messages[1]: tool_calls[0]: expected the arguments"),
+    ([USER, calls(call(arguments={"a": DEEP}))], "found more than 64 levels of nesting"),
+    ([USER, calls(call(arguments='{"a":' * 100_000))], "messages[1]: tool_calls[0]: expected the arguments of 'f'"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), BAD, ids=[said[:60] for _, said in BAD])
+def test_each_mistake_is_one_clear_line(given: Any, said: str) -> None:
+    with pytest.raises(PromptError) as error:
+        read_messages(given)
+    assert said in str(error.value)
+    assert len(str(error.value)) < 600 and "\n" not in str(error.value)
+
+
+def test_what_openai_writes_is_read() -> None:
+    answer = calls(call(), refusal=None, annotations=[], audio=None, function_call=None)
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    given = [{"role": "developer", "content": parts}, USER, answer, result(content=parts)]
+    system, _, called, returned = read_messages(given).messages
+    assert (system.role, system.content) == ("system", "ab")
+    assert called.calls == (ToolCall("a", "f", {}),)
+    assert (returned.content, returned.result_of) == ("ab", called.calls[0])
+
+
+def test_results_are_in_the_sequence_of_the_calls() -> None:
+    read = read_messages([USER, calls(call("a"), call("b")), result("b", "2"), result("a", "1"), USER])
+    assert [message.content for message in read.messages[2:4]] == ["1", "2"]
+
+
+def test_arguments_are_the_same_as_text_and_as_data() -> None:
+    arguments = {"city": "R\u00f4me", "list": [1, 2.5, None, True], "inner": {"a": {}}}
+    as_text, as_data = (
+        read_messages([USER, calls(call(arguments=given)), result()]) for given in (json.dumps(arguments), arguments)
+    )
+    assert as_text == as_data and as_data.calls[0].arguments == arguments
+
+
+IDS = st.text(min_size=1, max_size=12) | st.sampled_from(["call_0", "call00000", "functions.f:0", "0", "1"])
+
+
+@pytest.mark.parametrize("form", IdForm)
+@given(ids=st.lists(IDS, unique=True, max_size=6), new=st.integers(0, 3))
+def test_ids_are_unique_and_kept_where_they_fit(form: IdForm, ids: list[str], new: int) -> None:
+    earlier = [ToolCall(call_id, "f", {}) for call_id in ids]
+    written = template_ids(form, earlier)
+    assert list(written) == ids and len({*written.values()}) == len(ids)
+    assert form is not IdForm.ANY or [*written.values()] == ids
+    found = new_ids(form, earlier, ["f"] * new)
+    assert len({*found, *ids}) == len(ids) + new
+    again = template_ids(form, [*earlier, *(ToolCall(call_id, "f", {}) for call_id in found)])
+    assert [again[call_id] for call_id in found] == found, "a new id is already in the form"
