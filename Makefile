@@ -6,9 +6,10 @@ DATA ?= ../shared/data
 BENCH ?= runs/bench
 RESULTS ?= runs/results
 LIMIT ?= 300
+STEP ?= 1
 MODEL ?= reference
 
-.PHONY: demo test test-random check parity boundaries bench bench-gpu results
+.PHONY: demo test test-random check parity boundaries formats bench bench-gpu results
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -27,6 +28,10 @@ parity: $(STAMP)
 # The calls that a model wants, with every vocabulary; LIMIT of each corpus in each format.
 boundaries: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m boundaries $(dir $(DATA)) --limit $(LIMIT)
+
+# Every call format, with all documentation, before judges of other hands; STEP=20 takes every 20th document.
+formats: $(STAMP)
+	PYTHONPATH=.:tests .venv/bin/python -m formats.law $(dir $(DATA)) --step $(STEP)
 
 bench: $(STAMP)
 	.venv/bin/tooldecoding bench --shape llama-134m --out $(BENCH)

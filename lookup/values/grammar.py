@@ -6,7 +6,7 @@ Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members 
 
 import weakref
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, Literal
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
@@ -18,7 +18,7 @@ from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_opener, raw_shape
 from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, closing
 from lookup.values.sorted_texts import is_prefix_free
-from lookup.values.type_shapes import shape_of, text_shape
+from lookup.values.type_shapes import shape_of, text_shape, writable
 
 Constraint = Literal["typed", "free"]
 
@@ -169,8 +169,9 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
     Raises
     ------
     DocumentationError
-        Naming the key, if its type is nested too deep or is a union of too many types, or if its required keys are too
-        long.
+        Naming the key, if its type is nested too deep or is a union of too many types, if its required keys are too
+        long, or if the notation cannot write a member of an enum or a key of an object. A default that it cannot write
+        is left out.
     """
     number = id(spec)
     if number not in _GRAMMARS:
@@ -214,10 +215,8 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
 def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
     kind = value_type.kind
     if value_type.enum or kind == "bool":
-        members = dict.fromkeys(map(renderer(notation), value_type.enum or (True, False)))
-        for literal in members:
-            if not is_literal(literal, notation):
-                raise DocumentationError(f"the member {literal!r} of the enum cannot be written in this call format")
+        rendered = map(renderer(notation), value_type.enum or (True, False))
+        members = writable(rendered, partial(is_literal, notation=notation))
         return ValueGrammar(Literals(members), literals=tuple(members))
     if notation == "quoted" and value_type.admits_text:
         return ValueGrammar(text_shape(QUOTED_TEXT), "'")

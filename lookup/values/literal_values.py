@@ -7,8 +7,8 @@ from lookup.errors import LiteralError
 from lookup.values.bare_reader import bare_end, read_bare
 from lookup.values.literal_reader import parse_literal, read_literal
 from lookup.values.literal_writer import render_json, render_literal, render_quoted
-from lookup.values.notations import BareKeys, Notation, RawText, renderer
-from lookup.values.raw_reader import raw_end, read_raw
+from lookup.values.notations import RESERVED_CHARACTER, BareKeys, Notation, RawText, renderer
+from lookup.values.raw_reader import is_padded, raw_end, read_raw
 
 
 def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
@@ -29,7 +29,7 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
             value = read_bare(text, mark)
         case _:
             value = parse_literal(text)
-    if notation in ("json", "python-json") or not isinstance(notation, str):
+    if notation in ("json", "python-lists", "python-json") or not isinstance(notation, str):
         if spec.default is not MISSING and render_json(spec.default) == render_json(value):
             return spec.default
         return _with_tuples(value, spec.value_type)
@@ -88,10 +88,23 @@ def literal_end(text: str, position: int, notation: Notation) -> int:
 
 
 def is_literal(text: str, notation: Notation) -> bool:
-    """Whether a rendered value is one literal: some texts have no literal in notations without escapes."""
+    """Whether readers get a value back from its rendered text.
+
+    Notations without escapes cannot carry some texts and keys, raw texts no white space at their ends, and none of them
+    a reserved character.
+    """
+    mark = "" if isinstance(notation, str) else notation.mark
+    if RESERVED_CHARACTER.search(text.replace(mark, "") if mark else text):
+        return False
     if isinstance(notation, str):
         return True  # they have escapes
     try:
-        return literal_end(text, 0, notation) == len(text)
+        end = literal_end(text, 0, notation)
     except LiteralError:
         return False
+    return end == len(text) and not (isinstance(notation, RawText) and is_padded(text, notation))
+
+
+def is_key(name: str, notation: Notation) -> bool:
+    """Whether an object in a value may have this key."""
+    return is_literal(render_value({name: 0}, notation), notation)

@@ -79,9 +79,20 @@ def _json_key(key: Any) -> str:
     return render_json(key if isinstance(key, str) else render_json(key))
 
 
+def render_python_lists(value: Any) -> str:
+    """A Python literal with lists for tuples."""
+    return render_literal(_with_lists(value))
+
+
 def render_python_json(value: Any) -> str:
-    """A Python literal, or the JSON text of an object."""
-    return render_json(value) if isinstance(value, dict) else render_literal(value)
+    """A Python literal with lists for tuples, or the JSON text of an object."""
+    return render_json(value) if isinstance(value, dict) else render_python_lists(value)
+
+
+def _with_lists(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_lists(item) for key, item in value.items()}
+    return [_with_lists(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def render_raw(value: Any, mark: str, leads: tuple[str, str] = ("", "")) -> str:

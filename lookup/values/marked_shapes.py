@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
-from lookup.values.notations import RESERVED
+from lookup.values.notations import RESERVED, RESERVED_CHARACTER
 from lookup.values.shapes import ANY_CHARACTER, Ended, Frame, Reading, Shape, byte_length
 
 _ANY_BYTE: Final = frozenset(range(256))
 _FILLER: Final = "."
 """Stands behind white space where a text is closed by force."""
 _CERTAIN: Final = 6
-"""After this many characters of a mark, the text is taken to be the mark."""
+"""After this many characters of a mark, or a special token of it, the text is taken to be the mark."""
 _BARE = re.compile(r'[^\s:,{}\[\]<>"|\x00-\x1f]')
 
 
@@ -40,7 +40,10 @@ class MarkedText(Shape):
         self.framing = mark[: len(mark) - len(self.core)]
         self.stripped = stripped
         self.not_first = not_first
-        self._plain = re.compile(f"[^{re.escape(self.core[0])}{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}]+")
+        reserved_range = f"{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}"
+        self._plain = re.compile(f"[^{re.escape(self.core[0])}{reserved_range}]+")
+        reserved = RESERVED_CHARACTER.search(self.core)
+        self._certain = min(_CERTAIN, len(self.core), reserved.end() if reserved else _CERTAIN)
 
     @cached_property
     def size(self) -> int:
@@ -82,12 +85,14 @@ class MarkedText(Shape):
         """Whether a text without its mark may go on."""
         if written and self.not_first and written[0] in self.not_first:
             return False
+        begun = self._begun(written)
+        if RESERVED_CHARACTER.search(written[-len(self.core) : len(written) - begun]):
+            return False
         if not self.stripped or not written:
             return True
         if written[0].isspace() and not self.mark.startswith(written):
             return False
-        begun = self._begun(written)
-        return begun < min(_CERTAIN, len(self.core)) or self.ends(written[: len(written) - begun] + self.core)
+        return begun < self._certain or self.ends(written[: len(written) - begun] + self.core)
 
     def rest(self, written: str) -> str:
         """A short text that completes ``written``, a text that may go on."""
@@ -98,6 +103,10 @@ class MarkedText(Shape):
             if written.endswith(self.framing[:begun]) and self.ends(written + self.mark[begun:]):
                 return self.mark[begun:]
         return _FILLER + self.mark
+
+    def next_of_mark(self, written: str) -> Iterable[str]:
+        """The characters of the mark that may follow: its first one, or the next one of what has begun."""
+        return self.core[0], self.core[self._begun(written)]
 
     def _begun(self, written: str) -> int:
         """How many characters of the mark's core the text ends with."""
@@ -142,7 +151,7 @@ class MarkedReading(Reading):
             if not shape.ends(written):
                 return []
             return [Ended(None)] if self.frame is None else self.frame.ended(written)
-        if ord(character) in RESERVED or not shape.may_go_on(written):
+        if not shape.may_go_on(written):
             return []
         return [MarkedReading(shape, self.frame, written)]
 
@@ -161,7 +170,7 @@ class MarkedReading(Reading):
         return MarkedReading, id(self._shape), id(self.frame), self._written
 
     def letters(self) -> Iterable[str]:
-        return (c for c in (self._shape.core[0], ANY_CHARACTER) if not c.isascii())
+        return (c for c in {*self._shape.next_of_mark(self._written), ANY_CHARACTER} if not c.isascii())
 
     def first_bytes(self) -> frozenset[int]:
         return _ANY_BYTE

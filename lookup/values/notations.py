@@ -2,12 +2,14 @@
 
 ``python`` writes Python literals (``days=3``). ``quoted`` writes every value between single quotes (``days='3'``), as
 in API-Bank; strings inside a list or dict have double quotes. A quoted value is never empty, because API-Bank's reader
-skips empty ones. ``json`` writes JSON; a tuple is an array. ``python-json`` is ``python`` with objects as JSON.
+skips empty ones. ``json`` writes JSON; a tuple is an array. ``python-lists`` is ``python`` with lists for tuples, which
+parsers of native formats do not read, and ``python-json`` moreover writes an object that is the whole value as JSON.
 ``RawText`` and ``BareKeys`` have parameters.
 """
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
@@ -17,12 +19,16 @@ from lookup.values.literal_writer import (
     render_json,
     render_literal,
     render_python_json,
+    render_python_lists,
     render_quoted,
     render_raw,
 )
 
 RESERVED: Final = range(0xF0000, 0xF0100)
 """Code points that stand for special tokens while a call is decoded. No value, name or key may have one."""
+
+RESERVED_CHARACTER: Final = re.compile(f"[{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}]")
+"""One of them."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +58,16 @@ class BareKeys:
     mark: str
 
 
-Notation = Literal["python", "quoted", "json", "python-json"] | RawText | BareKeys
+Notation = Literal["python", "quoted", "json", "python-lists", "python-json"] | RawText | BareKeys
 
 _RESERVED = f"{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}"
 _CONTROL = rf"\x00-\x1f\x7f{_RESERVED}"
 _BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
-_PAIR = r"[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a lone surrogate is not valid
+_LOW = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_PAIR = (  # a lone surrogate is not valid; DB80 DC00 begins RESERVED
+    rf"(?:[dD](?:[89aA][0-9a-fA-F]{{2}}|[bB](?:[0-79a-fA-F][0-9a-fA-F]|8[1-9a-fA-F])){_LOW}"
+    r"|[dD][bB]80\\u[dD][d-fD-F][0-9a-fA-F]{2})"
+)
 
 
 @dataclass(frozen=True)
@@ -152,6 +162,7 @@ _PYTHON: Final = Inside(
     render_literal,
     lambda key: [render_literal(key), render_literal(key, '"')],
 )
+_PYTHON_LISTS: Final = replace(_PYTHON, render=render_python_lists, has_tuples=False)
 _QUOTED: Final = Inside(
     _INNER,
     (_INNER,),
@@ -175,8 +186,10 @@ _AS_JSON: Final = Inside(
 def inside(notation: Notation) -> Inside:
     """Return how a notation writes the inside of brackets."""
     match notation:
-        case "python" | "python-json":
+        case "python":
             return _PYTHON
+        case "python-lists" | "python-json":
+            return _PYTHON_LISTS
         case "quoted":
             return _QUOTED
         case BareKeys(mark):
@@ -205,5 +218,6 @@ _RENDERERS: Final = {
     "python": render_literal,
     "quoted": render_quoted,
     "json": render_json,
+    "python-lists": render_python_lists,
     "python-json": render_python_json,
 }

@@ -29,7 +29,7 @@ class Text(Shape):
     """Any text between quotes."""
 
     _COMPLETIONS: Final = ("", "\\", "'", *("0" * n for n in range(1, 5)))
-    _LOW_HALF: Final = "\\udc00"
+    _LOW_HALF: Final = "\\udd00"
     _BEGUN: Final = ("\\", "\\u", "\\ud8")  # escapes with the longest completions
 
     def __init__(self, syntax: TextSyntax) -> None:

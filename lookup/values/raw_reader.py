@@ -22,6 +22,12 @@ def raw_end(text: str, position: int, notation: RawText) -> int:
     return found + len(core)
 
 
+def is_padded(text: str, notation: RawText) -> bool:
+    """Whether the value of a literal has white space at its ends, which readers strip."""
+    content, _ = _content(text, notation)
+    return content != content.strip()
+
+
 def read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
     """The value of a literal with its mark.
 

@@ -27,7 +27,7 @@ def raw_shape(value_type: ValueType, notation: RawText) -> Shape:
     Raises
     ------
     DocumentationError
-        If the type is nested too deep.
+        As for ``shape_of``.
     """
     others = without_text(value_type)
     if not value_type.admits_text:
@@ -62,5 +62,5 @@ def _text(notation: RawText, not_first: str) -> MarkedText:
 
 
 def _json(branches: tuple[ValueType, ...], notation: RawText) -> Shape:
-    inner = Union([shape_of(branch, "json") for branch in branches])
+    inner = Union([shape_of(branch, notation) for branch in branches])
     return Enclosed(notation.other_lead, inner, notation.mark)

@@ -1,6 +1,6 @@
 """Documented types -> shapes (``lookup.values.shapes``)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -8,8 +8,9 @@ from typing import Any, Final
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.values.bracket_shapes import Elements
+from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey, MarkedText
-from lookup.values.notations import MarkSyntax, Notation, TextSyntax, inside
+from lookup.values.notations import MarkSyntax, Notation, RawText, TextSyntax, inside
 from lookup.values.object_shapes import Dictionary, Key, Record
 from lookup.values.plain_shapes import Literals, Number, Text, Union
 from lookup.values.shapes import Shape
@@ -30,7 +31,8 @@ def shape_of(value_type: ValueType, notation: Notation) -> Shape:
     Raises
     ------
     DocumentationError
-        If the type is nested deeper than ``MAX_DOCUMENTED_DEPTH``.
+        If the type is nested deeper than ``MAX_DOCUMENTED_DEPTH``, or the notation cannot write a key of an object
+        or a member of an enum.
     """
     return _Builder(notation).shape(value_type, MAX_DEPTH, 0)
 
@@ -74,14 +76,31 @@ class _Builder:
 
     def _enum(self, members: tuple[Any, ...]) -> Literals:
         if id(members) not in self._enums:
-            self._enums[id(members)] = Literals(map(self._inside.render, members))
+            self._enums[id(members)] = Literals(writable(map(self._inside.render, members), self._is_literal))
         return self._enums[id(members)]
 
+    def _is_literal(self, text: str) -> bool:
+        if isinstance(self._notation, RawText):
+            text = self._notation.other_lead + text + self._notation.mark
+        return is_literal(text, self._notation)
+
     def _key(self, spec: ParameterSpec, depth: int, level: int) -> Key:
+        if not is_key(spec.name, self._notation):
+            raise DocumentationError(f"the key {spec.name!r} of an object cannot be written in this call format")
         shape = self.shape(spec.value_type, depth, level)
-        if plain := _plain_default(spec):
-            shape = Union([shape, Literals(map(self._inside.render, plain))])
+        plain = list(filter(self._is_literal, map(self._inside.render, _plain_default(spec))))
+        if plain:
+            shape = Union([shape, Literals(plain)])
         return Key(tuple(self._inside.keys(spec.name)), shape, bool(spec.required), self._inside.spacing)
+
+
+def writable(literals: Iterable[str], can_be_written: Callable[[str], bool]) -> list[str]:
+    """The distinct literals of an enum; DocumentationError if one cannot be written."""
+    distinct = list(dict.fromkeys(literals))
+    for literal in distinct:
+        if not can_be_written(literal):
+            raise DocumentationError(f"the member {literal!r} of the enum cannot be written in this call format")
+    return distinct
 
 
 def _plain_default(spec: ParameterSpec) -> Iterable[Any]:

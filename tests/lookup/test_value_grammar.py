@@ -1,19 +1,23 @@
 """Value grammars: complete and possible agree, literals can be read, and unfinished ones can be closed."""
 
+import json
+import re
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
-from lookup.errors import LiteralError
+from lookup.errors import DocumentationError, LiteralError
 from lookup.parameters.unions import united
 from lookup.values.grammar import ValueGrammar, value_grammar
-from lookup.values.literal_values import read_value, render_value
-from lookup.values.notations import Notation
+from lookup.values.literal_values import is_literal, read_value, render_value
+from lookup.values.notations import BareKeys, Notation, RawText
 from voting import check_value
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -37,7 +41,73 @@ VALUES = SCALARS | {
     "any": ANY,
 }
 ITEMS = {"list": ValueType("str"), "tuple": ValueType("int")}
-NOTATIONS: list[Notation] = ["python", "quoted", "json"]
+NOTATIONS: list[Notation] = [
+    "python",
+    "quoted",
+    "json",
+    "python-lists",
+    "python-json",
+    RawText("\n</parameter>"),
+    RawText("</arg_value>"),
+    RawText("</P>", " string=T>", " string=F>"),
+    RawText("\U000f0003"),
+    RawText("</\U000f0003p>", ' s="1">', ' s="0">'),
+    BareKeys("<|q|>"),
+    BareKeys("\U000f0004"),
+]
+IN_TEXT = [notation for notation in NOTATIONS if isinstance(notation, str)]
+"""The notations with quotes and escapes, which carry every value."""
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from texts_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_in(item)
+
+
+def keys_in(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():
+        yield from keys_in(item)
+
+
+def carried(value: Any, notation: Notation) -> bool:
+    """Whether a notation can write a value, by its documentation."""
+    if any(0xF0000 <= ord(c) < 0xF0100 for text in (*texts_in(value), *keys_in(value)) for c in text):
+        return False
+    match notation:
+        case RawText(mark):
+            padded = isinstance(value, str) and value != value.strip()
+            return not padded and not any(mark.lstrip("\n") in t for t in (*texts_in(value), *keys_in(value)))
+        case BareKeys(mark):
+            plain = all(k and not re.search(r"[\s:,{}\[\]<>\"|]", k) for k in keys_in(value))
+            return plain and not any(mark in text for text in texts_in(value))
+    return True
+
+
+def looks_typed(value: Any, notation: Notation) -> bool:
+    """Whether a text without a documented type is read as JSON of another type."""
+    if not isinstance(value, str) or not isinstance(notation, RawText) or notation.text_lead != notation.other_lead:
+        return False
+    try:
+        return not isinstance(json.loads(value), str)
+    except ValueError:
+        return False
+
+
+def grammar_of(wanted: ParameterSpec, notation: Notation) -> ValueGrammar:
+    """The grammar; the example is dropped if the notation cannot write a documented key, which is an error."""
+    try:
+        return value_grammar(wanted, notation)
+    except DocumentationError as error:
+        assert "cannot be written in this call format" in str(error) and isinstance(notation, BareKeys)
+        reject()
 
 
 def with_lists(value: Any) -> Any:
@@ -57,8 +127,9 @@ def test_what_is_rendered_reads_back(kind: str, notation: Notation, data: st.Dat
     value = data.draw(VALUES[kind])
     if notation == "quoted" and kind == "any":
         value = str(value)
-    if notation == "json" and kind in ("any", "dict"):
+    if notation not in ("python", "quoted") and kind in ("any", "dict"):
         value = with_lists(value)  # JSON has no tuples, and none are documented here
+    assume(carried(value, notation) and not (kind == "any" and looks_typed(value, notation)))
     text = render_value(value, notation)
     assert check_value(read_value(text, spec(kind), notation), spec(kind)) == value
 
@@ -70,10 +141,8 @@ def test_what_is_rendered_reads_back(kind: str, notation: Notation, data: st.Dat
 def test_what_the_grammar_admits_is_a_literal_of_the_type(kind: str, notation: Notation, data: st.DataObject) -> None:
     grammar = value_grammar(spec(kind), notation)
     text = grammar.opener
-    pieces = st.sampled_from(
-        ["a", "'", '"', "\\", "1", "0", "-", ".", "e", ",", " ", ":", "[", "]", "{", "}", "(", ")", "True", "None", "é"]
-    )
-    for piece in data.draw(st.lists(pieces, max_size=25)):
+    pieces = [*"a'\"\\10-.e, :[]{}()é<\n", "True", "None", "null", *parts(notation)]
+    for piece in data.draw(st.lists(st.sampled_from(pieces), max_size=25)):
         if grammar.possible(text + piece):
             text += piece
         assert grammar.possible(text)
@@ -87,7 +156,16 @@ def test_what_the_grammar_admits_is_a_literal_of_the_type(kind: str, notation: N
         return
     assert grammar.complete(text)
     checked = check_value(value, spec(kind))
-    assert read_value(render_value(checked, notation), spec(kind), notation) == checked
+    if carried(checked, notation):
+        assert read_value(render_value(checked, notation), spec(kind), notation) == checked
+
+
+def parts(notation: Notation) -> list[str]:
+    """The mark of a notation, and pieces that it may have in common with a text."""
+    if isinstance(notation, str):
+        return []
+    core = notation.mark.lstrip("\n")
+    return [notation.mark, core, core[:2], core[-2:], core[:6], "k:"]
 
 
 @pytest.mark.parametrize(
@@ -192,14 +270,14 @@ PIECES = [*"ab'\"\\10-.e,: []{}()", "True", "None", "'a': ", '"a": ', "年"]
 
 @pytest.mark.parametrize("notation", NOTATIONS)
 @given(value_type=TYPES, enum=st.none() | st.just(("a", None, 2)), default=ANY | st.just(MISSING), data=st.data())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_every_beginning_can_be_closed(
     notation: Notation, value_type: ValueType, enum: Any, default: Any, data: st.DataObject
 ) -> None:
     nested = ParameterSpec("x", value_type, "", True, "", enum, default)
-    grammar = value_grammar(nested, notation)
+    grammar = grammar_of(nested, notation)
     text = grammar.opener
-    for piece in data.draw(st.lists(st.sampled_from(PIECES), max_size=30)):
+    for piece in data.draw(st.lists(st.sampled_from([*PIECES, *parts(notation)]), max_size=30)):
         if grammar.possible(text + piece):
             text += piece
             whole = text + grammar.close(text)
@@ -212,6 +290,10 @@ def test_every_beginning_can_be_closed(
 def test_every_member_of_an_enum_can_be_written(notation: Notation, members: list[Any]) -> None:
     scalar = spec("str", tuple(members))
     elements = spec("list", tuple(members))
+    if not all(carried(member, notation) for member in members):
+        with pytest.raises(DocumentationError, match=r"member .* cannot be written in this call format"):
+            value_grammar(scalar, notation)
+        return
     for member in members:
         text = render_value(member, notation)
         assert value_grammar(scalar, notation).complete(text)
@@ -261,3 +343,91 @@ def test_a_quoted_null_beside_an_enum_of_texts() -> None:
     unit = ParameterSpec("x", ValueType("str", nullable=True), "str", True, enum=("m",))
     assert value_grammar(unit, "quoted").choices == ("'m'", "'None'")
     assert check_value(read_value("'None'", unit, "quoted"), unit) is None
+
+
+@pytest.mark.parametrize("notation", [n for n in NOTATIONS if n not in IN_TEXT])
+@given(value=ANY)
+def test_what_a_notation_without_escapes_cannot_carry_is_no_literal(notation: Notation, value: Any) -> None:
+    assert is_literal(render_value(value, notation), notation) == carried(value, notation)
+
+
+@pytest.mark.parametrize(
+    ("notation", "value"),
+    [
+        (RawText("\n</p>"), " a"), (RawText("\n</p>"), "a\n"), (RawText("\n</p>"), "a</p>b"),
+        (RawText("</p>"), "a\u3000"), (RawText("</p>", "T", "F"), "</p>"), (RawText("</p>"), {"a": ["</p>"]}),
+        (BareKeys("<|q|>"), "a<|q|>"), (BareKeys("<|q|>"), {"a b": 1}), (BareKeys("<|q|>"), [{"a:": 1}]),
+        (BareKeys("<|q|>"), {"": 1}), ("json", "\U000f0003"), ("python", ["\U000f0000"]), ("quoted", "\U000f00ff"),
+    ],
+)  # fmt: skip
+def test_a_default_that_cannot_be_written_is_left_out_and_an_enum_is_an_error(notation: Notation, value: Any) -> None:
+    number = ParameterSpec("x", ValueType("int"), "int", False, default=value)
+    with_default, without = value_grammar(number, notation), value_grammar(replace(number, default=0), notation)
+    assert with_default.longest_closing == without.longest_closing
+    assert not with_default.complete(render_value(value, notation))
+    for kind in ("any", "list") if not carried([value], notation) else ("any",):
+        with pytest.raises(DocumentationError, match=r"key 'x': the member .* cannot be written"):
+            value_grammar(spec(kind, ("a", value)), notation)
+
+
+def test_a_key_that_cannot_be_written_bare_is_an_error() -> None:
+    wanted = object_of("a b", required=())
+    with pytest.raises(DocumentationError, match="key 'x': the key 'a b' of an object cannot be written"):
+        value_grammar(wanted, BareKeys("<|q|>"))
+    assert value_grammar(wanted, "json").complete('{"a b": 1}')
+
+
+def test_an_escape_writes_no_reserved_character() -> None:
+    grammar = value_grammar(spec("str"), "json")
+    assert grammar.complete(r'"\udb80\udd00"') and not grammar.possible(r'"\udb80\udc')
+    for beginning in (r'"\udb80', r'"\udb8', r'"\udb80\ud', r'"\udb7f', r'"\ud'):
+        whole = beginning + grammar.close(beginning)
+        assert grammar.complete(whole) and carried(read_value(whole, spec("str"), "json"), "json")
+
+
+@pytest.mark.parametrize("notation", [n for n in NOTATIONS if isinstance(n, RawText)])
+def test_a_raw_text_ends_with_its_mark_and_has_no_white_space_at_its_ends(notation: RawText) -> None:
+    grammar, lead, mark = value_grammar(spec("str"), notation), notation.text_lead, notation.mark
+    for text in ("", "a", "a b", "a\n\nb", "null", "[", "a <", "a</", "a\n<b", "</b>", "<" * 5):
+        assert grammar.complete(lead + text + mark), text
+        assert all(grammar.possible(beginning) for beginning in accumulate(lead + text + mark)), text
+        assert read_value(lead + text + mark, spec("str"), notation) == text
+        assert not grammar.possible(lead + text + mark + "a")
+    for text in (" a", "a ", "a\n", "\u3000a", "a\t", " "):
+        assert not grammar.complete(lead + text + mark), text
+    # Where a mark is certain, it is not begun behind white space.
+    assert grammar.possible(lead + "a </") or not mark.endswith(">")
+    assert not grammar.possible(f"{lead}a {mark.lstrip()[:6]}")
+
+
+@pytest.mark.parametrize("notation", [n for n in NOTATIONS if isinstance(n, RawText)])
+@pytest.mark.parametrize(
+    ("kind", "others", "text", "value"),
+    [
+        ("str", (), "3", "3"), ("int", ("str",), "3", 3), ("int", ("str",), "3.5", "3.5"),
+        ("int", ("str",), "03", "03"),
+        ("float", ("str",), "3", 3), ("bool", ("str",), "true", True), ("bool", ("str",), "True", "True"),
+        ("list", ("str",), "[1]", [1]), ("list", ("str",), "a[1]", "a[1]"), ("str", (), "[1", "[1"),
+        ("any", (), "3", 3), ("any", (), '"a"', '"a"'), ("any", (), "1e999", "1e999"), ("any", (), "NaN", "NaN"),
+        ("dict", ("str",), '{"a": {}}', {"a": {}}),
+    ],
+)  # fmt: skip
+def test_a_raw_value_has_the_first_documented_type_that_it_is_json_of(
+    notation: RawText, kind: Any, others: tuple[Any, ...], text: str, value: Any
+) -> None:
+    types = united([ValueType(k) for k in (kind, *others)]) if others else ValueType(kind)
+    wanted = ParameterSpec("x", types, "", True)
+    lead = notation.text_lead if isinstance(value, str) else notation.other_lead
+    written = lead + text + notation.mark
+    read = read_value(written, wanted, notation)
+    assert read == value and type(read) is type(value)
+    assert value_grammar(wanted, notation).complete(written)
+
+
+def test_a_list_beside_a_text_is_well_formed() -> None:
+    wanted = ParameterSpec("x", united([ValueType("str"), ValueType("list", ValueType("int"))]), "", True)
+    grammar = value_grammar(wanted, RawText("</v>"))
+    assert grammar.complete("[1, 2]</v>") and grammar.complete("one</v>")
+    assert not grammar.possible("[a") and not grammar.possible("[1</v>")
+    marked = value_grammar(wanted, RawText("</v>", "T", "F"))
+    assert marked.complete("T[a</v>") and not marked.possible("F[a") and not marked.possible("Fone")

@@ -48,6 +48,8 @@ CALLS: Final = {
     "hermes, spread over lines": _EACH
     + '<tool_call>\n{"name": {{ f.name | tojson }}, "arguments": {{ f.arguments | tojson(indent=2) }}}\n'
     + "</tool_call>{% endfor %}",
+    "hermes, spaces": _EACH
+    + '<tool_call> {"name": "{{ f.name }}", "arguments": {{ f.arguments | tojson }}} </tool_call>{% endfor %}',
     "qwen-xml, Python's words": _EACH
     + "<tool_call>\n<function={{ f.name }}>\n{% for k, v in f.arguments.items() %}<parameter={{ k }}>\n"
     + "{{ v | tojson if v is mapping else v }}\n</parameter>\n{% endfor %}</function>\n</tool_call>{% endfor %}",
@@ -98,9 +100,12 @@ CALLS: Final = {
     "lfm2.5": "<|tool_call_start|>[" + _python('"\'" + v + "\'"') + "]<|tool_call_end|>",
     "lfm2.5, double quotes": "<|tool_call_start|>[" + _python("'\"' + v + '\"'") + "]<|tool_call_end|>",
     "olmo3": "<function_calls>\n" + _python("'\"' + v + '\"'", gap=r"'\n'") + "{{ '\\n' }}</function_calls>",
+    "olmo3, one line": "<function_calls>" + _python("'\"' + v + '\"'") + "</function_calls>",
     "json-list": _JSON_LIST,
     "granite3": "<tool_call>" + _JSON_LIST,
+    "granite3, a newline": "<tool_call>\n" + _JSON_LIST,
     "granite3, a token": "<|tool_call|>" + _JSON_LIST,
+    "phi4-mini, spaces": "<|tool_call|> " + _JSON_LIST + " <|/tool_call|>",
     "phi4-mini": "<|tool_call|>" + _JSON_LIST + "<|/tool_call|>",
     "kimi-k2": "<|tool_calls_section_begin|>"
     + _EACH

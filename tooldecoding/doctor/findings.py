@@ -14,8 +14,6 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import Strategy
 from tooldecoding.prompts.detect_format import Detected, detected
 from tooldecoding.prompts.prompts import shows_tools
-from tooldecoding.tokens.special_texts import END
-from tooldecoding.tokens.token_table import TokenTable
 
 
 @dataclass(frozen=True)
@@ -115,11 +113,10 @@ def examine(
     factory = EngineFactory(model, strategy)
     found, format_error = _format(tokenizer, call_format)
     check, tokenizer_error = _self_check(model, tokenizer)
-    table = None if check is None else check.table
     checked = check.run(found.call_format) if check is not None and found is not None else None
-    ends = [] if table is None else [t for t, text in table.special.texts.items() if text == END]
+    ends = [] if check is None else check.ends
     prints_tools = shows_tools(tokenizer)
-    problems = _problems(tokenizer, config.vocab_size, tokenizer_error, format_error, prints_tools, table, checked)
+    problems = _problems(tokenizer, config.vocab_size, tokenizer_error, format_error, prints_tools, check, checked)
     return Findings(
         model=path,
         architecture=type(model).__name__,
@@ -171,7 +168,7 @@ def _problems(
     tokenizer_error: str,
     format_error: str,
     prints_tools: bool,
-    table: TokenTable | None,
+    check: SelfCheck | None,
     checked: Checked | None,
 ) -> Iterator[str]:
     if tokenizer_error:
@@ -183,7 +180,7 @@ def _problems(
             "the chat template prints no tools, so that the model does not see the documentation; "
             "--template api-bank or bfcl shows it"
         )
-    if table is not None and END not in table.special.texts.values():
+    if check is not None and not check.ends:
         yield "no token ends the model's turn; name one as eos_token in the tokenizer's configuration"
     if len(tokenizer) > vocabulary:
         yield (

@@ -19,7 +19,7 @@ from tooldecoding.testing import SyntheticEngine
 from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable
 
-_PLAIN_PROMPT = "Call a tool:"
+_PLAIN_PROMPT = "Call a tool"
 _MOST_TOKENS = 64
 """Tokens of a value; no sample has more."""
 _SHOWN = 200
@@ -106,9 +106,10 @@ class SelfCheck:
         encode = self._decoder.tokenizer.encode
         before = tuple(encode(prompt, add_special_tokens=False))
         own = tuple(encode(prompt + text, add_special_tokens=False))
-        if own[: len(before)] != before:  # the end of the prompt would be part of the first token
+        sure = len(before) - 1 or 1  # the last token of a prompt may become a longer one
+        if own[:sure] != before[:sure]:
             own = (*before, *self.table.encode_after(prompt.encode(), self._bound(text).encode()))
-        self._wanted = (*own, *self._end())
+        self._wanted = (*own, *self.ends[:1])
         options = DecodeOptions(
             format=call_format.name, order_limit=1, max_calls=len(calls) + 1, max_value_tokens=_MOST_TOKENS
         )
@@ -118,11 +119,14 @@ class SelfCheck:
             return str(error)
         if result.text != text:
             return f"expected {_shown(text)}, decoded {_shown(result.text)}"
-        return "" if before + result.token_ids == own else self._other_tokens(own, before + result.token_ids)
+        merged = own[: len(before)] != before
+        return "" if merged or before + result.token_ids == own else self._other_tokens(own, before + result.token_ids)
 
-    def _end(self) -> list[int]:
-        """Return a token that ends the turn, if there is one."""
-        return [token for token, text in self.table.special.texts.items() if text == END][:1]
+    @property
+    def ends(self) -> list[int]:
+        """The tokens that end the model's turn."""
+        ends = [token for token, text in self.table.special.texts.items() if text == END]
+        return [token for token in ends if token < len(self.table.texts) and self.table.texts[token]]
 
     def _bound(self, text: str) -> str:
         """Return a text with the characters of special tokens."""

@@ -97,7 +97,9 @@ def _dotted(node: ast.expr) -> str:
 
 PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=read_pythonic)
 
-LLAMA4_PYTHONIC = replace(PYTHONIC, name="llama4-pythonic", reader=read_llama4_pythonic, turn_ends=("<|eot|>",))
+LLAMA4_PYTHONIC = replace(
+    PYTHONIC, name="llama4-pythonic", notation="python-lists", reader=read_llama4_pythonic, turn_ends=("<|eot|>",)
+)
 
 LFM25 = replace(
     PYTHONIC,
@@ -113,6 +115,7 @@ LFM25 = replace(
 OLMO3 = replace(
     PYTHONIC,
     name="olmo3",
+    notation="python-lists",
     reader=read_olmo3,
     opener="<function_calls>\n",
     next_call="\n",

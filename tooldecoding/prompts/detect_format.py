@@ -7,7 +7,7 @@ is recognised: ids, other spaces, Mistral's and harmony's forms for the history.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -98,6 +98,8 @@ def written_format(written: Written) -> Detected | None:
     text = written.text[:begin] + around + written.text[end:]
     found = [(f, part) for f in _CANDIDATES for part in _parts(f, around, replace(written, text=text))]
     if not found:
+        found = [(f, part) for f in NATIVE_FORMATS if f.marks for part in _parts(f, _respaced(f, around), written)]
+    if not found:
         return None
     call_format, part = max(found, key=lambda row: (len(row[1]), _ends_turn(row[0], written)))
     return Detected(call_format, f"the chat template writes a call as {_shown(part)}")
@@ -153,6 +155,19 @@ def _place(written: Written) -> tuple[int, int]:
     begin = min(written.text.find(text) for text in texts)
     end = max(written.text.rfind(text) + len(text) for text in texts)
     return max(0, begin - _BEFORE), min(len(written.text), end + _BEHIND)
+
+
+def _respaced(call_format: CallFormat, text: str) -> str:
+    """Return the text with the white space of the format in and around its marks, which templates write otherwise."""
+    for piece in (call_format.opener, call_format.end + call_format.closer):
+        text = re.sub(_any_space(piece, call_format.marks), lambda _, piece=piece: piece, text)  # type: ignore[misc]
+    return text
+
+
+def _any_space(piece: str, marks: Sequence[str]) -> str:
+    """Return a pattern of a piece with any white space, or none, at white space and around marks."""
+    parts = re.split(rf"\s+|({'|'.join(map(re.escape, marks))})", piece)
+    return r"\s*".join(re.escape(part) for part in parts if part)
 
 
 def _name_first(text: str) -> str:

@@ -71,7 +71,7 @@ class Written:
     arguments: Mapping[str, Any]
     before: str
     behind: str
-    prompt: str
+    prompt: str = ""
 
 
 @dataclass(frozen=True)

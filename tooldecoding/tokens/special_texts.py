@@ -6,19 +6,16 @@ Tries, pending text and values treat them like any other text, a value cannot ho
 itself is taken for it.
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
-from lookup.values.notations import RESERVED
+from lookup.values.notations import RESERVED, RESERVED_CHARACTER
 
 END: Final = chr(RESERVED.start)
 """Stands for all tokens that end a turn."""
-
-RESERVED_CHARACTER: Final = re.compile(f"[{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}]")
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from typing import cast
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
+from lookup.values.notations import RESERVED_CHARACTER
 from tooldecoding.engines.logits import Tokens
 from tooldecoding.errors import TokenizerError
-from tooldecoding.tokens.special_texts import RESERVED_CHARACTER, special_texts
+from tooldecoding.tokens.special_texts import special_texts
 from tooldecoding.tokens.token_texts import token_texts
 
 _CONTEXT_CHARACTERS = 24

@@ -64,7 +64,8 @@ def _mistral_texts(tokenizer: Any) -> list[bytes | None]:
 def _is_byte_level(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[str | None]) -> bool:
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is not None:
-        return b'"ByteLevel"' in backend.decoder.__getstate__()  # the decoder as JSON; all of to_str() takes a second
+        decoder = backend.decoder  # its state is JSON; all of to_str() takes a second
+        return decoder is not None and b'"ByteLevel"' in decoder.__getstate__()
     return any(piece is not None and piece.startswith("Ġ") for piece in pieces)
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from lookup.values.notations import RESERVED_CHARACTER
 from tooldecoding.errors import PromptError
-from tooldecoding.tokens.special_texts import RESERVED_CHARACTER
 
 
 def demand_writable(texts: Sequence[str]) -> None:

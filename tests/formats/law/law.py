@@ -1,0 +1,166 @@
+"""Decodes documents with models of arbitrary taste, and has all that is written judged."""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from formats.law.documents import Document
+from formats.law.judges import JUDGES, NOT_ASKED, Judged, Refused, judges_of
+from lookup.errors import DocumentationError
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import Request
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, TURN_ENDS
+from tooldecoding.options import DecodeOptions
+from tooldecoding.result import DecodeResult
+from tooldecoding.testing import Bias, RandomEngine, SyntheticDecoder
+
+BIASES: Final[dict[str, Bias | None]] = {
+    "random": None,
+    "quotes": lambda t: 4.0 * any(c in t for c in b"'\"\\"),
+    "never closes": lambda t: -9.0 * any(c in t for c in b"'\")]}<"),
+    "brackets": lambda t: 5.0 * any(c in t for c in b"[{("),
+    "digits": lambda t: 5.0 * any(c in t for c in b"0123456789-.eE"),
+    "line ends and bytes": lambda t: 5.0 * (b"\n" in t or t[0] >= 0x80),
+    "separators": lambda t: 5.0 * any(c in t for c in b",:= "),
+    "tags": lambda t: 5.0 * any(c in t for c in b"</>|"),
+    "space": lambda t: 6.0 * (not t.strip()),
+    "special tokens": lambda t: 6.0 * (t[:1] == b"\xf3"),
+}
+"""What a model likes to write."""
+
+_ALL_ORDERS = 12
+"""Every tenth document is decoded in so many orders."""
+
+
+@dataclass
+class Tally:
+    """What the judges of one format said.
+
+    Attributes
+    ----------
+    calls, refused : Counter
+        By judge.
+    excluded : Counter
+        By judge and reason.
+    examples : list of str
+        The first refused ones.
+    """
+
+    format: str
+    documents: int = 0
+    calls: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[tuple[str, str]] = field(default_factory=Counter)
+    examples: list[str] = field(default_factory=list)
+
+    def refuse(self, judge: str, why: str) -> None:
+        """Count a refusal."""
+        self.refused[judge] += 1
+        self.examples.append(f"{self.format}, {judge}: {why}")
+
+
+@cache
+def decoders() -> tuple[SyntheticDecoder, SyntheticDecoder]:
+    """One with a tokenizer that has no mark, and one whose tokenizer has all marks and ends of turns as tokens."""
+    plain, marked = byte_level_tokenizer(), byte_level_tokenizer()
+    marked.add_tokens([*dict.fromkeys([*MARKS, *TURN_ENDS])], special_tokens=True)
+    return tuple(SyntheticDecoder(tiny_model("llama", len(t)), t) for t in (plain, marked))  # type: ignore[return-value]
+
+
+def judge_document(document: Document, number: int, call_format: CallFormat, tally: Tally) -> None:
+    """Decode a document with both tokenizers, each time with another taste."""
+    tally.documents += 1
+    if reason := uncarried(document, call_format):
+        tally.excluded["all", reason] += 1
+        return
+    tools = document.tools
+    for place, decoder in enumerate(decoders()):
+        bias = list(BIASES.values())[(number + place) % len(BIASES)]
+        decoder.engine = RandomEngine(decoder.table.texts, number, bias)
+        options = DecodeOptions(
+            format=call_format.name,
+            max_value_tokens=12,
+            max_calls=2,
+            order_limit=4 if number % 10 else _ALL_ORDERS,
+        )
+        try:
+            [result] = decoder.run([Request(document.question + "\n", tools, options)])
+        except DocumentationError as error:
+            if "cannot be written in this call format" not in str(error):
+                raise
+            tally.excluded["all", "a key or member of an enum that the notation cannot write"] += 1
+            continue
+        if not result.valid and not all("token limit" in error or "truncated" in error for error in result.errors):
+            tally.refuse("own reader", f"{document.id}: {result.errors}")
+        if decoder.table.special.shown(decoder.table.join(result.token_ids).decode()) != result.text:
+            tally.refuse("own tokens", f"{document.id}: {result.text!r}")
+        for text, calls in texts(result, call_format):
+            ask(Judged(call_format.name, text, calls, document.schemas), f"{document.id} {place}", tally)
+
+
+def texts(result: DecodeResult, call_format: CallFormat) -> Iterator[tuple[str, list[tuple[str, dict[str, Any]]]]]:
+    """The voted text, and every candidate alone or behind the calls before it, with their calls."""
+    voted = [(call.voted.name, call.voted.arguments) for call in result.calls]
+    yield result.text, voted
+    for number, call in enumerate(result.calls):
+        before = [call_format.render_call(*earlier, n) for n, earlier in enumerate(voted[:number])]
+        for candidate in call.candidates:
+            values = {value.key: value.value for value in candidate.values}
+            yield call_format.joined([*before, candidate.text]), [*voted[:number], (candidate.name, values)]
+
+
+def ask(judged: Judged, place: str, tally: Tally) -> None:
+    """Ask all judges of the format."""
+    for name in judges_of(judged.format):
+        try:
+            excluded = JUDGES[name](judged)
+        except Refused as error:
+            tally.calls[name] += 1
+            tally.refuse(name, f"{place}: {error}")
+            continue
+        if excluded == NOT_ASKED:
+            continue
+        if excluded:
+            tally.excluded[name, excluded] += 1
+        else:
+            tally.calls[name] += 1
+
+
+_PYTHON: Final = ("pythonic", "llama4-pythonic", "lfm2.5", "olmo3")
+
+
+def uncarried(document: Document, call_format: CallFormat) -> str:
+    """Why the format cannot name the tools; empty if it can."""
+    python, gemma = call_format.name in _PYTHON, "gemma" in call_format.name
+    name = r"[^\W\d]\w*(\.[^\W\d]\w*)*" if python else r"[\w.\-/]+"
+    key = r"[^\W\d]\w*" if python else r'[^\s:,{}\[\]<>"|]+' if gemma else r'[^\n<>"]+'
+    names = [schema["name"] for schema in document.schemas]
+    keys = [k for schema in document.schemas for k in schema["parameters"].get("properties", {})]
+    if not all(re.fullmatch(name, n) for n in names):
+        return "a tool name that the format cannot carry"
+    if not all(re.fullmatch(key, k) and k == k.strip() for k in keys):
+        return "a key that the format cannot carry"
+    return "a Python keyword" if python and any(_is_keyword(part) for part in itertools.chain(names, keys)) else ""
+
+
+def _is_keyword(name: str) -> bool:
+    import keyword
+
+    return any(keyword.iskeyword(part) for part in name.split("."))
+
+
+def check(documents: Sequence[Document], call_format: CallFormat) -> Tally:
+    """Judge all documents in one format."""
+    tally = Tally(call_format.name)
+    for number, document in enumerate(documents):
+        judge_document(document, number, call_format, tally)
+    return tally
+
+
+FORMATS: Final = {name: f for name, f in CALL_FORMATS.items() if name != "api-bank"}
+"""The formats that have a judge; API-Bank's has tests of its own."""

@@ -1,0 +1,177 @@
+"""What a format renders stands in what the model's own chat template writes for the same calls, and is read back."""
+
+import json
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiny_models import byte_level_tokenizer
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS, unread
+from tools import lookup, parameter, tool
+
+TEMPLATES: Final = Path(__file__).resolve().parents[3] / "shared" / "templates"
+pytestmark = pytest.mark.skipif(not TEMPLATES.is_dir(), reason=f"the templates are not at {TEMPLATES}")
+
+FORMATS: Final = {
+    "deepseekv3": "deepseek-v3",
+    "glm4moe": "glm-4.5",
+    "gptoss": "harmony",
+    "lfm2_2_5": "lfm2.5",
+    **dict.fromkeys(["llama3_1", "llama3_2"], "llama3-json"),
+    **dict.fromkeys(["mistral_v3", "mistral_v3_spm", "mistral_v7"], "mistral-list"),
+    **dict.fromkeys(["mistral_v11", "mistral_v13"], "mistral-args"),
+    **dict.fromkeys(["qwen2_5", "qwen3"], "hermes"),
+    **dict.fromkeys(["qwen3_5_think", "qwen3_5_nothink"], "qwen-xml"),
+}
+"""Template -> format."""
+
+NO_CALLS: Final = {
+    "cohere2": "writes no calls in Command's format", "gemma3": "knows no tools", "lfm2": "drops the calls",
+    "phi3_5": "knows no tools",
+}  # fmt: skip
+AS_STRINGS: Final = ("deepseekv3", "mistral_v3", "mistral_v3_spm", "mistral_v7")
+"""Templates that want arguments as a JSON string: they join or HTML-escape anything else."""
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
+    [
+        "",
+        "Paris",
+        'a "b"',
+        "it's",
+        "a\\b",
+        "a\n\nb",
+        "\x00\x1b",
+        "</tool_call>",
+        "<|im_end|>",
+        "null",
+        "3",
+        " a ",
+        "日本 🙂",
+    ]
+)
+SCALARS = st.one_of(TEXT, st.integers(-(10**9), 10**9), st.floats(-1e6, 1e6), st.booleans())
+NESTED = st.recursive(
+    st.one_of(SCALARS, st.none()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=5,
+)
+VALUES: Final[dict[type, st.SearchStrategy[Any]]] = {
+    str: TEXT, int: st.integers(-(10**9), 10**9), float: st.floats(-1e6, 1e6), bool: st.booleans(),
+    list: st.lists(NESTED, max_size=3), dict: st.dictionaries(TEXT, NESTED, max_size=3),
+}  # fmt: skip
+ARGUMENTS = st.dictionaries(st.sampled_from(["city", "days", "a_b", "x1"]), st.one_of(*VALUES.values()), max_size=3)
+
+
+@cache
+def written(template: str) -> Callable[[list[dict[str, Any]]], str]:
+    """What the template writes for messages."""
+    text, tokenizer = (TEMPLATES / f"{template}.jinja").read_text(encoding="utf-8"), byte_level_tokenizer()
+    return lambda messages: tokenizer.apply_chat_template(messages, chat_template=text, tokenize=False)  # type: ignore[return-value]
+
+
+def history(template: str, calls: list[Call]) -> str:
+    """What the template writes for a dialogue with these calls."""
+    listed = [
+        {
+            "type": "function",
+            "id": f"call0000{number}",
+            "function": {
+                "name": call.name,
+                "arguments": json.dumps(call.arguments, ensure_ascii=False)
+                if template in AS_STRINGS
+                else call.arguments,
+            },
+        }
+        for number, call in enumerate(calls)
+    ]
+    asked = {"role": "user", "content": "Please do it now."}
+    return written(template)([asked, {"role": "assistant", "content": "", "tool_calls": listed}])
+
+
+def of_the_template(template: str, text: str) -> str:
+    """A rendered text in the spelling of the template, where the two are known to differ."""
+    match template:
+        case "mistral_v3" | "mistral_v7":
+            return text.replace("[TOOL_CALLS] [", "[TOOL_CALLS][", 1)  # only SentencePiece has the space
+        case "gptoss":  # in the history the receiver stands first
+            return re.sub(
+                r"<\|channel\|>commentary( to=functions\.\w+) <\|constrain\|>", r"\1<|channel|>commentary ", text
+            )
+    return text
+
+
+def without_ids(template: str, text: str) -> str:
+    """The template's text without the ids of calls, which the model does not write in our formats."""
+    if FORMATS[template] == "mistral-list":
+        return re.sub(r', "id": "call0000\d"\}', "}", text)
+    return re.sub(r"\[CALL_ID\]call0000\d", "", text) if template == "mistral_v11" else text
+
+
+def loss(template: str, value: Any) -> str:
+    """Why the template does not write this argument so that it can be read; empty if it does."""
+    match FORMATS[template]:
+        case "qwen-xml" | "glm-4.5" if isinstance(value, str):
+            mark = "</parameter>" if FORMATS[template] == "qwen-xml" else "</arg_value>"
+            return "white space or a mark in a raw text" if value != value.strip() or mark in value else ""
+        case "qwen-xml" if isinstance(value, bool):
+            return "True and False"
+        case "lfm2.5":
+            odd = any(c in "'\"\\" or not c.isprintable() for text in texts(value) for c in text)
+            return "quotes and escapes in a text" if odd else ""
+    return ""
+
+
+def texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [*value, *(t for item in value.values() for t in texts(item))]
+    return [t for item in value for t in texts(item)] if isinstance(value, list) else [value] * isinstance(value, str)
+
+
+KINDS: Final = {str: "str", bool: "bool", int: "int", float: "float", list: "list", dict: "dict"}
+
+
+@pytest.mark.parametrize("template", FORMATS)
+@given(several=st.lists(ARGUMENTS, min_size=1, max_size=2), data=st.data())
+@settings(max_examples=40)
+def test_what_is_rendered_stands_in_what_the_template_writes(
+    template: str, several: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    form = CALL_FORMATS[FORMATS[template]]
+    several = several if form.parallel else several[:1]
+    kept = [{key: value for key, value in arguments.items() if not loss(template, value)} for arguments in several]
+    calls = [Call(f"get_{number}", arguments) for number, arguments in enumerate(kept)]
+    text = form.render(calls)
+    assert of_the_template(template, text) in without_ids(template, history(template, calls))
+    tools = lookup(*(tool(c.name, *(parameter(k, KINDS[type(v)]) for k, v in c.arguments.items())) for c in calls))
+    assert form.parse(text, tools) == calls
+    assert unread(form, text, calls) == ""
+
+
+@pytest.mark.parametrize("template", FORMATS)
+def test_most_arguments_are_compared(template: str) -> None:
+    compared, left_out = [], []
+
+    @given(value=st.one_of(*VALUES.values()))
+    @settings(max_examples=80)
+    def count(value: Any) -> None:
+        (left_out if loss(template, value) else compared).append(value)
+
+    count()
+    assert len(compared) > len(left_out)
+
+
+def test_every_template_is_compared_or_named() -> None:
+    assert sorted([*FORMATS, *NO_CALLS]) == sorted(path.stem for path in TEMPLATES.glob("*.jinja"))
+
+
+@pytest.mark.parametrize("template", NO_CALLS)
+def test_the_others_write_no_calls(template: str) -> None:
+    form, call = CALL_FORMATS["cohere"], Call("get_0", {"city": "Paris"})
+    assert form.render([call]) not in history(template, [call])

@@ -1,0 +1,223 @@
+"""``tooldecoding doctor``: what it finds about a model, and one line for each thing that needs attention."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
+from boundaries.vocabularies import SHARED, real_decoder, vocabularies
+from command_line import Ran, assert_bad
+from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
+from tooldecoding.doctor.samples import CALLS, TOOLS
+from tooldecoding.doctor.self_check import SelfCheck
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.prompts.detect_format import detect_format
+
+Cli = Callable[..., Ran]
+
+HERMES = """{% if tools %}{{ tools | tojson }}{% endif %}{% for message in messages %}<|{{ message.role }}|>
+{% if message.tool_calls %}{% for call in message.tool_calls %}<tool_call>
+{{ '{"name": "' + call.function.name + '", "arguments": ' }}{{ call.function.arguments | tojson }}}
+</tool_call>{% endfor %}{% else %}{{ message.content }}{% endif %}</s>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>
+{% endif %}"""
+
+
+def saved(folder: Path, tokenizer: PreTrainedTokenizerBase, shape: str = "llama", vocabulary: int = 0) -> Path:
+    tokenizer.save_pretrained(folder)
+    tiny_model(shape, vocabulary or len(tokenizer)).save_pretrained(folder)
+    return folder
+
+
+def chat_tokenizer(template: str | None = HERMES, added: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = template
+    tokenizer.add_tokens([*added], special_tokens=True)
+    return tokenizer
+
+
+def found(ran: Ran) -> dict[str, Any]:
+    assert ran.err == ""
+    told: dict[str, Any] = json.loads(ran.out)
+    assert ran.code == (1 if told["problems"] else 0)
+    assert all("\n" not in problem for problem in told["problems"])
+    return told
+
+
+def test_a_chat_model_of_a_known_format(cli: Cli, tmp_path: Path) -> None:
+    folder = saved(tmp_path, chat_tokenizer(added=["<tool_call>"]))
+    told = found(cli("doctor", "--model", folder, "--device", "cpu", "--json"))
+    assert told["problems"] == []
+    assert told["format"] == "hermes"
+    assert "<tool_call>" in told["format_reason"]
+    assert (told["architecture"], told["model_type"]) == ("LlamaForCausalLM", "llama")
+    assert (told["dtype"], told["device"], told["engine"]) == ("float32", "cpu", "packed")
+    assert told["context"] == 4096
+    assert told["tokens"] == told["vocabulary"]
+    assert told["tokenizer_error"] == ""
+    assert (told["bos"]["text"], told["eos"]["text"]) == ("<s>", "</s>")
+    assert told["eos"] in told["turn_ends"]
+    assert told["chat_template"]
+    assert told["prints_tools"]
+    opening, closing = told["marks"]
+    assert opening == {"text": "<tool_call>", "id": told["tokens"] - 1}
+    assert closing == {"text": "</tool_call>", "id": None}
+    assert told["self_check"] == {"exact": len(CALLS), "tried": len(CALLS), "difference": ""}
+
+
+def test_tables_say_the_same(cli: Cli, tmp_path: Path) -> None:
+    ran = cli("doctor", "--model", saved(tmp_path, chat_tokenizer()))
+    assert ran.code == 0
+    assert all(word in ran.out for word in ("LlamaForCausalLM", "packed", "hermes", "</s> (1)", "all is well"))
+    assert f"{len(CALLS)} of {len(CALLS)}" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        (None, "no chat template"),
+        ("{{ raise_exception('never') }}", "refuses a dialogue with a call"),
+        ("{% for m in messages %}{{ m.content }}{% endfor %}", "does not write calls"),
+        (HERMES.replace("tool_call>", "CALL>"), "in no known format"),
+    ],
+)
+def test_templates_without_a_known_format(cli: Cli, tmp_path: Path, template: str | None, said: str) -> None:
+    folder = saved(tmp_path, chat_tokenizer(template))
+    told = found(cli("doctor", "--model", folder, "--json"))
+    assert told["format"] is None
+    assert told["self_check"] is None
+    assert said in told["problems"][0]
+    assert "--format" in told["problems"][0]
+    ran = cli("doctor", "--model", folder)
+    lines = [line for line in ran.out.splitlines() if line.startswith("problem: ")]
+    assert ran.code == 1
+    assert lines == [f"problem: {problem}" for problem in told["problems"]]
+
+
+def test_a_format_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    folder = saved(tmp_path, chat_tokenizer())
+    told = found(cli("doctor", "--model", folder, "--format", "pythonic", "--json"))
+    assert told["format"] == "pythonic"
+    assert "hermes" in told["format_reason"]
+    assert told["self_check"]["exact"] == len(CALLS)
+    assert_bad(cli("doctor", "--model", folder, "--format", "nonsense"), "--format", "hermes")
+
+
+def test_a_template_that_prints_no_tools(cli: Cli, tmp_path: Path) -> None:
+    silent = HERMES.replace("{% if tools %}{{ tools | tojson }}{% endif %}", "")
+    told = found(cli("doctor", "--model", saved(tmp_path, chat_tokenizer(silent)), "--json"))
+    assert told["format"] == "hermes"
+    [problem] = told["problems"]
+    assert "prints no tools" in problem
+
+
+def test_the_reference_model(cli: Cli) -> None:
+    told = found(cli("doctor", "--model", "reference", "--format", "hermes", "--device", "cpu", "--json"))
+    assert told["engine"] == "packed"
+    assert told["problems"] == []
+    assert told["self_check"]["exact"] == told["self_check"]["tried"] == len(CALLS)
+
+
+def test_tokens_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
+    words = Tokenizer(models.WordPiece({"[UNK]": 0, "name": 1, "a": 2, "value": 3, "</s>": 4}, unk_token="[UNK]"))
+    words.normalizer = normalizers.Lowercase()
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]", eos_token="</s>")
+    tokenizer.chat_template = HERMES
+    told = found(cli("doctor", "--model", saved(tmp_path, tokenizer, vocabulary=16), "--json"))
+    assert told["tokenizer_error"]
+    assert told["self_check"] is None
+    assert told["problems"] == [told["tokenizer_error"]]
+    assert "cannot be read" in cli("doctor", "--model", tmp_path).out
+
+
+def test_characters_without_tokens(cli: Cli, tmp_path: Path) -> None:
+    folder = saved(tmp_path, sentencepiece_tokenizer(byte_fallback=False))
+    told = found(cli("doctor", "--model", folder, "--format", "pythonic", "--json"))
+    assert 0 < told["self_check"]["exact"] < told["self_check"]["tried"]
+    assert told["self_check"]["difference"] in told["problems"][-1]
+
+
+def test_a_tokenizer_of_another_model(cli: Cli, tmp_path: Path) -> None:
+    folder = saved(tmp_path, chat_tokenizer(added=["<a>", "<b>"]), vocabulary=len(byte_level_tokenizer()))
+    told = found(cli("doctor", "--model", folder, "--json"))
+    assert "belongs to the model" in told["problems"][0]
+
+
+def test_no_token_ends_a_turn(cli: Cli, tmp_path: Path) -> None:
+    renamed = byte_level_tokenizer().backend_tokenizer.to_str().replace("</s>", "<stop>")
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(renamed), chat_template=HERMES)
+    told = found(cli("doctor", "--model", saved(tmp_path, tokenizer, "gpt2"), "--json"))
+    assert "eos_token" in told["problems"][0]  # GPT-2's own end lies beyond this vocabulary
+    assert told["turn_ends"] == []
+
+
+def test_engines_and_why(cli: Cli, tmp_path: Path) -> None:
+    tokenizer = chat_tokenizer()
+    told = found(cli("doctor", "--model", saved(tmp_path / "bloom", tokenizer, "bloom"), "--json"))
+    assert told["engine"] == "batched"
+    assert told["engine_reason"]
+    asked = found(cli("doctor", "--model", saved(tmp_path / "llama", tokenizer), "--strategy", "batched", "--json"))
+    assert (asked["engine"], asked["engine_reason"]) == ("batched", "batched was asked for")
+    tokenizer.save_pretrained(tmp_path / "mamba")
+    config = AutoConfig.for_model("mamba", vocab_size=len(tokenizer), hidden_size=32, num_hidden_layers=2)
+    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path / "mamba")
+    state = found(cli("doctor", "--model", tmp_path / "mamba", "--json"))
+    assert (state["engine"], state["context"]) == ("recurrent", None)
+    assert "state" in state["engine_reason"]
+    assert_bad(cli("doctor", "--model", tmp_path / "bloom", "--strategy", "packed"), "packed")
+
+
+def test_a_context_that_is_too_short(cli: Cli, tmp_path: Path) -> None:
+    tokenizer = chat_tokenizer()
+    tokenizer.save_pretrained(tmp_path)
+    config = AutoConfig.for_model(
+        "llama", vocab_size=len(tokenizer), hidden_size=32, intermediate_size=32, num_hidden_layers=1,
+        num_attention_heads=2, max_position_embeddings=64,
+    )  # fmt: skip
+    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
+    told = found(cli("doctor", "--model", tmp_path, "--json"))
+    assert told["self_check"]["exact"] == 0
+    assert "context is 64 tokens" in told["problems"][0]
+
+
+def test_a_folder_that_is_none(cli: Cli) -> None:
+    assert_bad(cli("doctor", "--model", "./nowhere"), "nowhere")
+
+
+@pytest.mark.parametrize("call_format", CALL_FORMATS.values(), ids=lambda f: f.name)
+@pytest.mark.parametrize("kind", ["byte level", "SentencePiece"])
+def test_samples_are_decoded_exactly_in_every_format(call_format: CallFormat, kind: str) -> None:
+    tokenizer = byte_level_tokenizer() if kind == "byte level" else sentencepiece_tokenizer(byte_fallback=True)
+    if kind == "SentencePiece" and "▁" in call_format.opener:
+        pytest.skip("SentencePiece writes a space for ▁")
+    checked = SelfCheck(tiny_model("llama", len(tokenizer)), tokenizer).run(call_format)
+    assert checked.difference == ""
+    assert checked.exact == checked.tried
+    assert checked.tried == sum(call_format.parallel or len(calls) == 1 for calls in CALLS.values())
+
+
+@pytest.mark.skipif("gpt2" not in vocabularies(SHARED), reason=f"GPT-2's tokenizer is not in {SHARED}")
+@pytest.mark.parametrize("prompt", ["Call a tool", "Call:\n\n"])
+def test_samples_are_decoded_exactly_behind_any_prompt(prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooldecoding.doctor.self_check._PLAIN_PROMPT", prompt)
+    decoder = real_decoder(SHARED, "gpt2")
+    check = SelfCheck(decoder.model, decoder.tokenizer)
+    differences = {f.name: check.run(f).difference for f in CALL_FORMATS.values()}
+    assert [(name, difference) for name, difference in differences.items() if difference] == []
+
+
+def test_samples_call_the_sample_tools() -> None:
+    keys = {tool["function"]["name"]: {*tool["function"]["parameters"]["properties"]} for tool in TOOLS}
+    called: list[Call] = [call for calls in CALLS.values() for call in calls]
+    assert all({*call.arguments} == keys[call.name] for call in called)
+    assert {call.name for call in called} == {*keys}
+
+
+def test_the_template_of_these_tests_is_hermes() -> None:
+    assert detect_format(chat_tokenizer()).name == "hermes"
