@@ -98,15 +98,6 @@ class TestAnswers:
         assert reply.result.text.startswith("[set_timer(minutes=")
 
 
-    def test_arguments_that_json_does_not_have_are_json(self) -> None:
-        decoder = decoder_of(HERMES.replace("tojson", "string"), max_value_tokens=30)
-        says(decoder, lambda prompt: "[note(value={(1, 2): [{3}], 'a': (4,)})]")
-        tool = {"name": "note", "parameters": {"properties": {"value": {}}, "required": ["value"]}}
-        reply = decoder.chat([USER], [tool], "required", format="pythonic", max_calls=1)
-        [call] = reply.message["tool_calls"]
-        assert json.loads(call["function"]["arguments"]) == {"value": {"(1, 2)": [[3]], "a": [4]}}
-
-
 class TestStreams:
     @pytest.mark.parametrize("answer", ["No, I do not.", f"I set it.\n{CALL}", f"<think>\nSeven.\n</think>\n\n{CALL}"])
     def test_pieces_add_up_to_the_message(self, answer: str) -> None:

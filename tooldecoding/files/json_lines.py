@@ -44,11 +44,7 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def json_line(value: Any) -> str:
     """Return ``value`` as JSON on one line; characters are escaped only if UTF-8 cannot write them."""
-    try:
-        line = json.dumps(value, ensure_ascii=False, default=_plain)
-    except TypeError:  # a Python literal may have tuples as keys
-        value = _with_text_keys(value)
-        line = json.dumps(value, ensure_ascii=False, default=_plain)
+    line = json.dumps(value, ensure_ascii=False, default=_plain)
     try:
         line.encode()
     except UnicodeEncodeError:
@@ -60,12 +56,6 @@ def short_repr(value: Any) -> str:
     """Return a value for a message, in at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _with_text_keys(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key if isinstance(key, str) else repr(key): _with_text_keys(inside) for key, inside in value.items()}
-    return [_with_text_keys(inside) for inside in value] if isinstance(value, list | tuple) else value
 
 
 def _plain(value: object) -> Any:
