@@ -113,6 +113,23 @@ class TestStreams:
         assert [piece.message for piece in calls] == whole.message.get("tool_calls", [])
         assert pieces == [*texts, *calls]
 
+    def test_each_call_comes_once_it_is_voted(self, decoder: SyntheticDecoder) -> None:
+        asked = 0
+
+        def answer(prompt: str) -> str:
+            nonlocal asked
+            asked += 1
+            return f"I set both.\n{CALL}\n{CALL.replace('7', '8')}"
+
+        says(decoder, answer)
+        seen: list[tuple[str, int]] = []
+        for piece in decoder.stream([USER], [OPENAI]):
+            seen.append((type(piece).__name__, asked))
+        kinds = [kind for kind, _ in seen]
+        assert kinds[-3:] == ["CallPiece", "CallPiece", "ChatMessage"] and {*kinds[:-3]} == {"TextPiece"}
+        first_call, second_call = seen[-3:-1]
+        assert seen[-4][1] < first_call[1] < second_call[1], "the model goes on behind each piece"
+
     def test_mistakes_come_before_the_first_piece(self, decoder: SyntheticDecoder) -> None:
         with pytest.raises(PromptError, match="unknown tool_choice 'other'"):
             decoder.stream([USER], [OPENAI], "other")
