@@ -20,7 +20,7 @@ from tooldecoding.files.result_file import ResultFile
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        (["--format", "pythonic"], "begun with format 'api-bank', not 'pythonic'"),
+        (["--format", "pythonic"], "begun with format 'auto', not 'pythonic'"),
         (["--order-limit", 4], "begun with order_limit 12, not 4"),
         (["--template", "api-bank"], "row 1 in line 1 of the batch was begun with the template raw, not api-bank"),
         (["--seed", 1], "begun with seed 0, not 1"),

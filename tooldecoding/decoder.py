@@ -9,6 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
@@ -17,14 +18,13 @@ from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.engines.steps import Passes, Steps, drive, each_pass, gather
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
-from tooldecoding.formats.thinking import Answer
 from tooldecoding.models.loading import load_model
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
-from tooldecoding.text_stream import TextPiece, TextStream
+from tooldecoding.text_stream import ResultStream, TextPiece
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 
@@ -279,21 +279,21 @@ class ToolDecoder:
             for request, run, prompt in zip(requests, runs, decoded, strict=True)
         ]
 
-    def stream_run(self, request: Request) -> Iterator[TextPiece | DecodeResult]:
-        """Decode a prompt; yields its thinking and content as they are written, and last its result.
+    def stream_run(self, request: Request) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
+        """Decode a prompt; yields thinking and content as they are written, calls once voted, and last the result.
 
         Raises
         ------
         ToolDecodingError
             As ``decode``, before the first item.
         """
-        stream = TextStream()
-        engine, [run], steps = self._begin([request], stream.show)
+        stream = ResultStream()
+        engine, [run], steps = self._begin([request], stream)
         return self._streamed(request, run, stream, each_pass(steps, engine))
 
     def _streamed(
-        self, request: Request, run: RequestRun, stream: TextStream, passes: Passes[list[DecodedPrompt]]
-    ) -> Iterator[TextPiece | DecodeResult]:
+        self, request: Request, run: RequestRun, stream: ResultStream, passes: Passes[list[DecodedPrompt]]
+    ) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
         start = time.perf_counter()
         for decoded in passes:
             if decoded is not None:
@@ -305,7 +305,7 @@ class ToolDecoder:
             yield from stream.take()
 
     def _begin(
-        self, requests: Sequence[Request], show: Callable[[Answer], None] | None = None
+        self, requests: Sequence[Request], stream: ResultStream | None = None
     ) -> tuple[Engine, list[RequestRun], Steps[list[DecodedPrompt]]]:
         """Check the requests, and return what decodes them."""
         prompts = [self.prompt_ids(r) for r in requests]
@@ -315,12 +315,10 @@ class ToolDecoder:
         parts = []
         for request, run in zip(requests, runs, strict=True):
             branch = Branch.behind(run.prompt_ids, engine, run.root, self.table, run.tally, self._context)
-            parts.append(self._prompt_decoder(request, run, show).decode(branch))
+            parts.append(self._prompt_decoder(request, run, stream).decode(branch))
         return engine, runs, gather(parts)
 
-    def _prompt_decoder(
-        self, request: Request, run: RequestRun, show: Callable[[Answer], None] | None
-    ) -> PromptDecoder:
+    def _prompt_decoder(self, request: Request, run: RequestRun, stream: ResultStream | None) -> PromptDecoder:
         return PromptDecoder(
             self._prepared(request),
             request.options,
@@ -330,7 +328,8 @@ class ToolDecoder:
             request.stop,
             self._context,
             run.clock,
-            show,
+            None if stream is None else stream.show,
+            None if stream is None else stream.voted,
         )
 
     def prompt_ids(self, request: Request) -> list[int]:

@@ -1,8 +1,9 @@
-"""Free text while it is written: what is certain so far, in pieces."""
+"""What is certain while a prompt is decoded: pieces of free text, and calls once they are voted."""
 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.formats.thinking import NO_ANSWER, Answer
 
 
@@ -13,17 +14,22 @@ class TextPiece(NamedTuple):
     text: str
 
 
-class TextStream:
-    """Turns an answer that grows into its new pieces."""
+class ResultStream:
+    """Turns an answer that grows, and calls behind it, into what is new."""
 
     def __init__(self) -> None:
         self._answer = self._given = NO_ANSWER
+        self._calls: list[DecodedCall] = []
 
     def show(self, answer: Answer) -> None:
         """Note the answer so far."""
         self._answer = answer
 
-    def take(self) -> Iterator[TextPiece]:
+    def voted(self, call: DecodedCall) -> None:
+        """Note a call."""
+        self._calls.append(call)
+
+    def take(self) -> Iterator[TextPiece | DecodedCall]:
         """Yield what is new."""
         thinking, content = self._answer
         if thinking.startswith(self._given.thinking) and thinking != self._given.thinking:
@@ -32,3 +38,5 @@ class TextStream:
         if content.startswith(self._given.content) and content != self._given.content:
             yield TextPiece("content", content[len(self._given.content) :])
             self._given = self._given._replace(content=content)
+        while self._calls:
+            yield self._calls.pop(0)

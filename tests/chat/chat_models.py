@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from transformers import AddedToken
 
 from data import DATA
 from tiny_models import byte_level_tokenizer, tiny_model
@@ -23,20 +24,21 @@ HERMES = (
     "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n{% endif %}"
     "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% for c in m.tool_calls or [] %}"
     '<tool_call>\n{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}\n</tool_call>'
-    "{% endfor %}\n{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}"
+    '{% endfor %}{{ "\\n" }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}'
 )
 """A short template of our own."""
 
 
 @cache
-def _parts() -> tuple[Any, Any]:
+def _parts(marks: tuple[str, ...]) -> tuple[Any, Any]:
     tokenizer = byte_level_tokenizer()
+    tokenizer.add_tokens([AddedToken(mark, special=True) for mark in marks])
     return tokenizer, tiny_model("llama", len(tokenizer))
 
 
-def decoder_of(chat_template: str | None, **options: Any) -> SyntheticDecoder:
-    """A decoder whose tokenizer has a chat template; few orders and short values."""
-    tokenizer, model = _parts()
+def decoder_of(chat_template: str | None, marks: tuple[str, ...] = (), **options: Any) -> SyntheticDecoder:
+    """A decoder whose tokenizer has a chat template, and tokens for marks; few orders and short values."""
+    tokenizer, model = _parts(marks)
     tokenizer.chat_template = chat_template
     return SyntheticDecoder(model, tokenizer, **{"order_limit": 2, "max_value_tokens": 6, **options})
 
@@ -59,7 +61,7 @@ def says(decoder: SyntheticDecoder, answer: Callable[[str], str]) -> None:
 
     def continuation(text: str) -> str:
         prompt, _, written = text.rpartition("[assistant]")
-        wanted = answer(prompt)
+        wanted = decoder.table.special.bound(answer(prompt))
         return wanted[len(written) :] + END if wanted.startswith(written) else END
 
     decoder.engine = ScriptedEngine(decoder.table.texts, continuation)

@@ -8,11 +8,12 @@ import pytest
 from chat_models import ORIGINALS, decoder_of, original, random_logits
 
 from prompts.own_templates import CALLS, template
+from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.rendering import conversation_prompt
 from tooldecoding.chat.reply import ChatMessage
 from tooldecoding.chat.template_habits import habits_of
-from tooldecoding.errors import ChatWarning
-from tooldecoding.prompts.detect_format import detect_format
+from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.testing import SyntheticDecoder
 
 TURNS = 3
@@ -81,34 +82,28 @@ def converse(decoder: SyntheticDecoder, seed: int) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("chat_template", TEMPLATES)
 def test_answers_go_back_through_every_template(chat_template: Any) -> None:
     decoder = decoder_of(chat_template(), max_text_tokens=8, max_calls=2)
-    for seed in range(2):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ChatWarning)  # DeepSeek V3 prints no tools
-            messages = converse(decoder, seed)
-            reply = decoder.chat(messages, TOOLS, "none")
-        assert reply.finish_reason in ("stop", "length")
-        ids = [call["id"] for message in messages for call in message.get("tool_calls", [])]
-        assert len(ids) == len({*ids}) >= 2
-        assert all(str(message["content"]) for message in messages)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChatWarning)  # DeepSeek V3 prints no tools
+        messages = converse(decoder, seed=1)
+        reply = decoder.chat(messages, TOOLS, "none")
+    assert not reply.calls and reply.finish_reason in ("stop", "length")
+    ids = [call["id"] for message in messages for call in message.get("tool_calls", [])]
+    assert len(ids) == len({*ids}) >= 2
 
 
 @pytest.mark.parametrize("chat_template", TEMPLATES)
 def test_the_template_writes_the_call_as_it_was_decoded(chat_template: Any) -> None:
-    """The reader of the format finds the same call in the prompt of the next turn."""
-    decoder = decoder_of(chat_template(), format=detect_format(decoder_of(chat_template()).tokenizer).name)
+    decoder = decoder_of(chat_template())
     random_logits(decoder, 5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ChatWarning)
-        reply = decoder.chat([{"role": "user", "content": "Stop."}], TOOLS, "book_table", max_calls=1)
-    [call] = reply.calls
-    messages = [{"role": "user", "content": "Stop."}, reply.message]
-    messages.append({"role": "tool", "tool_call_id": reply.ids[0], "content": "ok"})
-    from tooldecoding.chat.rendering import conversation_prompt
-
-    habits = habits_of(decoder.tokenizer)
-    text = conversation_prompt(read_messages(messages), TOOLS, habits, decoder.tokenizer)
-    assert "&#34;" not in text and "&quot;" not in text
-    assert call.name in text and all(key in text for key in call.arguments)
+        reply = decoder.chat([{"role": "user", "content": "Go."}], TOOLS, "book_table", max_calls=1)
+    result = {"role": "tool", "tool_call_id": reply.ids[0], "content": "ok"}
+    conversation = read_messages([{"role": "user", "content": "Go."}, reply.message, result])
+    text = conversation_prompt(conversation, TOOLS, habits_of(decoder.tokenizer), decoder.tokenizer)
+    arguments = reply.calls[0].arguments
+    assert "&#34;" not in text and "{'place'" not in text
+    assert "book_table" in text and str(arguments["people"]) in text and all(key in text for key in arguments)
 
 
 FOREIGN = [
@@ -126,11 +121,41 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize("name", [name for name in ORIGINALS if not name.startswith(("llama", "gptoss"))])
-def test_ids_of_others_are_written_in_the_form_of_the_template(name: str) -> None:
-    decoder = decoder_of(original(name), format="hermes")
-    random_logits(decoder, 1)
+def test_calls_of_others_are_written_as_the_template_wants_them(name: str) -> None:
+    tokenizer = decoder_of(original(name)).tokenizer
     before = json.dumps(FOREIGN)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ChatWarning)
-        decoder.chat(FOREIGN, TOOLS, "none", max_text_tokens=1)
+    text = conversation_prompt(read_messages(FOREIGN), TOOLS, habits_of(tokenizer), tokenizer)
     assert json.dumps(FOREIGN) == before, "the user's messages do not change"
+    assert text.index("first result") < text.index("second result"), "results are in the sequence of their calls"
+    if habits_of(tokenizer).ids is IdForm.NINE:
+        assert "call00000" in text and "call00001" in text and "toolu" not in text
+
+
+def test_nothing_is_left_out_in_silence() -> None:
+    two, later = read_messages(FOREIGN), [*FOREIGN[:1], {"role": "system", "content": "Be brief."}, FOREIGN[0]]
+    tokenizer = decoder_of(original("gptoss")).tokenizer
+    with pytest.raises(PromptError, match=r"messages\[1\]: .* writes only the first of the 2 calls"):
+        conversation_prompt(two, TOOLS, habits_of(tokenizer), tokenizer)
+    with pytest.raises(PromptError, match=r"messages\[1\]: .* leaves out this message of role system"):
+        conversation_prompt(read_messages(later), TOOLS, habits_of(tokenizer), tokenizer)
+    tokenizer = decoder_of(original("llama3_1")).tokenizer
+    with pytest.raises(PromptError, match="refuses the dialogue: This model only supports single tool-calls at once"):
+        conversation_prompt(two, TOOLS, habits_of(tokenizer), tokenizer)
+
+
+def test_text_that_a_template_refuses_beside_calls_is_warned_of() -> None:
+    tokenizer = decoder_of(original("mistral_v3")).tokenizer
+    said = [FOREIGN[0], FOREIGN[1] | {"content": "Let me see."}, *FOREIGN[2:]]
+    with pytest.warns(ChatWarning, match="does not see the text that it wrote before a call: 'Let me see.'"):
+        text = conversation_prompt(read_messages(said), TOOLS, habits_of(tokenizer), tokenizer)
+    assert "Let me see." not in text
+
+
+@pytest.mark.parametrize("name", ["qwen3", "glm4moe", "gptoss", "lfm2_2_5"])
+@pytest.mark.parametrize("content", [None, "Let me see."])
+def test_thinking_before_a_call_goes_back(name: str, content: str | None) -> None:
+    tokenizer = decoder_of(original(name)).tokenizer
+    [call, _] = FOREIGN[1]["tool_calls"]
+    thought = {"role": "assistant", "content": content, "reasoning_content": "It is late.", "tool_calls": [call]}
+    text = conversation_prompt(read_messages([FOREIGN[0], thought, FOREIGN[3]]), TOOLS, habits_of(tokenizer), tokenizer)
+    assert "It is late." in text and (content or "") in text

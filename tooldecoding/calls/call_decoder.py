@@ -1,5 +1,7 @@
 """The loop over the calls of a prompt: choose a tool, decode its orders, vote, commit the voted call, go on."""
 
+from collections.abc import Callable
+
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.next_call import NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
@@ -25,6 +27,8 @@ class CallDecoder:
         Text in which values are likely to stand.
     context : int or None
         Positions of the model.
+    voted : callable, optional
+        Called with each call once it is voted.
     """
 
     def __init__(
@@ -35,6 +39,7 @@ class CallDecoder:
         prompt: str,
         context: int | None,
         clock: PhaseClock,
+        voted: Callable[[DecodedCall], None] | None = None,
     ) -> None:
         self._tools = tools
         self._only = only
@@ -43,6 +48,7 @@ class CallDecoder:
         self._prompt = prompt
         self._context = context
         self._clock = clock
+        self._voted = voted
 
     def decode(self, branch: Branch, called: PreparedTool | None = None) -> Steps[tuple[list[DecodedCall], str]]:
         """Decode calls behind the opener, the last text of ``branch``; returns them and their text.
@@ -66,6 +72,8 @@ class CallDecoder:
             orders = OrderDecoder(tool, number, self._options, self._prompt, room, keep_branches=more)
             call = yield from self._call(branch, tool, orders)
             calls.append(call)
+            if self._voted is not None:
+                self._voted(call)
             if next_call is None:
                 break
             branch = self._committed(committing[0], orders, tool, call.voted)

@@ -54,6 +54,8 @@ class PromptDecoder:
         Positions of the model.
     show : callable, optional
         Called with the answer so far while free text is written.
+    voted : callable, optional
+        Called with each call once it is voted.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class PromptDecoder:
         context: int | None,
         clock: PhaseClock,
         show: Callable[[Answer], None] | None = None,
+        voted: Callable[[DecodedCall], None] | None = None,
     ) -> None:
         self._tools = tools
         self._format = tools.call_format
@@ -78,6 +81,7 @@ class PromptDecoder:
         self._context = context
         self._clock = clock
         self._show = show
+        self._voted = voted
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
 
@@ -90,8 +94,11 @@ class PromptDecoder:
         if written.branch is None:
             branch.release()
             return DecodedPrompt(written.text, [], answer, written.cut)
+        if self._show is not None:
+            self._show(answer)
         only = None if self._options.tool_choice in TOOL_CHOICES else self._options.tool_choice
-        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._context, self._clock)
+        voted = None if self._voted is None else self._show_call
+        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._context, self._clock, voted)
         calls, text = yield from decoder.decode(written.branch, self._tools.called(written.opened))
         return DecodedPrompt(written.text + text, calls, answer, cut=False)
 
@@ -128,6 +135,10 @@ class PromptDecoder:
     def _show_answer(self, text: str) -> None:
         if self._show is not None:
             self._show(self._answer(text))
+
+    def _show_call(self, call: DecodedCall) -> None:
+        if self._voted is not None:
+            self._voted(call.shown(self._table.special.shown))
 
     def _answer(self, text: str) -> Answer:
         return split_thinking(self._table.special.shown(text), self._opened_thinking)

@@ -1,12 +1,13 @@
 """From messages and tools to the assistant's next message, at once or piece by piece."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.call_ids import new_ids
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.rendering import conversation_prompt
@@ -49,8 +50,11 @@ def chat_request(
 
 def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTrainedTokenizerBase) -> ChatMessage:
     """Return the message for what was decoded behind a conversation."""
-    ids = new_ids(habits_of(tokenizer).ids, conversation.calls, [call.name for call in result.calls])
-    return ChatMessage(result, tuple(ids))
+    return ChatMessage(result, tuple(_ids(conversation, [call.name for call in result.calls], tokenizer)))
+
+
+def _ids(conversation: Conversation, names: Sequence[str], tokenizer: PreTrainedTokenizerBase) -> list[str]:
+    return new_ids(habits_of(tokenizer).ids, conversation.calls, names)
 
 
 def chat(
@@ -70,15 +74,19 @@ def stream(
 
 
 def _pieces(
-    pieces: Iterator[TextPiece | DecodeResult], conversation: Conversation, tokenizer: PreTrainedTokenizerBase
+    pieces: Iterator[TextPiece | DecodedCall | DecodeResult],
+    conversation: Conversation,
+    tokenizer: PreTrainedTokenizerBase,
 ) -> Iterator[StreamPiece]:
+    names: list[str] = []
     for piece in pieces:
-        if isinstance(piece, TextPiece):
-            yield piece
+        if isinstance(piece, DecodeResult):
+            yield reply_to(conversation, piece, tokenizer)
+        elif isinstance(piece, DecodedCall):
+            names.append(piece.name)
+            yield CallPiece(_ids(conversation, names, tokenizer)[-1], piece)
         else:
-            reply = reply_to(conversation, piece, tokenizer)
-            yield from reply.call_pieces
-            yield reply
+            yield piece
 
 
 def _prepared(
