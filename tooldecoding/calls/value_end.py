@@ -55,7 +55,8 @@ class ValueState:
         self._grammar = grammar
         self._format = call_format
         self._first_behind = call_format.first_behind_value
-        self._last_characters = _LAST_CHARACTERS | frozenset(call_format.value_mark[-1:])
+        notation = call_format.notation
+        self._last_characters = _LAST_CHARACTERS | frozenset("" if isinstance(notation, str) else notation.mark[-1])
         self.text = grammar.opener
         self.tail = b""
         self.closed = False
