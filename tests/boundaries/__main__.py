@@ -1,6 +1,7 @@
 """``python -m boundaries SHARED``: the table of calls that came otherwise than wanted; exit code 1 if any did."""
 
 import argparse
+import itertools
 import sys
 from pathlib import Path
 
@@ -29,13 +30,15 @@ def main() -> int:
         cases = gold_cases(options.shared / "data", options.limit)
     tallies = []
     try:
-        for name in names:
-            tallies.append(Tally(name))
-            judge = Judge(name, real_decoder(options.shared, name))
-            shown = track(cases, name, console=progress, disable=not sys.stderr.isatty())
+        for name, marked in itertools.product(names, (False, True)):
+            shown_name = f"{name}, marks as tokens" if marked else name
+            tallies.append(Tally(shown_name))
+            judge = Judge(shown_name, real_decoder(options.shared, name, marked))
+            shown = track(cases, shown_name, console=progress, disable=not sys.stderr.isatty())
             check(judge, shown, AGAINST if options.against is None else (options.against,), tallies[-1])
             if not sys.stderr.isatty():
-                print(f"{name}: {len(cases)} cases, {len(tallies[-1].misses)} misses", file=sys.stderr, flush=True)
+                misses = len(tallies[-1].misses)
+                print(f"{shown_name}: {len(cases)} cases, {misses} misses", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         print("interrupted: what was found so far", file=sys.stderr)
     print_table(tallies, Console(width=None if sys.stdout.isatty() else 180))

@@ -15,10 +15,11 @@ from lookup.values.literal_values import read_value, render_value
 from tooldecoding.decoder import Request
 from tooldecoding.errors import ToolDecodingError
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import SyntheticDecoder
+from tooldecoding.tokens.token_table import TokenTable
 
 Against = Literal["noise", "second-choice"]
 Kind = Literal["error", "text", "path"]
@@ -54,14 +55,25 @@ class Case:
     @property
     def text(self) -> str:
         """The calls as the model wants to write them."""
-        return self.call_format.render(self.calls)
+        return self.written(self.calls)
+
+    def written(self, calls: Sequence[Call]) -> str:
+        """Calls as a model writes them: required keys first, in the order that the format's models know."""
+        return self.call_format.joined([self.written_call(call, number) for number, call in enumerate(calls)])
+
+    def written_call(self, call: Call, number: int) -> str:
+        """One of the calls."""
+        form, required = self.call_format, [p.name for p in self.tools[call.name].required]
+        keys = [*form.ordered(required), *(key for key in call.arguments if key not in required)]
+        pairs = [form.key(key) + render_value(call.arguments[key], form.notation) for key in keys]
+        return form.call_text(call.name, pairs, number)
 
     @cached_property
     def ends(self) -> list[int]:
         """For each call the bytes that stand behind it, the tail among them."""
         whole = self.text + self.tail
         beginnings = (self.calls[: n + 1] for n in range(len(self.calls)))
-        first = [self.call_format.render(calls).removesuffix(self.call_format.closer) for calls in beginnings]
+        first = [self.written(calls).removesuffix(self.call_format.closer) for calls in beginnings]
         return [len(whole.encode()) - len(text.encode()) for text in first]
 
 
@@ -98,6 +110,11 @@ class Judge:
         self._decoder = decoder
         self._rows: torch.Tensor = noise(decoder.table.texts, seed)
 
+    @property
+    def table(self) -> TokenTable:
+        """The tokens of the vocabulary."""
+        return self._decoder.table
+
     def judge(self, case: Case, against: Against = "noise") -> Verdict:
         """Decode a case and compare."""
         wanted = self._wanted(case, case.calls)
@@ -133,7 +150,9 @@ class Judge:
 
     def _wanted(self, case: Case, calls: Sequence[Call]) -> tuple[int, ...] | None:
         """The tokenizer's own tokens; None where those of the prompt, without the last one, do not begin them."""
-        ids = own_tokens(self._decoder, case.prompt + case.call_format.render(calls) + case.tail)
+        end = self._decoder.tokenizer.eos_token  # a model that was trained on a format ends its turn
+        tail = end if end and case.call_format in NATIVE_FORMATS else case.tail
+        ids = own_tokens(self._decoder, case.prompt + case.call_format.lead + case.written(calls) + tail)
         prompt = self._decoder.tokenizer.encode(case.prompt)
         sure = len(prompt) - 1 or 1
         return ids if ids is not None and list(ids[:sure]) == list(prompt[:sure]) else None
@@ -141,7 +160,7 @@ class Judge:
     def _kind(self, case: Case, result: DecodeResult) -> Kind | None:
         """Candidates are what the model wrote; the result has the same calls with the keys as documented."""
         written = [candidate.text for call in result.calls for candidate in call.candidates]
-        texts = [case.call_format.render_call(c.name, c.arguments) for c in case.calls]
+        texts = [case.written_call(call, number) for number, call in enumerate(case.calls)]
         calls = [(call.voted.name, call.voted.arguments) for call in result.calls]
         same = calls == [(c.name, self._read_back(case, c)) for c in case.calls]
         return None if written == texts and same else "text"

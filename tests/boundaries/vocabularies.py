@@ -7,6 +7,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from tiny_models import tiny_model
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_table import TokenTable
 
@@ -20,15 +21,25 @@ def vocabularies(shared: Path) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def real_decoder(shared: Path, name: str) -> SyntheticDecoder:
-    """A decoder with one of these tokenizers; only the last one is kept, since they are large."""
-    return decoder_with(AutoTokenizer.from_pretrained(str(shared / FOLDER / name)))
+def real_decoder(shared: Path, name: str, marked: bool = False) -> SyntheticDecoder:
+    """A decoder with one of these tokenizers; only the last one is kept, since they are large.
+
+    Parameters
+    ----------
+    marked : bool
+        Whether the marks and ends of turns of all call formats are added to the vocabulary.
+    """
+    tokenizer = AutoTokenizer.from_pretrained(str(shared / FOLDER / name))
+    if marked:
+        tokenizer.add_tokens([*dict.fromkeys([*MARKS, *TURN_ENDS])], special_tokens=True)
+    return decoder_with(tokenizer)
 
 
 def decoder_with(tokenizer: PreTrainedTokenizerBase) -> SyntheticDecoder:
     """A decoder with a tokenizer and without a limit of the context; its model is replaced by an engine."""
     model = tiny_model("llama", max(tokenizer.get_vocab().values()) + 1)
     model.config.max_position_embeddings = 1 << 20
+    model.config.eos_token_id = model.generation_config.eos_token_id = tokenizer.eos_token_id
     return SyntheticDecoder(model, tokenizer)
 
 
@@ -36,4 +47,5 @@ def own_tokens(decoder: ToolDecoder, text: str) -> tuple[int, ...] | None:
     """The tokenizer's own tokens of a whole text; None if it rewrites the text (as NFC does)."""
     table: TokenTable = decoder.table
     ids = tuple(decoder.tokenizer.encode(text))
-    return ids if table.join(ids).endswith(text.encode()) else None
+    written = table.special.written(table.join(ids).decode(errors="replace"))
+    return ids if written.endswith(text) else None

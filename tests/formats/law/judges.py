@@ -75,10 +75,10 @@ def strict_reader(judged: Judged) -> Verdict:
     if judged.format in _RAW and (excluded := _contradicted(judged)):
         return excluded
     if judge().check_calls(found, judged.schemas):
-        # Documentation with a default of another type admits it, as in BFCL, where null is the default of a text.
-        if problems := judge().check_calls([_without_defaults(call, judged) for call in found], _lenient(judged)):
+        # Documentation that contradicts itself admits both, as in BFCL, where null is the default of a text.
+        if problems := judge().check_calls([_uncontradicted(call, judged) for call in found], _lenient(judged)):
             raise Refused(problems[0])
-        return DEFAULT
+        return _contradicted(judged)
     same(found, judged)
     return None
 
@@ -97,34 +97,24 @@ def _specs(judged: Judged, name: str) -> Json:
 
 def _contradicted(judged: Judged) -> str:
     """Why the documentation of an argument contradicts itself, so that a judge cannot know its type."""
-    for name, arguments in judged.calls:
-        specs = _specs(judged, name)
-        for key, value in arguments.items():
-            spec = specs.get(key, {})
-            if isinstance(value, str) and value in spec.get("enum", ()) and spec.get("type") != "string":
-                return MEMBER
-    return DEFAULT if _has_other_default(judged) else ""
+    reasons = [
+        _contradiction(judged, name, key, value) for name, arguments in judged.calls for key, value in arguments.items()
+    ]
+    return next(filter(None, reasons), "")
 
 
-def _has_other_default(judged: Judged) -> bool:
-    """Whether an argument is its documented default, which is not of the documented type."""
-    return any(
-        bool(judge().check_calls([(name, {key: value})], _lenient(judged)))
-        for name, arguments in judged.calls
-        for key, value in arguments.items()
-        if "default" in (spec := _specs(judged, name).get(key, {})) and _json(spec["default"]) == _json(value)
-    )
+def _contradiction(judged: Judged, name: str, key: str, value: Any) -> str:
+    spec = _specs(judged, name).get(key, {})
+    if isinstance(value, str) and value in spec.get("enum", ()) and spec.get("type") != "string":
+        return MEMBER
+    is_default = "default" in spec and _json(spec["default"]) == _json(value)
+    return DEFAULT if is_default and judge().check_calls([(name, {key: value})], _lenient(judged)) else ""
 
 
-def _without_defaults(call: tuple[str, Json], judged: Judged) -> tuple[str, Json]:
+def _uncontradicted(call: tuple[str, Json], judged: Judged) -> tuple[str, Json]:
+    """A call without the arguments whose documentation contradicts itself."""
     name, arguments = call
-    specs = _specs(judged, name)
-    kept = {
-        key: value
-        for key, value in arguments.items()
-        if "default" not in specs.get(key, {}) or _json(specs[key]["default"]) != _json(value)
-    }
-    return name, kept
+    return name, {k: v for k, v in arguments.items() if not _contradiction(judged, name, k, v)}
 
 
 def _lenient(judged: Judged) -> list[Json]:
@@ -257,7 +247,7 @@ def _accepted(judged: Judged) -> Verdict:
 
     if excluded := _xgrammar_cannot(judged):
         return excluded
-    tools = [{"type": "function", "function": _called(judged, *call)} for call in dict(judged.calls).items()]
+    tools = [{"type": "function", "function": _called(judged, name)} for name in dict(judged.calls)]
     tag = get_builtin_structural_tag(
         _XGRAMMAR[judged.format], tools, "required", reasoning="disabled", any_order=False, exclude_special_tokens=False
     )
@@ -269,11 +259,12 @@ def _accepted(judged: Judged) -> Verdict:
     return None
 
 
-def _called(judged: Judged, name: str, arguments: Json) -> Json:
-    """A tool with just the keys of a call, in its sequence."""
+def _called(judged: Judged, name: str) -> Json:
+    """A tool with just the keys of its calls, in their sequence."""
     tool = copy.deepcopy(next(s for s in judged.schemas if s["name"] == name))
+    arguments = [called for other, called in judged.calls if other == name]
     properties = tool["parameters"].get("properties", {})
-    keys = {key: _ordered(properties[key], [value]) for key, value in arguments.items()}
+    keys = {key: _ordered(properties[key], [a[key] for a in arguments if key in a]) for key in max(arguments, key=len)}
     tool["parameters"] |= {"properties": keys, "additionalProperties": False}
     return tool
 
