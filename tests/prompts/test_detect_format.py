@@ -181,6 +181,27 @@ def test_a_changed_template_is_read_again() -> None:
     assert detect_format(own).name == "olmo3"
 
 
+@pytest.mark.parametrize("calls", [CALLS["hermes"], UNKNOWN["tags around a list"]])
+def test_a_template_is_rendered_once(calls: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = byte_level_tokenizer()
+    own.chat_template = template(calls)
+    render, rendered = own.apply_chat_template, list[int]()
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        rendered.append(len(arguments))
+        return render(*arguments, **options)
+
+    monkeypatch.setattr(own, "apply_chat_template", counted)
+    told = {}
+    for _ in range(3):
+        try:
+            found = detect_format(own).name
+        except ModelError as error:
+            found = str(error)
+        told.setdefault(found, len(rendered))
+    assert [*told.values()] == [len(rendered)]
+
+
 def single_calls() -> list[tuple[str, str, str, Mapping[str, Any]]]:
     """Format, template, text and arguments of the calls of one text each that original templates wrote."""
     found = []

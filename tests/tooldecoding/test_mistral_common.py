@@ -53,10 +53,12 @@ def decoder(kind: str) -> ToolDecoder:
 
 def test_the_table_has_the_bytes_of_the_package() -> None:
     own = tokenizer("tekken").tokenizer.instruct_tokenizer.tokenizer
-    found = decoder("tekken").table.texts
+    table = decoder("tekken").table
+    found = table.texts
     assert len(found) == own.n_words
     for token, text in enumerate(found):
-        assert text == (None if token in own.special_ids else own.id_to_byte_piece(token))
+        if token not in table.special.texts:  # the end of the turn has a character
+            assert text == (None if token in own.special_ids else own.id_to_byte_piece(token))
 
 
 @pytest.mark.skipif("tekken" not in vocabularies(SHARED), reason=f"there is no tekken in {SHARED}")

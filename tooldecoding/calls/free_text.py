@@ -222,7 +222,8 @@ class TextMode:
         if self._show is None:
             return
         certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if self._is_open(o))])
-        for end in (self._opener, *(stop.encode() for stop in self._rules.stops)):
+        marks = [mark for thinking in self._rules.thinking for mark in (thinking.opening, thinking.closing)]
+        for end in (self._opener, *(text.encode() for text in (*self._rules.stops, *marks))):
             size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)
             certain = min(certain, len(self._written) - size)
         self._show(self._written[:certain].decode(errors="ignore"))

@@ -48,7 +48,8 @@ class Detected(NamedTuple):
     reason: str
 
 
-_known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[str, Detected]]" = WeakKeyDictionary()
+_known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[str, Detected | str]]" = WeakKeyDictionary()
+"""Tokenizer -> its template, and what was found or why nothing was."""
 
 
 def detect_format(tokenizer: "PreTrainedTokenizerBase") -> CallFormat:
@@ -71,10 +72,13 @@ def detected(tokenizer: "PreTrainedTokenizerBase") -> Detected:
     known = _known.get(tokenizer)
     if known is None or known[0] != template:
         known = _known[tokenizer] = (template, _detect(tokenizer))
+    if isinstance(known[1], str):
+        raise _unknown(known[1])
     return known[1]
 
 
-def _detect(tokenizer: "PreTrainedTokenizerBase") -> Detected:
+def _detect(tokenizer: "PreTrainedTokenizerBase") -> Detected | str:
+    """Return the format, or why it is unknown."""
     probe, first = Probe(tokenizer), ""
     for written in probe.texts():
         found = written_format(written)
@@ -85,10 +89,10 @@ def _detect(tokenizer: "PreTrainedTokenizerBase") -> Detected:
     if instructed is not None:
         return Detected(instructed, "the chat template's instruction for tools shows it")
     if first:
-        raise _unknown(f"the model's chat template writes calls in no known format: {_shown(first)}")
+        return f"the model's chat template writes calls in no known format: {_shown(first)}"
     if probe.refusal:
-        raise _unknown(f"the model's chat template refuses a dialogue with a call: {_shown(probe.refusal)}")
-    raise _unknown("the model's chat template does not write calls of earlier turns")
+        return f"the model's chat template refuses a dialogue with a call: {_shown(probe.refusal)}"
+    return "the model's chat template does not write calls of earlier turns"
 
 
 def written_format(written: Written) -> Detected | None:

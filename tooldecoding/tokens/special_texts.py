@@ -60,10 +60,11 @@ def special_texts(
     marks, turn_ends : sequence of str
         What such tokens may be called.
     end_ids : collection of int
-        Further tokens that end a turn, such as the model's own; the tokenizer's is always one.
+        Further added tokens that end a turn, such as the model's own; the tokenizer's is always one.
     """
     ids = _added_tokens(tokenizer)
-    ends = {ids[end] for end in turn_ends if end in ids} | set(end_ids)
+    # a configuration may name an ordinary token, such as the default of its class
+    ends = {ids[end] for end in turn_ends if end in ids} | set(end_ids).intersection(ids.values())
     own = getattr(tokenizer, "eos_token_id", None)
     texts = {own: END} if isinstance(own, int) else {}
     texts |= dict.fromkeys(sorted(ends - set(texts)), END)
