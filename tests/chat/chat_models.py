@@ -36,7 +36,9 @@ def _parts(marks: tuple[str, ...]) -> tuple[Any, Any]:
     return tokenizer, tiny_model("llama", len(tokenizer))
 
 
-def decoder_of(chat_template: str | None, marks: tuple[str, ...] = (), **options: Any) -> SyntheticDecoder:
+def decoder_of(
+    chat_template: str | dict[str, str] | None, marks: tuple[str, ...] = (), **options: Any
+) -> SyntheticDecoder:
     """A decoder whose tokenizer has a chat template, and tokens for marks; few orders and short values."""
     tokenizer, model = _parts(marks)
     tokenizer.chat_template = chat_template

@@ -131,6 +131,14 @@ def test_calls_of_others_are_written_as_the_template_wants_them(name: str) -> No
         assert "call00000" in text and "call00001" in text and "toolu" not in text
 
 
+def test_a_template_for_tools_beside_another_one() -> None:
+    tools = original("mistral_v7")
+    decoder = decoder_of({"default": "{{ messages[-1].content }}", "tool_use": tools})
+    assert habits_of(decoder.tokenizer) == habits_of(decoder_of(tools).tokenizer)
+    random_logits(decoder, 1)
+    assert decoder.chat(FOREIGN, TOOLS, "required").ids[0] == "call00002"
+
+
 def test_nothing_is_left_out_in_silence() -> None:
     two, later = read_messages(FOREIGN), [*FOREIGN[:1], {"role": "system", "content": "Be brief."}, FOREIGN[0]]
     tokenizer = decoder_of(original("gptoss")).tokenizer

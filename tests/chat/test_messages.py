@@ -129,3 +129,32 @@ def test_ids_are_unique_and_kept_where_they_fit(form: IdForm, ids: list[str], ne
     assert len({*found, *ids}) == len(ids) + new
     again = template_ids(form, [*earlier, *(ToolCall(call_id, "f", {}) for call_id in found)])
     assert [again[call_id] for call_id in found] == found, "a new id is already in the form"
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["user", "tool", "a"]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["role", "content", "tool_calls", "id", "type", "function", "name", "arguments", "tool_call_id", "text"]
+            ),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(VALUES | st.just(USER), max_size=4))
+def test_anything_else_is_refused_and_nothing_breaks(given: Any) -> None:
+    try:
+        read_messages(given)
+    except PromptError as error:
+        assert str(error).startswith(("messages", "the end"))

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.errors import PromptError
 from tooldecoding.prompts.detect_format import written_format
-from tooldecoding.prompts.probe_call import NAME, PLAIN, Written
+from tooldecoding.prompts.probe_call import NAME, PLAIN, TOOL, Written
 from tooldecoding.prompts.prompts import chat_prompt
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 ThinkingKey = Literal["reasoning_content", "thinking"]
 ShownCalls = Literal["all", "first", "none"]
 
-_KEY, _OTHER_KEY = *PLAIN, "other_qzvx"
+_USER: Final[Mapping[str, Any]] = {"role": "user", "content": "Qzvx?"}
+[(_KEY, _VALUE)] = PLAIN.items()
+_OTHER_KEY: Final = "other_qzvx"
 _THOUGHT: Final = "qzvx thought"
 _THINKING_KEYS: Final[tuple[ThinkingKey, ...]] = ("reasoning_content", "thinking")
 
@@ -102,6 +104,13 @@ class _Probe:
         self._tokenizer = tokenizer
         self.as_text = False
         self.no_content: str | None = ""
+        # some tokenizers have a template of their own for tools; a few templates refuse tools
+        self._tools: list[Mapping[str, Any]] = [TOOL]
+        answered = [_USER, {"role": "assistant", "content": "Well."}, _USER]
+        self._without_call = self._rendered(answered)
+        if not self._without_call:
+            self._tools = []
+            self._without_call = self._rendered(answered)
 
     def text(self, changes: Mapping[str, Any] | None = None, call_id: str = _IDS[IdForm.NINE]) -> str:
         """Return the text of the dialogue with changes to the message; empty if the template refuses it."""
@@ -114,14 +123,16 @@ class _Probe:
     def _text(self, calls: Sequence[Mapping[str, Any]], changes: Mapping[str, Any]) -> str:
         message = {"role": "assistant", "content": self.no_content, "tool_calls": calls, **changes}
         results = [{"role": "tool", "tool_call_id": c["id"], "name": NAME, "content": "Done."} for c in calls]
-        messages = [{"role": "user", "content": "Qzvx?"}, message, *results]
+        return self._rendered([_USER, message, *results])
+
+    def _rendered(self, messages: Sequence[Mapping[str, Any]]) -> str:
         try:
-            return chat_prompt(self._tokenizer, messages, [])
+            return chat_prompt(self._tokenizer, messages, self._tools)
         except PromptError:
             return ""
 
     def _call(self, call_id: str, key: str = _KEY) -> dict[str, Any]:
-        arguments = {key: PLAIN[_KEY]}
+        arguments = {key: _VALUE}
         function = {"name": NAME, "arguments": json.dumps(arguments) if self.as_text else arguments}
         return {"id": call_id, "type": "function", "function": function}
 
@@ -130,7 +141,7 @@ class _Probe:
         objects = self.text()
         self.as_text = True
         texts = self.text()
-        self.as_text = _sense(texts) > _sense(objects)
+        self.as_text = self._sense(texts) > self._sense(objects)
 
     def choose_content(self) -> None:
         """Give an empty text, or None where the empty text is refused or leaves a trace."""
@@ -140,23 +151,24 @@ class _Probe:
         self.no_content = None if none and (not empty or len(none) < len(empty)) else ""
 
     def ids(self) -> IdForm:
-        """Return the first form of ids with which the template writes a call that its format's reader takes."""
+        """Return the first form of ids that the template hides, or with which it writes a call that a reader takes."""
         texts = {form: self.text(call_id=call_id) for form, call_id in _IDS.items()}
         for form, text in texts.items():
+            if text and _IDS[form] not in text:
+                return form
             if text and written_format(Written(text, PLAIN, before="", behind="", prompt="")) is not None:
                 return form
         return next((form for form, text in texts.items() if text), IdForm.ANY)
 
     def shown_calls(self) -> ShownCalls:
         """Return which calls of a message are written."""
-        if _KEY not in self.text():
+        if _VALUE not in self.text():
             return "none" if self.text() else "all"
         two = self._text([self._call("qzvx00001"), self._call("qzvx00002", _OTHER_KEY)], {})
         return "first" if two and _OTHER_KEY not in two else "all"
 
-
-def _sense(text: str) -> int:
-    """Return 2 for a text with sensible arguments, 1 for one without any, 0 for nonsense or a refusal."""
-    if not text or any(nonsense in text for nonsense in _NONSENSE):
-        return 0
-    return 2 if _KEY in text else 1
+    def _sense(self, text: str) -> int:
+        """Return 2 for a text with sensible arguments, 1 for one without any, 0 for nonsense or a refusal."""
+        if not text or any(text.count(nonsense) > self._without_call.count(nonsense) for nonsense in _NONSENSE):
+            return 0
+        return 2 if _VALUE in text else 1
