@@ -10,7 +10,7 @@ from lookup.errors import DocumentationError
 from lookup.values.bracket_shapes import Elements
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey, MarkedText
-from lookup.values.notations import MarkSyntax, Notation, RawText, TextSyntax, inside
+from lookup.values.notations import RESERVED, MarkSyntax, Notation, RawText, TextSyntax, inside
 from lookup.values.object_shapes import Dictionary, Key, Record
 from lookup.values.plain_shapes import Literals, Number, Text, Union
 from lookup.values.shapes import Shape
@@ -99,7 +99,8 @@ def writable(literals: Iterable[str], can_be_written: Callable[[str], bool]) -> 
     distinct = list(dict.fromkeys(literals))
     for literal in distinct:
         if not can_be_written(literal):
-            raise DocumentationError(f"the member {literal!r} of the enum cannot be written in this call format")
+            shown = "".join(c for c in literal if ord(c) not in RESERVED)
+            raise DocumentationError(f"the member {shown!r} of the enum cannot be written in this call format")
     return distinct
 
 
