@@ -99,9 +99,10 @@ class TestAnswers:
 
 
 class TestStreams:
+    @pytest.mark.parametrize("marks", [(), ("<think>", "</think>", "<tool_call>", "</tool_call>")])
     @pytest.mark.parametrize("answer", ["No, I do not.", f"I set it.\n{CALL}", f"<think>\nSeven.\n</think>\n\n{CALL}"])
-    def test_pieces_add_up_to_the_message(self, answer: str) -> None:
-        decoder = decoder_of(HERMES, marks=("<think>", "</think>", "<tool_call>", "</tool_call>"))
+    def test_pieces_add_up_to_the_message(self, answer: str, marks: tuple[str, ...]) -> None:
+        decoder = decoder_of(HERMES, marks)
         says(decoder, lambda prompt: answer)
         *pieces, last = decoder.stream([USER], [OPENAI])
         whole = decoder.chat([USER], [OPENAI])
