@@ -192,6 +192,8 @@ def _transformers_cannot(judged: Judged) -> str:
     if excluded := _contradicted(judged):
         return excluded
     if judged.format == "gemma4":
+        if re.search("[\x01\x02]", judged.text):
+            return "gemma4: \\x01 and \\x02, which the parser refuses"
         for name, arguments in judged.calls:
             if not re.fullmatch(r"\w+", name) or not all(re.fullmatch(r"\w+", key) for key in _keys(arguments)):
                 return "gemma4: a name or key with other characters than \\w"
