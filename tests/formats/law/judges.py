@@ -192,6 +192,8 @@ def _transformers_cannot(judged: Judged) -> str:
     if excluded := _contradicted(judged):
         return excluded
     if judged.format == "gemma4":
+        if re.search("[\x01\x02]", judged.text):
+            return "gemma4: \\x01 and \\x02, which the parser refuses"
         for name, arguments in judged.calls:
             if not re.fullmatch(r"\w+", name) or not all(re.fullmatch(r"\w+", key) for key in _keys(arguments)):
                 return "gemma4: a name or key with other characters than \\w"
@@ -293,21 +295,18 @@ def _xgrammar_cannot(judged: Judged) -> str:
             return "one tool twice, with keys in two sequences"
         if judged.format == "qwen-xml" and not arguments:
             return "qwen-xml: xgrammar wants an empty line in a call without arguments"
-        if any(_several_sequences(value) for value in arguments.values()):
-            return "a list whose objects have their keys in two sequences"
     return ""
 
 
-def _several_sequences(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_several_sequences, value.values()))
-    if not isinstance(value, list | tuple):
-        return False
-    objects = [list(item) for item in value if isinstance(item, dict)]
-    longest = max(objects, key=len, default=[])
-    return any([key for key in longest if key in keys] != keys for keys in objects) or any(
-        map(_several_sequences, value)
-    )
+def _several_sequences(values: Sequence[Any]) -> bool:
+    """Whether objects in the same place have their keys in two sequences."""
+    objects = [value for value in values if isinstance(value, dict)]
+    longest = max(objects, key=len, default={})
+    if any([key for key in longest if key in found] != list(found) for found in objects):
+        return True
+    items = [item for value in values if isinstance(value, list | tuple) for item in value]
+    inside = [[found[key] for found in objects if key in found] for key in longest]
+    return any(_several_sequences(part) for part in (*inside, items) if part)
 
 
 JUDGES: Final[dict[str, Judge]] = {
