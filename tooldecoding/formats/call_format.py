@@ -209,14 +209,14 @@ class CallFormat:
         while True:
             call, position = self._read_call(text, position, tools, len(calls))
             calls.append(call)
+            if text[position:] == self.closer:  # it may begin as a further call does
+                return calls
             following = self.start(len(calls))
             if self.parallel and text.startswith(following, position):
                 position += len(following)
                 continue
             position = _expect(text, position, self.closer)
-            if position != len(text):
-                raise _error("the end", text, position)
-            return calls
+            raise _error("the end", text, position)
 
     def _read_call(self, text: str, position: int, tools: Mapping[str, ToolSpec], number: int) -> tuple[Call, int]:
         bracket = self.bracket_of(number)
