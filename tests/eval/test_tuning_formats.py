@@ -64,8 +64,8 @@ def written_and_read(request: Request, result: DecodeResult) -> DecodedPrompt:
 @pytest.mark.parametrize("call_format", CALL_FORMATS)
 def test_a_row_holds_what_was_decoded(call_format: str, marks_are_tokens: bool) -> None:
     most, several = 0, CALL_FORMATS[call_format].parallel
-    for seed in range(24):
-        if seed >= 4 and (most > 1 or not several):
+    for seed in range(100, 124):
+        if seed >= 104 and (most > 1 or not several):
             break
         request, result = decode(call_format, marks_are_tokens, seed)
         read = written_and_read(request, result)
