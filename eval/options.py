@@ -6,7 +6,9 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import Field as Bounds
 
 from eval.benchmarks.samples import Benchmark
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from eval.errors import EvalError
+from tooldecoding.formats.known_formats import BENCHMARK_FORMATS, CALL_FORMATS
+from tooldecoding.options.decode_options import AUTO
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
 from tooldecoding.options.values import Count
@@ -24,27 +26,63 @@ class EvalOptions(ModelOptions):
     """How predictions are made; each method uses the options that concern it.
 
     ``format`` and ``template`` have the benchmark's own as defaults, see ``benchmark_defaults``.
+
+    Raises
+    ------
+    ConfigError
+        If a value has the wrong type or is out of bounds.
+    EvalError
+        If the template asks for another format than ``format``, or has no use for another option.
     """
 
     method: MethodName = option("tool-decoding", "How calls are decoded.")
     tooldec_form: Literal["call", "react"] = option(
         "call", "What the method tooldec writes: name(arguments), or ReAct's action with its input as JSON."
     )
-    template: Literal["api-bank", "bfcl"] | None = option(
-        None, "How the prompt prints documentation and dialogue.", default_text="the benchmark's"
+    template: Literal["api-bank", "bfcl", "chat"] | None = option(
+        None,
+        "How the prompt prints documentation and dialogue; chat gives both to the model's chat template.",
+        default_text="the benchmark's",
     )
     prompt_template: str | None = option(
         None,
         "Text of the prompt, with any of the placeholders {tools}, {examples} and {dialogue}.",
         metavar="FILE",
     )
-    chat: bool = option(False, "Use the model's chat template.")
+    chat: bool = option(False, "Send the prompt as a user's message through the model's chat template.")
     beams: Annotated[int, Bounds(ge=2)] = option(6, "Beams of the method beam.")
     shots: Annotated[int, Bounds(ge=0, le=MOST_SHOTS)] = option(0, "In-context examples, from other dialogues.")
     limit: Count | None = option(None, "Take so many samples, drawn with --seed.", default_text="all")
-    format: str = option("api-bank", "How calls are written.", choices=CALL_FORMATS, default_text="the benchmark's")
+    format: str = option(
+        "api-bank",
+        "How calls are written.",
+        choices=(AUTO, *CALL_FORMATS),
+        default_text="the benchmark's; that of the chat template with --template chat",
+    )
     tool_choice: Literal["auto", "required"] = option("auto", "Whether the model decides that there is a call.")
     seed: int = option(0, "Seed of orders, samples, examples and resamples.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.template == "chat":
+            self._demand_chat_only()
+        elif self.template is not None and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):
+            raise EvalError(
+                f"the template {self.template} does not ask the model for calls in the format {self.format}; "
+                "--template chat asks for the chat template's own"
+            )
+
+    def _demand_chat_only(self) -> None:
+        react = self.method == "tooldec" and self.tooldec_form == "react"
+        useless = {
+            "--chat": self.chat,
+            "--prompt-template": self.prompt_template is not None,
+            "--shots": self.shots,
+            "--tooldec-form react": react,
+        }
+        for flag, given in useless.items():
+            if given:
+                raise EvalError(f"{flag} has no place in --template chat; leave it out")
 
     @property
     def label(self) -> str:
@@ -76,6 +114,5 @@ class EvalOptions(ModelOptions):
 
 
 def benchmark_defaults(benchmark: Benchmark) -> dict[str, Any]:
-    """Return the benchmark's own call format and template."""
-    template = "bfcl" if benchmark.call_format == "pythonic" else "api-bank"
-    return {"format": benchmark.call_format, "template": template}
+    """Return the benchmark's own template, and ``auto``, which stands for the format that the template asks for."""
+    return {"format": AUTO, "template": "bfcl" if benchmark.call_format == "pythonic" else "api-bank"}

@@ -123,7 +123,7 @@ class DecodeResult:
         if not self.calls:
             return ""
         calls = [Call(c.name, c.arguments) for c in self.calls]
-        length = len(self.call_format.render(calls))
+        length = len(self.call_format.ending(self.text, self.call_format.render(calls)))
         return unread(self.call_format, self.text[-length:], calls)
 
     def to_json(self, identifier: str) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """``model.generate`` as a method of the bench: greedy, beam search, or greedy under another library's constraint."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -155,9 +156,14 @@ class _Timed(LogitsProcessor):
 
 
 def call_pattern(workload: Workload) -> str:
-    """Return a regular expression for the call with any values, keys in documentation order; for other libraries."""
-    call_format, tool = workload.call_format, workload.tools.tools[0]
-    literal = r"'[^'\\\n]+'"
-    pairs = call_format.separator.join(call_format.key(p.name) + literal for p in tool.parameters)
-    start = rf"\{call_format.opener}{tool.name}\{call_format.bracket}"
-    return rf"{start}{pairs}\{call_format.end}\{call_format.closer}"
+    """Return a regular expression for the call with any values, keys in the format's own order; for other libraries."""
+    parts = workload.parts(workload.tasks[0])
+    pairs = [
+        f"{_exactly(p.before)}[^{p.closing.lstrip()[0]}\\\\\\n]+{_exactly(p.closing)}" for p in parts.pairs.values()
+    ]
+    return _exactly(parts.start) + _exactly(parts.separator).join(pairs) + _exactly(parts.end)
+
+
+def _exactly(text: str) -> str:
+    """Return a regular expression for a text, in the syntax that all libraries share."""
+    return re.sub(r"([\\.^$*+?{}()|\[\]])", r"\\\1", text).replace("\n", r"\n")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from eval.bench.workload import Task, Workload
-from lookup.values.literal_values import render_value
 from tooldecoding.tokens.token_table import TokenTable
 
 _CONTEXT = 128
@@ -14,20 +13,17 @@ class Lesson:
     """The wanted tokens of one task.
 
     After a prefix of the call, the lesson wants the rest of the current value or key, then the missing keys in
-    documentation order, then the end. After any other text it wants nothing.
+    the format's own order, then the end. After any other text it wants nothing.
     """
 
     def __init__(self, workload: Workload, task: Task, table: TokenTable) -> None:
-        call_format = workload.call_format
+        parts = workload.parts(task, table)
         self._table = table
         self._prompt = table.join(task.prompt_ids)
-        self._opening = f"{call_format.start(0)}{workload.tools.tools[0].name}{call_format.bracket_of(0)}".encode()
-        self._pairs = [
-            (call_format.key(key) + render_value(value, call_format.notation)).encode()
-            for key, value in task.values.items()
-        ]
-        self._separator = call_format.separator.encode()
-        self._end = (call_format.end + call_format.closer).encode()
+        self._opening = parts.start.encode()
+        self._pairs = [pair.text.encode() for pair in parts.pairs.values()]
+        self._separator = parts.separator.encode()
+        self._end = parts.end.encode()
         self._known: dict[bytes, int | None] = {}
 
     def wanted(self, text: bytes) -> int | None:

@@ -65,6 +65,11 @@ def _decode_options(options: BenchOptions, order_limit: int) -> DecodeOptions:
 
 def _constraint(name: str, subject: Subject, workload: Workload) -> Constraint | str:
     """Prepare a library for the workload's tool, or return why it cannot be measured."""
+    special = [m for m in workload.call_format.marks if m in subject.decoder.table.special.characters]
+    if special:
+        return (
+            f"a regular expression cannot ask for the tokens {', '.join(special)} of the format {workload.ask.format}"
+        )
     ready = ready_peer(name, subject.model, subject.tokenizer, call_pattern(workload))
     if isinstance(ready, str):
         return ready

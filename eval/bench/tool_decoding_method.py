@@ -84,6 +84,7 @@ class ToolDecodingMethod:
     def _check(self, task: Task, result: DecodeResult) -> None:
         require_same(self.name, task.call, result.text)
         call_format, name = self._workload.call_format, self._workload.tools.tools[0].name
+        pairs = self._workload.parts(task).pairs
         for candidate in result.calls[0].candidates:
-            ordered = {key: task.values[key] for key in candidate.order}
-            require_same(self.name, call_format.render_call(name, ordered), candidate.text)
+            written = call_format.call_text(name, [pairs[key].text for key in candidate.order])
+            require_same(self.name, written, candidate.text)

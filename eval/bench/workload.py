@@ -8,12 +8,12 @@ from typing import Final
 
 from transformers import PreTrainedTokenizerBase
 
+from eval.bench.call_parts import CallParts, call_parts
 from eval.bench.words import TOOL, documentation, keys, prose
 from eval.errors import EvalError
 from lookup import extract
 from lookup.dictionary import LookupDictionary
-from lookup.values.literal_values import render_value
-from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.prompts.prompts import api_bank_prompt
 from tooldecoding.tokens.token_table import TokenTable
@@ -21,6 +21,8 @@ from tooldecoding.tokens.token_table import TokenTable
 RAGGED: Final = 0.2
 """Largest relative difference of a prompt in a batch from the requested length."""
 ENDING: Final = "API-Request:\n"
+OPEN_ENDING: Final = "API-Request"
+"""For formats whose calls begin with newlines, which tokenizers join with a colon or newline before them."""
 _TRIES: Final = 4000
 _TURN: Final = 30
 """Approximate tokens of a turn of filler."""
@@ -66,7 +68,7 @@ class Task:
     values : mapping
         Key -> text, in documentation order.
     call : str
-        The wanted call in documentation order.
+        The wanted call, with its keys in the format's own order.
     call_ids : tuple of int
         Its tokens after the prompt.
     """
@@ -91,6 +93,11 @@ class Workload:
         """The call format."""
         return CALL_FORMATS[self.ask.format]
 
+    def parts(self, task: Task, table: TokenTable | None = None) -> CallParts:
+        """Return the parts of a task's call; with a table, special tokens are the characters that stand for them."""
+        call_format = self.call_format if table is None else self.call_format.bound(table.special.bound)
+        return call_parts(call_format, self.tools.tools[0], task.values)
+
 
 def make_workload(ask: Ask, tokenizer: PreTrainedTokenizerBase, table: TokenTable, words: Sequence[str]) -> Workload:
     """Make the seeded tasks of one cell.
@@ -109,7 +116,7 @@ def make_workload(ask: Ask, tokenizer: PreTrainedTokenizerBase, table: TokenTabl
     tools = extract(docs, origin="<bench>")
     random = Random(f"{ask.seed}/{ask.batch}/{ask.prompt_tokens}/{ask.required}/{ask.value_tokens}/{ask.copied}")
     copied = round(ask.copied * ask.required)
-    maker = _Maker(ask, tokenizer, table, words, random)
+    maker = _Maker(ask, tools, tokenizer, table, words, random)
     lengths = [ask.prompt_tokens]
     if ask.batch > 1:
         lengths = [round(ask.prompt_tokens * random.uniform(1 - RAGGED, 1 + RAGGED)) for _ in range(ask.batch)]
@@ -120,13 +127,17 @@ class _Maker:
     def __init__(
         self,
         ask: Ask,
+        tools: LookupDictionary,
         tokenizer: PreTrainedTokenizerBase,
         table: TokenTable,
         words: Sequence[str],
         random: Random,
     ) -> None:
         self._ask = ask
+        [self._tool] = tools.tools
         self._call_format = CALL_FORMATS[ask.format]
+        self._bound_format = self._call_format.bound(table.special.bound)
+        self._ending = OPEN_ENDING if self._call_format.lead else ENDING
         self._tokenizer = tokenizer
         self._table = table
         self._words = words
@@ -140,10 +151,13 @@ class _Maker:
         last = f"User: Please make an appointment: {request}." if request else "User: Please make an appointment."
         prompt = self._fitting(docs, last, length)
         ids = self._ids(prompt)
-        call = self._call_format.render([Call(TOOL, values)])
+        parts = call_parts(self._call_format, self._tool, values)
+        call = parts.text([*parts.pairs])
         together = self._ids(prompt + call)
         if together[: len(ids)] != ids:
-            raise EvalError(f"tokenizer {self._table.name} joins the end of the prompt, {ENDING!r}, with the call")
+            raise EvalError(
+                f"tokenizer {self._table.name} joins the end of the prompt, {self._ending!r}, with the call"
+            )
         return Task(tuple(ids), values, call, tuple(together[len(ids) :]))
 
     def _ids(self, text: str) -> list[int]:
@@ -164,11 +178,12 @@ class _Maker:
 
     def _tokens_of(self, key: str, value: str) -> int | None:
         """Count the tokens between the quotes; None if that depends on what follows."""
-        literal = render_value(value, self._call_format.notation)
-        before = f"{self._call_format.bracket_of(0)}{self._call_format.key(key)}{literal[0]}"
+        parts = call_parts(self._bound_format, self._tool, {key: value})
+        pair = parts.pairs[key]
+        before = self._bound_format.bracket_of(0) + pair.before
         counts = {
-            inner_tokens(self._table, self._behind_name(before + value + literal[-1] + behind), before, value)
-            for behind in (self._call_format.separator + key, self._call_format.end + self._call_format.closer)
+            inner_tokens(self._table, self._behind_name(before + value + pair.closing + behind), before, value)
+            for behind in (parts.separator + self._bound_format.key_opener + key, parts.end)
         }
         return counts.pop() if len(counts) == 1 else None
 
@@ -211,8 +226,8 @@ class _Maker:
     def _prompt(self, docs: str, filler: Sequence[str], last: str, turns: int) -> str:
         """Put the filler into earlier turns, or after the last turn if there is no room for any."""
         if not turns:
-            return api_bank_prompt(docs, [" ".join([last, *filler])], ending=ENDING)
-        return api_bank_prompt(docs, [*_turns(filler, turns), last], ending=ENDING)
+            return api_bank_prompt(docs, [" ".join([last, *filler])], ending=self._ending)
+        return api_bank_prompt(docs, [*_turns(filler, turns), last], ending=self._ending)
 
 
 def _turns(words: Sequence[str], count: int) -> Iterator[str]:

@@ -51,6 +51,7 @@ def _decode(
     folder: RunFolder,
 ) -> None:
     from eval.methods.choose import make_method
+    from eval.methods.prompt_format import settled
     from eval.methods.sample_prompts import Prompter
     from eval.runs.run import draw
     from tooldecoding.models.loading import load_quietly
@@ -59,12 +60,14 @@ def _decode(
     if not samples:
         raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
     model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
+    options = settled(options, benchmark, tokenizer)
     prompter = Prompter(options, every, tokenizer)
-    prompter.request(samples[0])  # a missing chat template shows before anything is written
+    if options.chat:
+        prompter.request(samples[0])  # a missing chat template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]
     folder.begin(describe_run(benchmark, options, categories, samples, len(every), str(model.device), prompts))
     with folder.locked():
-        _fill(folder, samples, benchmark, make_method(options, model, tokenizer), prompter)
+        _fill(folder, samples, benchmark, make_method(options, model, tokenizer, benchmark.call_format), prompter)
         _score_run(benchmark, samples, folder)
 
 

@@ -1,33 +1,44 @@
 """The decoding methods that are compared, on the same prompts."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
+from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import out_of_memory_named
 from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.call_format import Call
 from tooldecoding.tooldec.decoder import ToolDecResult, run_tooldec
 
 Method = Callable[[Sequence[Request]], list[Prediction]]
 """Decodes several prompts together; ToolDecodingError if one of them cannot be decoded."""
 
 
-def make_method(settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Method:
-    """The method that the settings name."""
+def make_method(
+    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, call_format: str
+) -> Method:
+    """The method that the settings name.
+
+    Parameters
+    ----------
+    call_format : str
+        The benchmark's, in which predictions are scored.
+    """
+    scored = ScoredText.of(settings, call_format)
     match settings.method:
-        case "greedy":
-            return PlainDecoder(model, tokenizer).run
-        case "beam":
-            return PlainDecoder(model, tokenizer, settings.beams).run
+        case "greedy" | "beam" as name:
+            beams = settings.beams if name == "beam" else 1
+            own = scored.written if settings.template == "chat" else None
+            return _plain(PlainDecoder(model, tokenizer, beams, own), scored)
         case "tooldec":
-            return _tooldec(settings, model, tokenizer)
+            return _tooldec(settings, model, tokenizer, scored)
         case "tool-decoding":
-            return _tool_decoding(settings, model, tokenizer)
+            return _tool_decoding(settings, model, tokenizer, scored)
 
 
 def predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
@@ -41,16 +52,29 @@ def predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
         return [predict(method, [request])[0] for request in requests]
 
 
-def _tool_decoding(settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Method:
+def _plain(decoder: PlainDecoder, scored: ScoredText) -> Method:
+    def run(requests: Sequence[Request]) -> list[Prediction]:
+        return [
+            replace(p, text=scored.of_text(p.text, request.tools), written=p.text)
+            for request, p in zip(requests, decoder.run(requests), strict=True)
+        ]
+
+    return run
+
+
+def _tool_decoding(
+    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
+) -> Method:
     decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
 
     def run(requests: Sequence[Request]) -> list[Prediction]:
         return [
             Prediction(
-                result.text,
+                scored.of_calls(result.text, [Call(c.name, c.arguments) for c in result.calls]),
                 result.to_json("")["candidates"],
                 result.counters.to_json(),
                 result.counters.seconds / len(requests),
+                written=result.text,
             )
             for result in decoder.run(requests)
         ]
@@ -58,14 +82,16 @@ def _tool_decoding(settings: EvalOptions, model: PreTrainedModel, tokenizer: Pre
     return run
 
 
-def _tooldec(settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Method:
+def _tooldec(
+    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
+) -> Method:
     decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
 
     def prediction(result: ToolDecResult) -> str:
         """What is scored: an action as the benchmark writes a call; nothing without one, unless it was cut off."""
         if settings.tooldec_form == "call" or result.truncated:
-            return result.text
-        return CALL_FORMATS[settings.format].render(result.calls) if result.calls else ""
+            return scored.of_calls(result.text, result.calls)
+        return scored.scored.render(result.calls) if result.calls else ""
 
     def run(requests: Sequence[Request]) -> list[Prediction]:
         return [

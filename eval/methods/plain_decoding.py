@@ -10,6 +10,8 @@ from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerB
 from eval.methods.prediction import Prediction
 from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.tokens.special_texts import special_texts
 
 _MARK = "["
 """What most calls begin with: tells whether the tokenizer would merge it with the end of a prompt."""
@@ -30,9 +32,17 @@ class PlainDecoder:
     ----------
     beams : int
         1 is greedy decoding.
+    call_format : CallFormat, optional
+        The format of a chat model's calls: its special tokens stay in the text, and its ends of turn end it.
     """
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, beams: int = 1) -> None:
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        beams: int = 1,
+        call_format: CallFormat | None = None,
+    ) -> None:
         self._model = model
         self._tokenizer = tokenizer
         self._beams = beams
@@ -41,6 +51,10 @@ class PlainDecoder:
         ends = end if isinstance(end, list) else [end] if end is not None else []
         if tokenizer.eos_token_id is not None and tokenizer.eos_token_id not in ends:
             ends.append(tokenizer.eos_token_id)
+        self._hides_special = call_format is None
+        if call_format is not None:
+            named = special_texts(tokenizer, (), call_format.turn_ends, ends).texts
+            ends += [token for token in named if token not in ends]
         self._ends: list[int] = ends
 
     def run(self, requests: Sequence[Request]) -> list[Prediction]:
@@ -110,7 +124,7 @@ class PlainDecoder:
     def _prediction(self, row: list[int], prompt: int, request: Request, seconds: float) -> Prediction:
         """The text of one row. Passes and positions are those that its own tokens took, padding not counted."""
         count = next((n for n, token in enumerate(row) if token in self._ends), len(row))
-        text = self._tokenizer.decode(row[:count], skip_special_tokens=True)
+        text = self._tokenizer.decode(row[:count], skip_special_tokens=self._hides_special)
         passes = min(count + 1, len(row))
         if request.stop:
             text, passes = self._until(text, request.stop, row[:count], passes)

@@ -1,8 +1,9 @@
 """The prompt of a sample: documentation, instruction, in-context examples, dialogue."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -11,9 +12,12 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
+from eval.methods.chat_turns import continued, openai_messages
 from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
 from eval.options import EvalOptions
 from lookup.text.text_file import read_text
+from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.messages import read_messages
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -58,6 +62,8 @@ class Prompter:
 
     def request(self, sample: Sample) -> Request:
         """What a method shall decode for a sample."""
+        if self.settings.template == "chat":
+            return self._chat_request(sample)
         text = self.text(sample)
         tools = sample.documentation.lookup
         if not self.settings.chat:
@@ -67,8 +73,20 @@ class Prompter:
         text = chat_prompt(self.tokenizer, [{"role": "user", "content": text}], [])
         return Request(text, tools, self.settings, special_tokens=False)
 
+    def _chat_request(self, sample: Sample) -> Request:
+        """What a method shall decode for a sample in the model's chat template."""
+        messages, begun = openai_messages(sample.turns), ""
+        if messages and messages[-1]["role"] == "assistant" and "tool_calls" not in messages[-1]:
+            begun = messages.pop()["content"]
+        conversation = read_messages(messages)
+        request = chat_request(conversation, sample.documentation, self.settings, self.tokenizer)
+        return replace(request, prompt=continued(str(request.prompt), begun, self._format)) if begun else request
+
     def text(self, sample: Sample) -> str:
-        """The prompt as the model sees it, without its chat template."""
+        """The prompt as the model sees it, without its chat template: text, or messages and tools as JSON."""
+        if self.settings.template == "chat":
+            tools = sample.documentation.as_chat_tools()
+            return json.dumps({"messages": openai_messages(sample.turns), "tools": tools}, default=list)
         examples = self._examples(sample)
         dialogue = self._dialogue(sample)
         if self._file is not None:

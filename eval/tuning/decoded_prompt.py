@@ -41,6 +41,8 @@ class DecodedPrompt:
     calls : tuple of DecodedCall
     error : str
         Why it could not be decoded; empty if it was.
+    closed : bool
+        Whether the closer of the calls stands in the text.
     """
 
     options: VoteOptions
@@ -48,6 +50,14 @@ class DecodedPrompt:
     before: str
     calls: tuple[DecodedCall, ...]
     error: str = ""
+    closed: bool = True
+
+    def with_calls(self, calls: Sequence[Call], call_format: CallFormat) -> str:
+        """Return the prediction with other calls: the free text, then the calls."""
+        if not calls:
+            return self.before
+        text = call_format.render(calls)
+        return self.before + (text if self.closed else text.removesuffix(call_format.closer))
 
 
 def to_prediction(result: DecodeResult, prompts: int) -> Prediction:
@@ -107,13 +117,14 @@ def read_decoded(
         ]
     except (KeyError, TypeError, ToolDecodingError) as error:
         raise EvalError(f"{place}: no row of candidates for this prompt ({error}); choose another --out") from None
-    written = _joined(calls, call_format)
+    written = call_format.ending(text, _joined(calls, call_format))
     if not text.endswith(written):
         raise EvalError(
             f"{place}: the vote over these candidates is {written!r}, the prediction is {text!r}: they were decoded by "
             "another version; choose another --out"
         )
-    return DecodedPrompt(vote_options, text, text[: len(text) - len(written)], tuple(calls))
+    before, closed = text[: len(text) - len(written)], text.endswith(call_format.closer)
+    return DecodedPrompt(vote_options, text, before, tuple(calls), closed=closed)
 
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:
@@ -145,8 +156,3 @@ def _read_call(
 
 def _joined(calls: Sequence[DecodedCall], call_format: CallFormat) -> str:
     return call_format.joined([c.committed for c in calls]) if calls else ""
-
-
-def whole_text(before: str, calls: Sequence[Call], call_format: CallFormat) -> str:
-    """Return a prediction: the free text, then the calls."""
-    return before + call_format.render(calls) if calls else before

@@ -6,9 +6,10 @@ that would follow were never decoded: that prompt is decoded again with those op
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from eval.tuning.decoded_prompt import DecodedPrompt, whole_text
+from eval.methods.scored_text import ScoredText
+from eval.tuning.decoded_prompt import DecodedPrompt
 from eval.tuning.tuning_prompts import TuningPrompt
 from eval.tuning.vote_options import VoteOptions
 from lookup.dictionary import ToolSpec
@@ -28,7 +29,9 @@ class Outcome:
     Attributes
     ----------
     text : str
-        The prediction; empty if decoding failed.
+        The prediction, as it is scored; empty if decoding failed.
+    written : str
+        The prediction as it was decoded.
     calls : tuple of VotedCall
     orders_used, orders_possible : int
         Orders decoded over all calls, and the number that the limit allows.
@@ -36,6 +39,7 @@ class Outcome:
     """
 
     text: str
+    written: str
     calls: tuple[VotedCall, ...]
     orders_used: int
     orders_possible: int
@@ -54,11 +58,14 @@ class Deriver:
     decode_again : callable
     again : dict
         Vote options -> number of prompts that had to be decoded again.
+    scored : ScoredText, optional
+        What is scored of a prediction; by default its text.
     """
 
     prompts: Sequence[TuningPrompt]
     decoded: dict[str, list[DecodedPrompt]]
     decode_again: DecodeAgain
+    scored: ScoredText | None = None
     again: dict[VoteOptions, int] = field(default_factory=dict)
     _known: dict[VoteOptions, dict[str, Outcome]] = field(default_factory=dict)
 
@@ -79,9 +86,13 @@ class Deriver:
 
     def _derive(self, prompt: TuningPrompt, options: VoteOptions) -> Outcome | None:
         if prompt.request is None:
-            return Outcome("", (), 0, 0, prompt.error)
+            return Outcome("", "", (), 0, 0, prompt.error)
         attempts = (derive(decoded, options, prompt.request.options) for decoded in self.decoded[prompt.id])
-        return next((outcome for outcome in attempts if outcome), None)
+        found = next((outcome for outcome in attempts if outcome), None)
+        if found is None or self.scored is None:
+            return found
+        calls = [Call(call.name, call.arguments) for call in found.calls]
+        return replace(found, text=self.scored.of_calls(found.text, calls))
 
 
 def derive(decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOptions) -> Outcome | None:
@@ -101,7 +112,7 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOpt
     ):
         return None
     if decoded.error:
-        return Outcome("", (), 0, 0, decoded.error)
+        return Outcome("", "", (), 0, 0, decoded.error)
     call_format = options.call_format
     calls: list[VotedCall] = []
     used = possible = 0
@@ -115,8 +126,8 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOpt
         text = call_format.render_call(voted.name, voted.arguments, number)
         if text != call.committed and _may_continue(call_format, number, options):
             return None
-    text = whole_text(decoded.before, [Call(c.name, c.arguments) for c in calls], call_format)
-    return Outcome(text, tuple(calls), used, possible)
+    text = decoded.with_calls([Call(c.name, c.arguments) for c in calls], call_format)
+    return Outcome(text, text, tuple(calls), used, possible)
 
 
 def _may_continue(call_format: CallFormat, number: int, options: DecodeOptions) -> bool:

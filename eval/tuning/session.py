@@ -12,7 +12,9 @@ from rich.console import Console
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
+from eval.methods.prompt_format import settled
 from eval.methods.sample_prompts import Prompter
+from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from eval.report.table import percent
 from eval.report.terminal import show
@@ -58,13 +60,16 @@ def tune_benchmark(
     command.decision.demand_enough(len(samples), answers=True)
     options = replace(options, **_before_tuning(options, command))
     decoder, tokenizer = _load(options)
+    options = settled(options, benchmark, tokenizer)
     prompter = Prompter(options, every, tokenizer)
-    prompter.request(samples[0])  # a wrong template shows before anything is written
+    if options.chat:
+        prompter.request(samples[0])  # a missing chat template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]
     manifest = describe_run(benchmark, options, categories, samples, len(every), str(decoder.model.device), prompts)
     items = benchmark_prompts(benchmark, samples, prompter)
+    verdicts = Verdicts(benchmark, items, ScoredText.of(options, benchmark.call_format))
     about = _about(benchmark.name, options, decoder) | {"categories": list(categories), "drawn_from": len(every)}
-    return _tune(items, Verdicts(benchmark, items), options, decoder, command, bar, about, manifest)
+    return _tune(items, verdicts, options, decoder, command, bar, about, manifest)
 
 
 def tune_own_data(
@@ -163,7 +168,10 @@ def _write_predictions(tuner: Tuner, tuning: Tuning, out: Path) -> None:
     for row in tuning.limits:
         outcomes = tuner.evidence.outcomes(row.options)
         lines = [
-            {**names[i], "prediction": o.text} | ({"error": o.error} if o.error else {}) for i, o in outcomes.items()
+            {**names[i], "prediction": o.text}
+            | ({"error": o.error} if o.error else {})
+            | ({"written": o.written} if o.written != o.text else {})
+            for i, o in outcomes.items()
         ]
         write_rows(lines, out / "predictions" / f"order_limit_{row.options.order_limit}.jsonl")
 

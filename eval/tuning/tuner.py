@@ -89,7 +89,8 @@ class Tuner:
     @cached_property
     def evidence(self) -> Evidence:
         """Outcomes and verdicts. Without answers, prompts that cannot be decoded count in no figure."""
-        deriver = Deriver(self.prompts, self._decoded, self.collector.again)
+        scored = None if self.verdicts is None else self.verdicts.scored
+        deriver = Deriver(self.prompts, self._decoded, self.collector.again, scored)
         return Evidence(self.prompts if self.verdicts is not None else self._able, deriver, self.verdicts)
 
     @cached_property

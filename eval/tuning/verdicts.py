@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.methods.scored_text import ScoredText
 from eval.metrics.accuracy import Accuracy
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Scorer
@@ -14,10 +15,17 @@ from eval.tuning.tuning_prompts import TuningPrompt
 
 @dataclass
 class Verdicts:
-    """Judges outcomes for the samples of a benchmark."""
+    """Judges outcomes for the samples of a benchmark.
+
+    Parameters
+    ----------
+    scored : ScoredText, optional
+        What is scored of a prediction; by default its text.
+    """
 
     benchmark: Benchmark
     prompts: Sequence[TuningPrompt]
+    scored: ScoredText | None = None
     _rows: dict[tuple[str, str, str], Mapping[str, Any]] = field(default_factory=dict)
     _judgements: dict[tuple[str, str], Judgement] = field(default_factory=dict)
 

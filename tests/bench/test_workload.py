@@ -8,19 +8,21 @@ from eval.errors import EvalError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
-@pytest.mark.parametrize("length", [280, 281, 301, 350])
-@pytest.mark.parametrize("call_format", list(CALL_FORMATS))
+@pytest.mark.parametrize(
+    ("length", "call_format"), [*((n, "api-bank") for n in (280, 281, 350)), *((301, name) for name in CALL_FORMATS)]
+)
 def test_prompt_and_values_have_exactly_so_many_tokens(length: int, call_format: str) -> None:
     made = workload(call_format=call_format, prompt_tokens=length)
     [task] = made.tasks
     prompt = decoder().table.join(task.prompt_ids).decode()
     assert len(task.prompt_ids) == length
     assert decoder().tokenizer.encode(prompt + task.call) == [*task.prompt_ids, *task.call_ids]
-    [call] = CALL_FORMATS[call_format].parse(task.call, made.tools)
-    assert call.arguments == task.values and list(call.arguments) == list(task.values)
-    for key, value in task.values.items():
-        before = task.call[: task.call.index(f"{key}='") + len(f"{key}='")]
-        assert inner_tokens(decoder().table, task.call_ids, before, value) == 5
+    written = CALL_FORMATS[call_format]
+    [call] = written.parse(task.call.removeprefix(written.lead), made.tools)
+    assert call.arguments == task.values and list(call.arguments) == written.ordered(task.values)
+    for pair in made.parts(task).pairs.values():
+        before = task.call[: task.call.index(pair.before) + len(pair.before)]
+        assert inner_tokens(decoder().table, task.call_ids, before, pair.value) == 5
 
 
 @pytest.mark.parametrize(("copied", "count"), [(0, 0), (0.5, 2), (0.7, 3), (1, 4)])

@@ -181,7 +181,7 @@ def test_values_are_labelled_in_the_reference_call(tmp_path: Path) -> None:
 
     def voted(name: str, **values: str) -> Outcome:
         parameters = tuple(VotedParameter(k, v, 1, 0.5, -1.0) for k, v in values.items())
-        return Outcome("", (VotedCall(name, parameters, True, (), 2),), 2, 2)
+        return Outcome("", "", (VotedCall(name, parameters, True, (), 2),), 2, 2)
 
     outcomes = {
         "a/1": voted("SetLamp", room="Kitchen", state="off", colour="red"),

@@ -10,7 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lookup.dictionary import ParameterSpec
+from lookup.errors import LiteralError
+from lookup.values.grammar import ValueGrammar
 from tooldecoding.calls.prepared_tools import PreparedTool
+from tooldecoding.formats.call_format import CallFormat
 
 SHORTEST = 2
 """Characters of a value that must be written before they are looked up in the prompt."""
@@ -39,6 +42,7 @@ class Drafts:
         self._longest = draft_tokens * _CHARACTERS_PER_TOKEN
         self._finished: dict[str, Counter[str]] = {}
         self._given: dict[str, str] = {}
+        self._mark_parts = _beginnings(_closing_mark(tool.call_format))
 
     def note(self, key: str, literal: str) -> None:
         """Note that an order has finished the value of a key."""
@@ -51,8 +55,7 @@ class Drafts:
         """
         literal = self._known(spec.name, written)
         if literal is None:
-            opener = self._tool.grammar(spec).opener
-            return self._given_for(spec.name) if written == opener else self._in_prompt(written)
+            return self._unknown(spec, written)
         text, call_format = literal[len(written) :], self._tool.call_format
         agreed = len(self._finished[spec.name]) == 1
         for key in next_keys:
@@ -70,11 +73,24 @@ class Drafts:
         fitting = {text: n for text, n in self._finished.get(key, Counter()).items() if text.startswith(written)}
         return max(fitting, key=lambda text: fitting[text]) if fitting else None
 
-    def _given_for(self, key: str) -> str:
-        """Return the last quoted text behind the key in the prompt: in an earlier call, or in a tool's result."""
+    def _unknown(self, spec: ParameterSpec, written: str) -> str:
+        """Return what is expected behind the beginning of a literal that no order has finished yet."""
+        grammar = self._tool.grammar(spec)
+        if self._ends_in_mark(written, len(grammar.opener)):
+            return grammar.close(written)
+        if written == grammar.opener:
+            return self._given_for(spec.name, grammar)
+        return self._in_prompt(written.removeprefix(grammar.opener))
+
+    def _ends_in_mark(self, written: str, begin: int) -> bool:
+        """Whether a literal ends with the beginning of the mark that closes it."""
+        return any(written.endswith(part, begin) for part in self._mark_parts)
+
+    def _given_for(self, key: str, grammar: ValueGrammar) -> str:
+        """Return the last quoted text behind the key in the prompt, closed: in an earlier call, or a tool's result."""
         if key not in self._given:
-            given = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*["'])""", self._prompt)
-            self._given[key] = given[-1] if given else ""
+            given = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*)["']""", self._prompt)
+            self._given[key] = _closed(given[-1], grammar) if given else ""
         return self._given[key]
 
     def _in_prompt(self, written: str) -> str:
@@ -87,3 +103,22 @@ class Drafts:
             return ""
         rest = self._prompt[place + len(begun) : place + len(begun) + FROM_PROMPT]
         return _ENDS.split(rest, maxsplit=1)[0]
+
+
+def _closed(text: str, grammar: ValueGrammar) -> str:
+    """Return a text with what closes it as a value; empty if it is none."""
+    try:
+        return text + grammar.close(grammar.opener + text)
+    except LiteralError:
+        return ""
+
+
+def _closing_mark(call_format: CallFormat) -> str:
+    """Return the mark that closes a text, where it is more than a quote."""
+    notation = call_format.notation
+    return "" if isinstance(notation, str) else notation.mark
+
+
+def _beginnings(text: str) -> list[str]:
+    """Return the beginnings of a text, but not itself."""
+    return [text[:end] for end in range(1, len(text))]

@@ -194,6 +194,10 @@ class CallFormat:
         """Return the texts of calls with opener and closer."""
         return "".join(self.start(n) + call for n, call in enumerate(calls)) + self.closer
 
+    def ending(self, text: str, calls: str) -> str:
+        """Return calls as they end a decoded text: a closer that is the token of an end of turn is not shown there."""
+        return calls if text.endswith(self.closer) else calls.removesuffix(self.closer)
+
     def parse(self, text: str, tools: Mapping[str, ToolSpec]) -> list[Call]:
         """Read calls written in this format; the inverse of ``render``.
 

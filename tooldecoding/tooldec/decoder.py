@@ -98,7 +98,8 @@ class _Writer:
         self._branch = Branch.behind(prompt, engine, root, decoder.table, self._tally)
         self._held = self._branch.pending.text
         self._usage = engine.usage(root)
-        self._format = REACT if form == "react" else request.options.call_format
+        call_format = REACT if form == "react" else request.options.call_format
+        self._format = call_format.bound(decoder.table.special.bound)
         self._machine: CallMachine | None = None
         self._position: Position | None = None
 
@@ -140,7 +141,7 @@ class _Writer:
 
         The opener counts without white space at its end, which the machine then reads as a part of the call.
         """
-        opener, stop = self._format.opener.rstrip(), self._request.stop
+        opener, stop = self._format.start(0).rstrip(), self._request.stop
         limit = self._decoder.text_limit(self._request, self._branch)
         mode = TextMode(self._branch, TextRules(opener if machine else "", line_end=stop))
         result = yield from mode.write(lambda: limit)
@@ -157,7 +158,7 @@ class _Writer:
         if self._machine is not None and isinstance(self._position, Finished):
             calls = self._machine.read(self._position)
         counters = replace(Counters.of(usage, self._tally, seconds), forced_tokens=0)
-        text = self._decoder.table.join(ids).decode(errors="replace")
+        text = self._decoder.table.special.shown(self._decoder.table.join(ids).decode(errors="replace"))
         return ToolDecResult(text, calls, not finished and self._position is not None, tuple(ids), counters)
 
     def _ids_behind_prompt(self) -> list[int]:

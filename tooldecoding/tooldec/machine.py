@@ -16,7 +16,7 @@ from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from lookup.values.literal_values import read_value
 from tooldecoding.calls.value_end import completable
-from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.call_format import INDEX, Call, CallFormat
 from tooldecoding.tooldec.text_trie import TextTrie
 
 
@@ -108,7 +108,8 @@ class CallMachine:
         self._format = call_format
         self._separators = call_format.spellings(call_format.separator)
         self._constraint = constraint
-        self._max_calls = max_calls if call_format.parallel else 1
+        numbered = INDEX in call_format.bracket + call_format.next_call  # it knows no number but the first
+        self._max_calls = max_calls if call_format.parallel and not numbered else 1
         self._names = [(tool.name + call_format.bracket_of(0), tool) for tool in tools.tools]
         self.start = Fixed((), TextTrie.of((call_format.start(0) + name, tool) for name, tool in self._names))
         self._keys: dict[tuple[str, int, bool], TextTrie[Goal]] = {}

@@ -1,0 +1,31 @@
+"""Which call format the prompts of a run ask for."""
+
+from dataclasses import replace
+
+from transformers import PreTrainedTokenizerBase
+
+from eval.benchmarks.samples import Benchmark
+from eval.errors import EvalError
+from eval.options import EvalOptions
+from tooldecoding.options.decode_options import AUTO
+from tooldecoding.prompts.choose_format import chat_format
+from tooldecoding.prompts.prompts import shows_tools
+
+
+def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
+    """Return the options with the format's name in place of ``auto``.
+
+    Raises
+    ------
+    EvalError
+        If the template is ``chat``, and the model has no chat template that prints tools.
+    ModelError
+        If the chat template writes calls in no known format.
+    """
+    if options.template != "chat":
+        return replace(options, format=benchmark.call_format) if options.format == AUTO else options
+    if not shows_tools(tokenizer):
+        raise EvalError(
+            f"the tokenizer of {options.model!r} has no chat template that prints tools; leave out --template chat"
+        )
+    return replace(options, format=chat_format(options, tokenizer))
