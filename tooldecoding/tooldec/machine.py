@@ -172,7 +172,7 @@ class CallMachine:
         node = self._next_keys(call.tool, value.number + 1, first=False)
         for split, character in enumerate(new):
             text = value.text + new[:split]
-            if ord(character) in node.children and value.grammar.complete(text):
+            if character.encode()[0] in node.children and value.grammar.complete(text):
                 ended = call._replace(values=(*call.values, (value.number, text)))
                 yield self._through((*before, ended), node, new[split:].encode() + tail)
 
