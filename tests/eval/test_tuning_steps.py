@@ -187,7 +187,7 @@ def test_values_are_labelled_in_the_reference_call(tmp_path: Path) -> None:
         "a/1": voted("SetLamp", room="Kitchen", state="off", colour="red"),
         "b/1": voted("SetLamp", room="hall", state="off", colour="white"),
         "c/1": voted("SetLamp", room="hall", state="off"),
-        "d/1": Outcome("", (), 0, 0, "too long"),
+        "d/1": Outcome("", "", (), 0, 0, "too long"),
     }
     labels = {key: slot.right for key, slot in label_values(items, outcomes, SGD.judge).items()}
     assert labels == {

@@ -28,6 +28,7 @@ from tooldecoding.tooldec import FORMS, REACT, CallMachine, Form, ToolDecResult,
 from tooldecoding.tooldec.machine import Finished, Position
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
+PYTHONS = ["api-bank", "pythonic"]
 PING = tool("ping")
 CHINESE = tool("查询天气", parameter("城市", "str"), parameter("天数", "int", required=False))
 MANY = lookup(*(tool(f"tool.{n}", parameter(f"key{n}", "str"), parameter("n", "int", False)) for n in range(128)))
@@ -197,7 +198,7 @@ def test_what_may_be_written(rest: str, possible: bool) -> None:
 
 @needs_data
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", CALL_FORMATS)
+@pytest.mark.parametrize("format", PYTHONS)
 def test_random_models_on_a_part_of_the_data(decoder: SyntheticDecoder, form: Form, format: str) -> None:
     cases = bfcl_cases(step=71) + api_bank_cases(step=41)
     options = DecodeOptions(format=format, max_value_tokens=24, max_calls=2)
@@ -208,7 +209,7 @@ def test_random_models_on_a_part_of_the_data(decoder: SyntheticDecoder, form: Fo
 @needs_data
 @pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", CALL_FORMATS)
+@pytest.mark.parametrize("format", PYTHONS)
 def test_random_models_on_all_of_the_data(
     decoder: SyntheticDecoder, form: Form, format: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -252,7 +253,7 @@ def react(call: Call) -> str:
 
 
 @pytest.mark.parametrize("prompt", ["API-Request: ", "API-Request:", "Call\n"])
-@pytest.mark.parametrize("name", [*CALL_FORMATS, "react"])
+@pytest.mark.parametrize("name", [*PYTHONS, "react"])
 @settings(max_examples=40)
 @given(tools=TOOLS, data=st.data())
 def test_what_the_model_wants_is_written(

@@ -167,14 +167,14 @@ class CallMachine:
         return next((end for end in self._ends(value, new, tail) if end is not None), None)
 
     def _ends(self, value: Value, new: str, tail: bytes) -> Iterator[Position | None]:
-        """Yield the positions behind the piece if the value ends before one of the characters ``new``."""
+        """Yield the positions behind the piece if the value ends before one of its characters, ``new`` and ``tail``."""
         *before, call = value.calls
         node = self._next_keys(call.tool, value.number + 1, first=False)
-        for split, character in enumerate(new):
-            text = value.text + new[:split]
-            if ord(character) in node.children and value.grammar.complete(text):
+        for split in range(len(new) + 1):
+            text, behind = value.text + new[:split], new[split:].encode() + tail
+            if behind and behind[0] in node.children and value.grammar.complete(text):
                 ended = call._replace(values=(*call.values, (value.number, text)))
-                yield self._through((*before, ended), node, new[split:].encode() + tail)
+                yield self._through((*before, ended), node, behind)
 
     def _next_keys(self, tool: ToolSpec, start: int, first: bool) -> TextTrie[Goal]:
         """Return the trie of the keys from number ``start`` to the next required one, or to the end of the call."""
