@@ -25,6 +25,8 @@ Number = Annotated[float, Field(ge=0, le=_LARGEST)]
 
 
 def _demand_scalar(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return value  # such as texts that stop
     if not isinstance(value, str | int | float | None) or (isinstance(value, int) and abs(value) > _LARGEST):
         raise ValueError("a text or a number")
     return value

@@ -150,7 +150,7 @@ def test_every_cell_that_is_begun_has_a_round(
         (("--shape", "tiny", "--repeat", 0), "--repeat: expected a whole number of 1 or more, got 0"),
         (("--shape", "tiny", "--draft-tokens", -1), "--draft-tokens: expected a whole number of 0 or more, got -1"),
         (("--shape", "tiny", "--minutes", 0), "--minutes: expected a number above 0, got 0.0"),
-        (("--shape", "tiny", "--format", "json"), "--format: expected 'api-bank' or 'pythonic', got 'json'"),
+        (("--shape", "tiny", "--format", "json"), "--format: expected 'api-bank', 'pythonic', 'hermes'"),
         (("--shape", "tiny", "--device", "cuda:99"), "device 'cuda:99' is unknown or not there"),
         (("--shape", "tiny", "--dtype", "int4"), "--dtype: expected 'fp32', 'bf16', 'fp16' or 'auto', got 'int4'"),
         (("--shape", "tiny", "--dtype", "auto"), "unknown dtype 'auto' for a shape; known: fp32, bf16, fp16"),

@@ -20,7 +20,8 @@ def test_the_pattern_is_that_of_the_call(call_format: str) -> None:
     for task in work.tasks:
         assert re.fullmatch(call_pattern(work), task.call)
         assert not re.fullmatch(call_pattern(work), task.call[:-1])
-        assert not re.fullmatch(call_pattern(work), task.call.replace("='", "=''", 1))
+        if "='" in task.call:
+            assert not re.fullmatch(call_pattern(work), task.call.replace("='", "=''", 1))
 
 
 @pytest.mark.parametrize("name", list(PEERS))

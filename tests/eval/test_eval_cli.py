@@ -138,7 +138,6 @@ def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
         (["score", "sgd", "--data", "DATA", "--predictions", "P", "--predictions", "P", "--out", "y"], "twice"),
         (["eval", "sgd", "--data", "DATA", "--out", "DATA", "--method", "greedy"], "something else than a run"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--method", "magic"], "expected 'greedy', 'beam'"),
-        (["eval", "sgd", "--data", "DATA", "--out", "y", "--chat"], "no chat template; leave out --chat"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--tool-choice", "none"], "'auto' or 'required', got"),
         (["eval", "sgd", "--data", "DATA", "--out", "y", "--prompt-template", "none.txt"], "none.txt: no such file"),
         (["export", "sgd", "--data", "DATA", "--predictions", "P", "--out", "y"], "sgd has no official format"),

@@ -151,24 +151,36 @@ class TextMode:
                 opener.back.release()
         return result or FreeText(_text(self._written), cut=cut)
 
-    def think_first(self, call_opener: str, thinking_limit: Limit) -> Steps[str]:
-        """Let the model think if it wants to before a call that it must write; returns what it wrote.
+    def think_first(self, call_opener: str, thinking_limit: Limit) -> Steps[FreeText]:
+        """Let the model think if it wants to before a call that it must write; the result has the branch behind it.
 
         It wants to if the prompt has opened its thinking, or if its likeliest token begins so.
         """
-        thinking = self._rules.opened_thinking or (yield from self._wanted_thinking(call_opener))
+        thinking = self._rules.opened_thinking
+        if thinking is None and self._may_think():
+            [branch, self._branch] = yield from self._branch.forks(2)  # the end of the prompt stays pending on one
+            thinking = yield from self._wanted_thinking(call_opener)
+            if thinking is None:
+                self._branch.release()
+                return FreeText("", branch)
+            branch.release()
         if thinking is None:
-            return ""
+            return FreeText("", self._branch)
         yield from self._think(thinking, thinking_limit())
         if not self._written.endswith(thinking.behind.encode()):
             self._force(thinking.behind)
-        return _text(self._written)
+        return FreeText(_text(self._written), self._branch)
+
+    def _may_think(self) -> bool:
+        """Whether the tokenizer has a token for a mark of thinking, and the prompt has not closed it."""
+        closed = self._branch.pending.context + self._branch.pending.text
+        return any(ord(t.opening[0]) in RESERVED for t in self._rules.thinking) and not any(
+            closed.rstrip().endswith(t.closing.encode()) for t in self._rules.thinking
+        )
 
     def _wanted_thinking(self, call_opener: str) -> Steps[Thinking | None]:
-        """Return the thinking that the model begins, if the tokenizer has a token for its mark."""
+        """Return the thinking that the model begins."""
         possible = [thinking for thinking in self._rules.thinking if ord(thinking.opening[0]) in RESERVED]
-        if not possible:
-            return None
         pick = yield from self._branch.free_token()
         thinking = next((t for t in possible if pick.piece and t.opening.encode().startswith(pick.piece)), None)
         if thinking is None:

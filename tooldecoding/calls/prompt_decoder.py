@@ -107,10 +107,11 @@ class PromptDecoder:
         call_format, opener = self._format, self._format.start(0)
         mode = self._text_mode(branch)
         if self._options.tool_choice not in ("auto", "none"):
-            thinking = yield from mode.think_first(opener, lambda: self._thinking_limit(branch))
-            text = thinking or call_format.lead
-            branch.write(opener if thinking else text + opener)
-            return FreeText(text, branch)
+            thought, behind, *_ = yield from mode.think_first(opener, lambda: self._thinking_limit(branch))
+            text = thought or call_format.lead
+            behind = behind or branch
+            behind.write(opener if thought else text + opener)
+            return FreeText(text, behind)
         written = yield from mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
         if written.branch is not None and not written.opened:
             written.branch.write(opener.removeprefix(call_format.trigger))

@@ -24,6 +24,9 @@ from tooldecoding.formats.qwen_xml import QWEN_XML
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
 from tooldecoding.formats.thinking import MARKS as THINKING_MARKS
 
+_NAMED: Final = 3
+"""So many formats are named in a message."""
+
 BENCHMARK_FORMATS: Final = (API_BANK, PYTHONIC)
 """The formats of the benchmarks API-Bank and BFCL, which no chat template writes."""
 
@@ -82,7 +85,8 @@ def _uncarried(call_format: CallFormat, tool: str, keys: Iterable[str]) -> Itera
     for what, (name, key) in parts:
         if not _carries(call_format, name, key):
             able = [other.name for other in CALL_FORMATS.values() if _carries(other, name, key)]
-            yield f"{what} ({', '.join(able) or 'no format'} can carry it)"
+            more = f" and {len(able) - _NAMED} more" if len(able) > _NAMED else ""
+            yield f"{what} ({', '.join(able[:_NAMED]) or 'no format'}{more} can carry it)"
 
 
 @lru_cache(maxsize=1 << 16)

@@ -137,7 +137,11 @@ def _is_probe(call: ReadCall, call_format: CallFormat, arguments: Mapping[str, A
     name, pairs = call
     if name != NAME or len(pairs) != len(arguments) or dict(pairs).keys() != arguments.keys():
         return False
-    as_text = isinstance(call_format.notation, RawText) or call_format.notation in ("python", "python-json")
+    as_text = isinstance(call_format.notation, RawText) or call_format.notation in (
+        "python",
+        "python-lists",
+        "python-json",
+    )
     return all(value == arguments[key] or (as_text and value in _spellings(arguments[key])) for key, value in pairs)
 
 
