@@ -131,6 +131,7 @@ class Judge:
             format=case.format,
             order_limit=1,
             max_value_tokens=len(wanted),  # a value of noise must end
+            max_thinking_tokens=0,  # no look ahead whether the model thinks: the judge follows one path
             max_calls=len(case.calls) + 2,
         )
         try:

@@ -83,13 +83,17 @@ def test_a_call_of_random_weights_is_valid(kind: str, form: str) -> None:
     assert result.calls and result.valid, result.errors
 
 
+OWN_FORMATS = ["api-bank", "pythonic", "llama3-json", "json-list"]
+"""Without marks: the package reads no special token in a text, so that the judge has no tokens of its own for them."""
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wanted_call_comes(kind: str) -> None:
     judge = Judge(f"{kind} of mistral-common", decoder(kind))
     tried = 0
 
     @settings(max_examples=25)
-    @given(st.sampled_from(sorted(CALL_FORMATS)).flatmap(cases), st.sampled_from(AGAINST))
+    @given(st.sampled_from(OWN_FORMATS).flatmap(cases), st.sampled_from(AGAINST))
     def law(case: Case, against: Any) -> None:
         nonlocal tried
         verdict = judge.judge(case, against)

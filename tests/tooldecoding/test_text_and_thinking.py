@@ -19,7 +19,7 @@ from tools import lookup, parameter, tool
 
 TOOLS = lookup(tool("get_weather", parameter("city", "str"), parameter("days", "int")), tool("get_time"))
 CALLS = [Call("get_weather", {"city": "Rome", "days": 3}), Call("get_time", {})]
-PROMPT = "user: Rome?\nassistant: "
+PROMPT = "user: Rome?</s>assistant:\n"
 MARKED = [f for f in NATIVE_FORMATS if f.marks]
 THINKS = [
     ("<think>\n", "\n</think>\n\n"),

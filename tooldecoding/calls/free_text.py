@@ -73,6 +73,8 @@ class TextRules:
         The marks of thinking, as the tokenizer writes them. No call is opened in it, and no stop ends it.
     opened_thinking : Thinking, optional
         The thinking that the prompt has opened.
+    chat : bool
+        Whether the prompt ends as those of chat models do, so that the model may begin to think.
     """
 
     opener: str = ""
@@ -82,6 +84,7 @@ class TextRules:
     stops: Sequence[str] = ()
     thinking: Sequence[Thinking] = ()
     opened_thinking: Thinking | None = None
+    chat: bool = False
 
 
 @dataclass
@@ -157,7 +160,7 @@ class TextMode:
         It wants to if the prompt has opened its thinking, or if its likeliest token begins so.
         """
         thinking = self._rules.opened_thinking
-        if thinking is None and self._may_think():
+        if thinking is None and thinking_limit() and self._may_think():
             [branch, self._branch] = yield from self._branch.forks(2)  # the end of the prompt stays pending on one
             thinking = yield from self._wanted_thinking(call_opener)
             if thinking is None:
@@ -172,11 +175,11 @@ class TextMode:
         return FreeText(_text(self._written), self._branch)
 
     def _may_think(self) -> bool:
-        """Whether the tokenizer has a token for a mark of thinking, and the prompt has not closed it."""
-        closed = self._branch.pending.context + self._branch.pending.text
-        return any(ord(t.opening[0]) in RESERVED for t in self._rules.thinking) and not any(
-            closed.rstrip().endswith(t.closing.encode()) for t in self._rules.thinking
-        )
+        """Whether the prompt is a chat's, has not closed the thinking, and the tokenizer has a token for its mark."""
+        before = (self._branch.pending.context + self._branch.pending.text).rstrip()
+        if not self._rules.chat or any(before.endswith(t.closing.encode()) for t in self._rules.thinking):
+            return False
+        return any(ord(t.opening[0]) in RESERVED for t in self._rules.thinking)
 
     def _wanted_thinking(self, call_opener: str) -> Steps[Thinking | None]:
         """Return the thinking that the model begins."""

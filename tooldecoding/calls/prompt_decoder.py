@@ -16,6 +16,8 @@ from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 
+_TURN = 8
+"""Tokens of the prompt's end in which a chat template has written a special token."""
 _TAIL = 64
 """Tokens of the prompt's end in which an open thinking is looked for."""
 
@@ -125,6 +127,7 @@ class PromptDecoder:
             stops=[stop for stop in options.stop if stop],
             thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
+            chat=any(map(self._table.is_special, self._prompt_ids[-_TURN:])),
         )
         if options.tool_choice != "none":
             rules = replace(rules, opener=call_format.trigger)
