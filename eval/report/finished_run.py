@@ -25,11 +25,15 @@ Number = Annotated[float, Field(ge=0, le=_LARGEST)]
 
 
 def _demand_scalar(value: Any) -> Any:
-    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
-        return value  # such as texts that stop
     if not isinstance(value, str | int | float | None) or (isinstance(value, int) and abs(value) > _LARGEST):
         raise ValueError("a text or a number")
     return value
+
+
+def _demand_setting(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
+        return value  # such as the texts that stop
+    return _demand_scalar(value)
 
 
 def _demand_name(value: str) -> str:
@@ -39,6 +43,7 @@ def _demand_name(value: str) -> str:
 
 
 Scalars = dict[str, Annotated[Any, AfterValidator(_demand_scalar)]]
+Settings = dict[str, Annotated[Any, AfterValidator(_demand_setting)]]
 
 
 class Counters(BaseModel, frozen=True):
@@ -78,7 +83,7 @@ class _Manifest(BaseModel):
     label: str
     model: str
     started: str
-    settings: Scalars
+    settings: Settings
     machine: Scalars
     versions: Scalars
     categories: Annotated[list[str], Field(min_length=1)]

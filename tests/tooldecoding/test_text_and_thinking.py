@@ -19,7 +19,7 @@ from tools import lookup, parameter, tool
 
 TOOLS = lookup(tool("get_weather", parameter("city", "str"), parameter("days", "int")), tool("get_time"))
 CALLS = [Call("get_weather", {"city": "Rome", "days": 3}), Call("get_time", {})]
-PROMPT = "user: Rome?</s>assistant:\n"
+PROMPT = "user: Rome?\nassistant:</s>\n"
 MARKED = [f for f in NATIVE_FORMATS if f.marks]
 THINKS = [
     ("<think>\n", "\n</think>\n\n"),
@@ -85,7 +85,9 @@ def test_text_alone_is_untouched(call_format: Any, with_tokens: bool) -> None:
 def test_marks_as_text_are_text_where_the_tokenizer_has_tokens(call_format: Any) -> None:
     made = decoder(True)
     text = f"It is written as {call_format.marks[0]}."
-    made.engine = ScriptedEngine(made.table.texts, _continuation(text + made.table.special.bound("</s>"), PROMPT))
+    made.engine = ScriptedEngine(
+        made.table.texts, _continuation(text + made.table.special.bound("</s>"), made.table.special.bound(PROMPT))
+    )
     [result] = made.run([Request(PROMPT, TOOLS, DecodeOptions(tool_choice="auto", format=call_format.name))])
     assert result.text == text and not result.calls
 
