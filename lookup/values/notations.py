@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
+from lookup.languages.codepoints import RESERVED as RESERVED
 from lookup.values.literal_writer import (
     escape,
     render_bare,
@@ -23,9 +24,6 @@ from lookup.values.literal_writer import (
     render_quoted,
     render_raw,
 )
-
-RESERVED: Final = range(0xF0000, 0xF0100)
-"""Code points that stand for special tokens while a call is decoded. No value, name or key may have one."""
 
 RESERVED_CHARACTER: Final = re.compile(f"[{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}]")
 """One of them."""

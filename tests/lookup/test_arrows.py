@@ -10,7 +10,7 @@ import lookup
 
 ROOT = Path(lookup.__file__).parent
 # Each sub-package imports only from itself, from the ones before it, and from BASE.
-LAYERS = ("values", "parameters", "python", "typescript", "forms", "yaml", "text")
+LAYERS = ("languages", "values", "parameters", "python", "typescript", "forms", "yaml", "text")
 BASE = ("dictionary", "errors", "messages", "scanning", "source")
 
 

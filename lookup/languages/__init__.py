@@ -1,0 +1,1 @@
+"""Regular languages of text: patterns, formats and lengths as automata over code points, with bounded states."""

@@ -1,0 +1,366 @@
+"""Regular languages of text, read character by character.
+
+A language is an automaton with a length, or a union of such parts. The length is a counter, not states.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from lookup.languages.alphabet import Alphabet, alphabet_of, joint
+from lookup.languages.automaton import DEAD, Automaton, product, trimmed
+from lookup.languages.codepoints import EVERY
+from lookup.languages.formats import FORMATS
+from lookup.languages.lengths import ENDLESS
+from lookup.languages.limits import MAX_PARTS, TooLarge, Work, check_states
+from lookup.languages.pattern_reader import read_pattern
+from lookup.languages.subsets import automaton_of
+
+State: TypeAlias = Any
+
+
+class Part(NamedTuple):
+    """The texts of an automaton with ``least`` to ``most`` characters."""
+
+    automaton: Automaton
+    least: int
+    most: int
+
+
+class Language:
+    """A set of texts. Immutable; two languages are equal if they are the same object.
+
+    States are opaque. A state is always live: some text of the language goes on from it. No text has a surrogate or one
+    of ``RESERVED``. Operations raise ``TooLarge`` beyond the bounds of ``lookup.languages.limits``.
+
+    Attributes
+    ----------
+    parts : tuple of Part
+        The language is their union.
+    start : State
+        The state of the empty text.
+    """
+
+    start: State
+
+    def __init__(self, parts: tuple[Part, ...]) -> None:
+        self.parts = parts
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no text belongs to the language."""
+        return not self.parts
+
+    def step(self, state: State, character: str) -> State | None:
+        """The state behind a character; ``None`` if no text of the language goes on so."""
+        raise NotImplementedError
+
+    def run(self, state: State, text: str) -> State | None:
+        """The state behind a text; ``None`` if no text of the language goes on so."""
+        raise NotImplementedError
+
+    def whole(self, state: State) -> bool:
+        """Whether the text may end here."""
+        raise NotImplementedError
+
+    def rest(self, state: State) -> str:
+        """A shortest text that completes what was read; letters and digits where there is a choice."""
+        raise NotImplementedError
+
+    def extends(self, state: State) -> bool:
+        """Whether some character may follow."""
+        raise NotImplementedError
+
+    def letters(self, state: State) -> Sequence[str]:
+        """The ASCII characters that may follow, and one of each class of other characters that may follow."""
+        alphabet = self._alphabet
+        return "".join(alphabet.plain_ascii[number] + alphabet.others[number] for number in self._numbers(state))
+
+    @property
+    def longest_rest(self) -> int:
+        """How many characters ``rest`` returns at most, whatever was read."""
+        raise NotImplementedError
+
+    def both(self, other: "Language") -> "Language":
+        """The texts of both languages."""
+        parts = []
+        for one in self.parts:
+            for two in other.parts:
+                least, most = max(one.least, two.least), min(one.most, two.most)
+                if least <= most:
+                    parts.append(Part(_both(one.automaton, two.automaton), least, most))
+        return _language(parts)
+
+    def either(self, other: "Language") -> "Language":
+        """The texts of at least one of two languages."""
+        return _language([*self.parts, *other.parts])
+
+    def outside(self) -> "Language":
+        """All other texts."""
+        result = ANY_TEXT
+        for automaton, least, most in self.parts:
+            others = [Part(automaton.complement(), 0, ENDLESS)]
+            if least:
+                others.append(Part(_ANY, 0, least - 1))
+            if most < ENDLESS:
+                others.append(Part(_ANY, most + 1, ENDLESS))
+            result = result.both(_language(others))
+        return result
+
+    def with_length(self, least: int, most: int | None) -> "Language":
+        """The texts of ``least`` to ``most`` code points; ``None``: no upper limit."""
+        limit = Part(_ANY, max(least, 0), ENDLESS if most is None else min(most, ENDLESS))
+        return self.both(_language([limit]))
+
+    def members(self, limit: int) -> tuple[str, ...] | None:
+        """All texts, shortest first; ``None`` if there are more than ``limit``."""
+        if any(part.most == ENDLESS and part.automaton.lengths.longest[0] == ENDLESS for part in self.parts):
+            return None
+        found: list[str] = []
+        texts: list[tuple[str, State]] = [] if self.is_empty else [("", self.start)]
+        while texts:
+            found += [text for text, state in texts if self.whole(state)]
+            longer: list[tuple[str, State]] = []
+            for text, state in texts:
+                for first, stop in self._spans(state):
+                    for point in range(first, stop):
+                        behind = self.step(state, chr(point))
+                        assert behind is not None
+                        longer.append((text + chr(point), behind))
+                        if len(longer) > limit:  # each prefix begins a text of its own
+                            return None
+            if len(found) > limit:
+                return None
+            texts = longer
+        return tuple(found)
+
+    def _spans(self, state: State) -> Iterator[tuple[int, int]]:
+        """The intervals of characters that may follow, each with the code point behind its last."""
+        alphabet = self._alphabet
+        for number in self._numbers(state):
+            yield from alphabet.members[number]
+
+    def _numbers(self, state: State) -> Iterator[int]:
+        """The classes of characters that may follow."""
+        alphabet = self._alphabet
+        for number, character in enumerate(alphabet.plainest[:-1]):
+            if self.step(state, character) is not None:
+                yield number
+
+    @cached_property
+    def _alphabet(self) -> Alphabet:
+        """The alphabet that tells apart what one of the parts does."""
+        alphabet = _ANY.alphabet
+        for part in self.parts:
+            alphabet, _ = joint(alphabet, part.automaton.alphabet)
+        return alphabet
+
+
+class _PlainLanguage(Language):
+    """One automaton without limits of length. A state is the automaton's."""
+
+    start = 0
+
+    def __init__(self, parts: tuple[Part, ...]) -> None:
+        super().__init__(parts)
+        self._automaton = parts[0].automaton
+        self._rows, self._class_of = self._automaton.rows, self._automaton.alphabet.class_of
+
+    def step(self, state: State, character: str) -> State | None:
+        behind = self._rows[state][self._class_of[character]]
+        return None if behind < 0 else behind
+
+    def run(self, state: State, text: str) -> State | None:
+        behind = self._automaton.run(state, text)
+        return None if behind < 0 else behind
+
+    def whole(self, state: State) -> bool:
+        return self._automaton.accepts[state]
+
+    def rest(self, state: State) -> str:
+        return _completion(self._automaton, state, self._automaton.lengths.shortest[state])
+
+    def extends(self, state: State) -> bool:
+        return self._automaton.lengths.longest[state] > 0
+
+    @cached_property
+    def longest_rest(self) -> int:
+        return max(self._automaton.lengths.shortest)
+
+
+class _CountedLanguage(Language):
+    """Parts with limits of length. A state is the number of characters, and the state of each part.
+
+    The number stops where it makes no difference any more.
+    """
+
+    def __init__(self, parts: tuple[Part, ...]) -> None:
+        super().__init__(parts)
+        self.start = (0,) * (len(parts) + 1)
+        self._enough = max((part.least if part.most == ENDLESS else part.most + 1 for part in parts), default=0)
+
+    def step(self, state: State, character: str) -> State | None:
+        return self._counted(
+            state,
+            1,
+            [
+                part.automaton.rows[one][part.automaton.alphabet.class_of[character]]
+                for part, one in zip(self.parts, state[1:], strict=True)
+            ],
+        )
+
+    def run(self, state: State, text: str) -> State | None:
+        return self._counted(
+            state, len(text), [part.automaton.run(one, text) for part, one in zip(self.parts, state[1:], strict=True)]
+        )
+
+    def _counted(self, state: State, more: int, behind: list[int]) -> State | None:
+        count = min(state[0] + more, self._enough)
+        live = [
+            one if one >= 0 and self._length(part, one, count) is not None else DEAD
+            for part, one in zip(self.parts, behind, strict=True)
+        ]
+        return (count, *live) if any(one >= 0 for one in live) else None
+
+    def _length(self, part: Part, state: int, count: int) -> int | None:
+        """How many characters complete a part."""
+        return part.automaton.lengths.next_length(state, max(0, part.least - count), part.most - count)
+
+    def _live(self, state: State) -> list[tuple[Part, int]]:
+        return [(part, one) for part, one in zip(self.parts, state[1:], strict=True) if one >= 0]
+
+    def whole(self, state: State) -> bool:
+        return any(
+            part.automaton.accepts[one] and part.least <= state[0] <= part.most for part, one in self._live(state)
+        )
+
+    def rest(self, state: State) -> str:
+        lengths = [(self._length(part, one, state[0]), part, one) for part, one in self._live(state)]
+        length, part, one = min(lengths, key=lambda item: ENDLESS if item[0] is None else item[0])
+        assert length is not None
+        return _completion(part.automaton, one, length)
+
+    def extends(self, state: State) -> bool:
+        return any(
+            part.automaton.lengths.next_length(one, max(1, part.least - state[0]), part.most - state[0]) is not None
+            for part, one in self._live(state)
+        )
+
+    @cached_property
+    def longest_rest(self) -> int:
+        return max((part.automaton.lengths.bound(part.least, part.most) for part in self.parts), default=0)
+
+
+def _completion(automaton: Automaton, state: int, length: int) -> str:
+    """A text of a length that leads from a state to the end, with plain characters."""
+    lengths = automaton.lengths
+    result = []
+    for left in range(length - 1, -1, -1):
+        for behind, character in automaton.following(state).items():
+            if lengths.next_length(behind, left, left) is not None:
+                state = behind
+                result.append(character)
+                break
+    return "".join(result)
+
+
+def _language(parts: Iterable[Part]) -> Language:
+    """The union of parts, with as few parts as possible."""
+    by_length: dict[tuple[int, int], Automaton] = {}
+    for part in parts:
+        part = _normal(part)
+        if part.automaton.lengths.next_length(0, part.least, part.most) is None:
+            continue
+        span = part.least, part.most
+        by_length[span] = _either(by_length[span], part.automaton) if span in by_length else part.automaton
+    united = _touching(Part(automaton, *span) for span, automaton in by_length.items())
+    if len(united) > MAX_PARTS:
+        raise TooLarge(f"a union of more than {MAX_PARTS} parts with lengths of their own")
+    if len(united) == 1 and united[0][1:] == (0, ENDLESS):
+        return _PlainLanguage(united)
+    return _CountedLanguage(united)
+
+
+def _normal(part: Part) -> Part:
+    """A part without the limits that its automaton keeps anyway."""
+    lengths = part.automaton.lengths
+    least = 0 if part.least <= lengths.shortest[0] else part.least
+    most = ENDLESS if part.most >= lengths.longest[0] else part.most
+    return Part(part.automaton, least, most)
+
+
+def _touching(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Unite parts of one automaton whose lengths touch."""
+    result: list[Part] = []
+    for part in sorted(parts, key=lambda part: (id(part.automaton), part.least)):
+        last = result[-1] if result else None
+        if last and last.automaton is part.automaton and part.least <= last.most + 1:
+            result[-1] = Part(part.automaton, last.least, max(last.most, part.most))
+        else:
+            result.append(part)
+    return tuple(result)
+
+
+def _both(one: Automaton, two: Automaton) -> Automaton:
+    if one is two or two is _ANY:
+        return one
+    return two if one is _ANY else product(one, two, lambda left, right: left and right, needs_both=True)
+
+
+def _either(one: Automaton, two: Automaton) -> Automaton:
+    if one is two or two is _ANY:
+        return two
+    return one if one is _ANY else product(one, two, lambda left, right: left or right, needs_both=False)
+
+
+_ANY: Final = Automaton(alphabet_of([EVERY])[0], [[0, DEAD], [DEAD, DEAD]], [True])
+
+ANY_TEXT: Final = _language([Part(_ANY, 0, ENDLESS)])
+"""All texts."""
+
+
+@lru_cache(maxsize=1024)
+def pattern_language(pattern: str) -> Language:
+    """The texts in which a regular expression of ECMA 262 finds something.
+
+    Raises
+    ------
+    UnsupportedPattern
+        If the pattern is malformed, or has backreferences, lookbehind or what only other dialects have.
+    TooLarge
+        If its automaton needs more states or more work than the bounds allow.
+    """
+    return _language([Part(automaton_of(read_pattern(pattern)), 0, ENDLESS)])
+
+
+@lru_cache(maxsize=64)
+def format_language(name: str) -> Language | None:
+    """The texts of a format of JSON Schema; ``None``: the format is not known."""
+    if name not in FORMATS:
+        return None
+    pattern, most = FORMATS[name]
+    return pattern_language(f"^(?:{pattern})$").with_length(0, most)
+
+
+def any_of(texts: Iterable[str]) -> Language:
+    """The language of some texts. One with a character that no text may have is left out."""
+    rows: list[dict[str, int]] = [{}]
+    ends = set()
+    for text in texts:
+        state = 0
+        for character in text:
+            state = rows[state].setdefault(character, len(rows))
+            if state == len(rows):
+                rows.append({})
+                check_states(state)
+        ends.add(state)
+    characters = sorted({character for row in rows for character in row})
+    Work().take(len(characters) * len(rows))
+    alphabet, classes = alphabet_of([(ord(character), ord(character) + 1) for character in characters])
+    number_of = {character: one[0] for character, one in zip(characters, classes, strict=True) if one}
+    table = [[DEAD] * alphabet.size for _ in rows]
+    for cells, row in zip(table, rows, strict=True):
+        for character, target in row.items():
+            if character in number_of:
+                cells[number_of[character]] = target
+    return _language([Part(trimmed(alphabet, table, [state in ends for state in range(len(rows))]), 0, ENDLESS)])

@@ -1,0 +1,56 @@
+"""What a language may cost, and the errors beyond. Patterns are untrusted."""
+
+from typing import Final
+
+from lookup.errors import ToolDecodingError
+
+MAX_PATTERN: Final = 20_000
+"""Characters of a pattern."""
+
+MAX_DEPTH: Final = 60
+"""Groups inside each other."""
+
+MAX_NODES: Final = 20_000
+"""Nodes of a pattern after its counted repetitions are written out."""
+
+MAX_STATES: Final = 6_000
+"""States of an automaton."""
+
+MAX_WORK: Final = 300_000
+"""Steps to build an automaton: threads advanced, nodes visited and cells of its table. About 0.2 µs each."""
+
+MAX_PARTS: Final = 12
+"""Parts with lengths of their own in a union."""
+
+
+class TooLarge(ToolDecodingError):
+    """A language that needs more states or more work than the bounds allow."""
+
+
+class UnsupportedPattern(ToolDecodingError):
+    """A pattern that is malformed, or that says what no automaton can say."""
+
+
+class Work:
+    """Counts the steps that build an automaton.
+
+    Attributes
+    ----------
+    left : int
+        Steps that remain.
+    """
+
+    def __init__(self, left: int = MAX_WORK) -> None:
+        self.left = left
+
+    def take(self, steps: int) -> None:
+        """Count steps; raise ``TooLarge`` if none remain."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooLarge(f"the automaton takes more than {MAX_WORK} steps to build")
+
+
+def check_states(count: int) -> None:
+    """Raise ``TooLarge`` if an automaton has too many states."""
+    if count > MAX_STATES:
+        raise TooLarge(f"the automaton has more than {MAX_STATES} states")

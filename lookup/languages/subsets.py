@@ -1,0 +1,279 @@
+"""Make a deterministic automaton of a pattern.
+
+A state is a set of threads. A thread is a node of the pattern that reads the next character, and the lookaheads whose
+texts have begun but not ended: each is an automaton of its own, in some state. So lookaheads may stand anywhere.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from lookup.languages.alphabet import alphabet_of
+from lookup.languages.automaton import DEAD, Automaton, reaching, trimmed
+from lookup.languages.codepoints import WORD
+from lookup.languages.limits import Work, check_states
+from lookup.languages.syntax_tree import Characters, Edge, Look, Node, has_boundary
+from lookup.languages.threads import FINAL, Check, Fork, Sets, Step, Threads
+
+Owed = frozenset[tuple[int, int]]
+"""Lookaheads that must still come true: the number of each, and its state."""
+
+_NOTHING: Final[Owed] = frozenset()
+_WORD_FOLLOWS: Final = {negative: Look(Characters(WORD), negative) for negative in (False, True)}
+
+Table = tuple[list[list[int]], list[bool]]
+
+
+def automaton_of(node: Node) -> Automaton:
+    """Return the automaton of the texts in which a pattern is found.
+
+    Raises
+    ------
+    TooLarge
+        If it needs more states or more work than the bounds allow.
+    """
+    context = _Context(node)
+    rows, accepts = _Subsets(Threads(node, context.sets, anywhere=True), context).table(True, False)
+    return trimmed(context.alphabet, rows, accepts)
+
+
+@dataclass
+class _LookTable:
+    """The automaton of a lookahead, with a row for every state.
+
+    Attributes
+    ----------
+    hopeless, granted : list of bool
+        For each state whether no text fulfils the lookahead any more, or every text does.
+    """
+
+    rows: list[list[int]]
+    accepts: list[bool]
+    hopeless: list[bool]
+    granted: list[bool]
+
+
+class _Context:
+    """What a pattern and its lookaheads share: alphabet, lookaheads, work."""
+
+    def __init__(self, node: Node) -> None:
+        self.sets = Sets(node)
+        self.alphabet, self.classes = alphabet_of(self.sets.sets)
+        self.work = Work()
+        self.work.take(len(self.alphabet.starts))
+        self.sets_of_class = [0] * self.alphabet.size
+        for number, classes in enumerate(self.classes):
+            for one in classes:
+                self.sets_of_class[one] |= 1 << number
+        self.word_bit = 1 << self.sets.number(WORD) if has_boundary(node) else 0
+        self.looks: list[_LookTable] = []
+        self.look_numbers: dict[tuple[Look, bool, bool], int] = {}
+
+    def look(self, look: Look, at_start: bool, after_word: bool) -> int:
+        """The number of a lookahead."""
+        key = look, at_start, after_word
+        if key not in self.look_numbers:
+            threads = Threads(look.part, self.sets, anywhere=False)
+            table = _Subsets(threads, self).table(at_start, after_word)
+            self.look_numbers[key] = len(self.looks)
+            self.looks.append(_look_table(*table, look.negative))
+        return self.look_numbers[key]
+
+
+def _look_table(rows: list[list[int]], accepts: list[bool], negative: bool) -> _LookTable:
+    sink = len(rows)
+    rows = [[sink if target == DEAD else target for target in row[:-1]] for row in rows]
+    rows.append([sink] * len(rows[0]))
+    accepts = [accepted != negative for accepted in (*accepts, False)]
+    hopeful = reaching(rows, accepts)
+    doubtful = reaching(rows, [not accepted for accepted in accepts])
+    states = range(len(rows))
+    return _LookTable(
+        rows, accepts, [state not in hopeful for state in states], [state not in doubtful for state in states]
+    )
+
+
+class _Subsets:
+    """The subset construction of one pattern, or of the inside of one lookahead."""
+
+    def __init__(self, threads: Threads, context: _Context) -> None:
+        self.nodes, self.entry, self.context = threads.nodes, threads.entry, context
+        self.closures: dict[tuple[int, bool, bool], tuple[frozenset[int], bool]] = {}
+        # Threads that owe lookaheads are numbered behind the nodes.
+        self.owing: list[tuple[int, Owed]] = []
+        self.owing_numbers: dict[tuple[int, Owed], int] = {}
+
+    def table(self, at_start: bool, after_word: bool) -> Table:
+        """The rows and the accepting states. State 0 is the start."""
+        start = self.state(*self.closure(self.entry, at_start, after_word))
+        known = {start: 0}
+        states = [start]
+        rows: list[list[int]] = []
+        for threads, _ in states:
+            row: list[int] = []
+            for target in self.targets(threads):
+                if not target[0] and not target[1]:
+                    row.append(DEAD)
+                    continue
+                number = known.setdefault(target, len(states))
+                if number == len(states):
+                    states.append(target)
+                    check_states(number)
+                row.append(number)
+            row.append(DEAD)
+            rows.append(row)
+        return rows, [accepted for _, accepted in states]
+
+    def state(self, threads: frozenset[int], ended: bool) -> tuple[frozenset[int], bool]:
+        """A state: its threads, and whether a text may end here."""
+        if FINAL in threads:
+            return frozenset((FINAL,)), True
+        first = len(self.nodes)
+        owing = [thread for thread in threads if thread >= first]
+        for thread in owing:
+            node, owed = self.owing[thread - first]
+            if node in threads:
+                threads -= {thread}
+            elif node == FINAL:
+                ended = ended or self.paid(owed)
+        return threads, ended
+
+    def targets(self, threads: frozenset[int]) -> list[tuple[frozenset[int], bool]]:
+        """The state behind each class of characters, without the last class."""
+        first = len(self.nodes)
+        by_set: dict[int, list[int]] = {}
+        owing = []
+        for thread in threads:
+            if thread < first:
+                node = self.nodes[thread]
+                assert isinstance(node, Step)
+                by_set.setdefault(node.set_number, []).append(node.target)
+            else:
+                owing.append(self.owing[thread - first])
+        mask = self.context.word_bit
+        for number in by_set:
+            mask |= 1 << number
+        sets_of_class = self.context.sets_of_class
+        known: dict[int, tuple[frozenset[int], bool]] = {}
+        result = []
+        size = self.context.alphabet.size - 1
+        self.context.work.take(size + len(threads))
+        for number in range(size):
+            key = sets_of_class[number] & mask
+            if key not in known:
+                known[key] = self.merged(by_set, key)
+            result.append(self.with_owing(known[key], owing, number) if owing else self.state(*known[key]))
+        return result
+
+    def merged(self, by_set: dict[int, list[int]], key: int) -> tuple[frozenset[int], bool]:
+        after_word = bool(key & self.context.word_bit)
+        found = [
+            self.closure(target, False, after_word)
+            for number, targets in by_set.items()
+            if key >> number & 1
+            for target in targets
+        ]
+        if len(found) == 1:
+            return found[0]
+        self.context.work.take(sum(len(threads) for threads, _ in found))
+        return frozenset().union(*[threads for threads, _ in found]), any(ended for _, ended in found)
+
+    def with_owing(
+        self, plain: tuple[frozenset[int], bool], owing: list[tuple[int, Owed]], number: int
+    ) -> tuple[frozenset[int], bool]:
+        threads, ended = set(plain[0]), plain[1]
+        after_word = bool(self.context.sets_of_class[number] & self.context.word_bit)
+        for at, owed in owing:
+            node = self.nodes[at]
+            assert isinstance(node, Step)
+            self.context.work.take(1 + len(owed))
+            if not self.context.sets_of_class[number] >> node.set_number & 1:
+                continue
+            still = self.advanced(owed, number)
+            if still is None:
+                continue
+            more, more_ended = self.closure(node.target, False, after_word)
+            ended = ended or (more_ended and self.paid(still))
+            threads.update(self.indebted(thread, still) for thread in more)
+            self.context.work.take(len(more))
+        return self.state(frozenset(threads), ended)
+
+    def advanced(self, owed: Owed, number: int) -> Owed | None:
+        """What is owed behind a character; ``None`` if it cannot be paid."""
+        result = []
+        for look, state in owed:
+            table = self.context.looks[look]
+            state = table.rows[state][number]
+            if table.hopeless[state]:
+                return None
+            if not table.granted[state]:
+                result.append((look, state))
+        return frozenset(result)
+
+    def paid(self, owed: Owed) -> bool:
+        """Whether all lookaheads hold if the text ends here."""
+        return all(self.context.looks[look].accepts[state] for look, state in owed)
+
+    def indebted(self, thread: int, owed: Owed) -> int:
+        """The thread that owes more."""
+        if not owed:
+            return thread
+        at = thread
+        if thread >= len(self.nodes):
+            at, before = self.owing[thread - len(self.nodes)]
+            owed |= before
+        key = at, owed
+        if key not in self.owing_numbers:
+            self.owing_numbers[key] = len(self.nodes) + len(self.owing)
+            self.owing.append(key)
+        return self.owing_numbers[key]
+
+    def closure(self, entry: int, at_start: bool, after_word: bool) -> tuple[frozenset[int], bool]:
+        """The threads at a node, and whether the text may end there."""
+        key = entry, at_start, after_word
+        if key not in self.closures:
+            self.closures[key] = self._closure(entry, at_start, after_word)
+        return self.closures[key]
+
+    def _closure(self, entry: int, at_start: bool, after_word: bool) -> tuple[frozenset[int], bool]:
+        nodes = self.nodes
+        threads = set()
+        may_end = False
+        todo: list[tuple[int, bool, Owed]] = [(entry, False, _NOTHING)]
+        seen = set(todo)
+        while todo:
+            at, ended, owed = todo.pop()
+            node = nodes[at]
+            if at == FINAL and ended:
+                may_end = may_end or self.paid(owed)
+            elif isinstance(node, Step):
+                if not ended:
+                    threads.add(self.indebted(at, owed))
+            else:
+                nexts = (
+                    [(target, ended, owed) for target in node.targets]
+                    if isinstance(node, Fork)
+                    else self.checked(node, ended, owed, at_start, after_word)
+                )
+                for item in nexts:
+                    if item not in seen:
+                        seen.add(item)
+                        todo.append(item)
+        self.context.work.take(len(seen))
+        return frozenset(threads), may_end
+
+    def checked(
+        self, check: Check, ended: bool, owed: Owed, at_start: bool, after_word: bool
+    ) -> list[tuple[int, bool, Owed]]:
+        """Where a thread goes on behind an edge or a lookahead; nowhere if it surely does not hold."""
+        what = check.what
+        if isinstance(what, Edge):
+            if what.kind == "start":
+                return [(check.target, ended, owed)] if at_start else []
+            if what.kind == "end":
+                return [(check.target, True, owed)]
+            what = _WORD_FOLLOWS[after_word == (what.kind == "boundary")]
+        number = self.context.look(what, at_start, after_word)
+        table = self.context.looks[number]
+        if table.hopeless[0]:
+            return []
+        return [(check.target, ended, owed if table.granted[0] else owed | {(number, 0)})]

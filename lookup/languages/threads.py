@@ -1,0 +1,115 @@
+"""Nondeterministic automata: the nodes of a pattern, each with what follows it."""
+
+from typing import Final, NamedTuple
+
+from lookup.languages.codepoints import EVERY, WORD, CodePoints
+from lookup.languages.limits import MAX_NODES, TooLarge
+from lookup.languages.syntax_tree import (
+    Characters,
+    Choice,
+    Edge,
+    Look,
+    Node,
+    Repeat,
+    Sequence,
+    has_boundary,
+    is_anchored,
+    sets_of,
+    weight,
+)
+
+FINAL: Final = 0
+"""The node behind the pattern: the match is found, and any text may follow."""
+
+
+class Step(NamedTuple):
+    """Read one character of a set."""
+
+    set_number: int
+    target: int
+
+
+class Fork(NamedTuple):
+    """Go on at each target."""
+
+    targets: list[int]
+
+
+class Check(NamedTuple):
+    """Go on if the edge or the lookahead holds here."""
+
+    what: Edge | Look
+    target: int
+
+
+class Sets:
+    """The sets of characters of a pattern, numbered."""
+
+    def __init__(self, node: Node) -> None:
+        extra = [EVERY, WORD] if has_boundary(node) else [EVERY]
+        self.sets = list(dict.fromkeys([*extra, *sorted(sets_of(node))]))
+        self.numbers = {points: number for number, points in enumerate(self.sets)}
+
+    def number(self, points: CodePoints) -> int:
+        """The number of a set."""
+        return self.numbers[points]
+
+
+class Threads:
+    """The nodes of a pattern.
+
+    Attributes
+    ----------
+    nodes : list of Step, Fork or Check
+        The first one is ``FINAL``.
+    entry : int
+        Where a match begins at the start of the text.
+    """
+
+    def __init__(self, node: Node, sets: Sets, anywhere: bool) -> None:
+        if weight(node) > MAX_NODES:
+            raise TooLarge(f"the pattern has more than {MAX_NODES} nodes")
+        self._sets = sets
+        every = sets.number(EVERY)
+        self.nodes: list[Step | Fork | Check] = [Step(every, FINAL)]
+        self.entry = self._build(node, FINAL)
+        if anywhere and not is_anchored(node):
+            later = self._add(Fork([self.entry]))
+            skip = self._add(Step(every, later))
+            self.nodes[later] = Fork([self.entry, skip])
+            self.entry = later
+
+    def _add(self, node: Step | Fork | Check) -> int:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def _build(self, node: Node, target: int) -> int:
+        match node:
+            case Characters(points):
+                return self._add(Step(self._sets.number(points), target))
+            case Sequence(parts):
+                for part in reversed(parts):
+                    target = self._build(part, target)
+                return target
+            case Choice(parts):
+                return self._add(Fork([self._build(part, target) for part in parts]))
+            case Repeat(part, least, most):
+                return self._repeat(part, least, most, target)
+            case Edge() | Look():
+                return self._add(Check(node, target))
+
+    def _repeat(self, part: Node, least: int, most: int | None, target: int) -> int:
+        if most is None:
+            fork = Fork([])
+            loop = self._add(fork)
+            body = self._build(part, loop)
+            fork.targets.extend((body, target))
+            target = body if least else loop
+            least -= least > 0
+        else:
+            behind = target
+            for _ in range(most - least):
+                target = self._add(Fork([self._build(part, target), behind]))
+        for _ in range(least):
+            target = self._build(part, target)
+        return target

@@ -1,0 +1,34 @@
+"""Sets of code points by Unicode property: ``\\p{L}``, ``\\p{Script=Greek}``."""
+
+import re
+from functools import lru_cache
+
+import regex
+
+from lookup.languages.codepoints import CodePoints
+from lookup.languages.limits import UnsupportedPattern
+
+_NAME = re.compile(r"[A-Za-z_]+(?:=[A-Za-z_0-9]+)?")
+
+
+@lru_cache(maxsize=1)
+def _all_characters() -> str:
+    return "".join(map(chr, range(0x110000)))
+
+
+@lru_cache(maxsize=64)
+def property_set(name: str) -> CodePoints:
+    """The code points with a property, as ``regex`` knows it.
+
+    Raises
+    ------
+    UnsupportedPattern
+        If there is no such property.
+    """
+    if not _NAME.fullmatch(name):
+        raise UnsupportedPattern(f"\\p{{{name[:40]}}} is not a Unicode property")
+    try:
+        runs = regex.compile(rf"\p{{{name}}}+").finditer(_all_characters())
+    except regex.error:
+        raise UnsupportedPattern(f"\\p{{{name[:40]}}} is not a Unicode property") from None
+    return tuple(boundary for run in runs for boundary in run.span())
