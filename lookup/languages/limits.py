@@ -23,11 +23,15 @@ MAX_PARTS: Final = 12
 """Parts with lengths of their own in a union."""
 
 
-class TooLarge(ToolDecodingError):
+class LanguageError(ToolDecodingError):
+    """A language of texts that cannot be made."""
+
+
+class TooLarge(LanguageError):
     """A language that needs more states or more work than the bounds allow."""
 
 
-class UnsupportedPattern(ToolDecodingError):
+class UnsupportedPattern(LanguageError):
     """A pattern that is malformed, or that says what no automaton can say."""
 
 

@@ -1,13 +1,13 @@
 """Shapes of lists and tuples (``lookup.values.shapes``), and the gaps between members of brackets."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-from abc import abstractmethod
-from collections.abc import Iterable
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Final, Literal
 
 from lookup.values.notations import SPACED, Spacing
-from lookup.values.shapes import Ended, Frame, Reading, Shape
+from lookup.values.shapes import NO_LETTERS, Ended, Frame, Reading, Shape, byte_length
 
 Place = Literal["opened", "comma", "space", "colon", "value"]
 """What a gap follows: the bracket, a comma, the optional space behind a comma, a key (``colon``), or a colon."""
@@ -89,44 +89,122 @@ class Elements(Shape):
     ----------
     bracket : {"[", "("}
         A tuple of one element ends with a comma.
+    element : Shape, optional
+        The shape of the elements behind ``prefix``; without it there are none.
+    spacing : Spacing
+    prefix : sequence of Shape
+        The shapes of the first elements.
+    least, most : int
+        The number of elements; ``most`` may be ``None``.
+    distinct : Distinct, optional
+        Makes sure that no element stands there twice.
     """
 
-    def __init__(self, bracket: Literal["[", "("], element: Shape, spacing: Spacing = SPACED) -> None:
+    def __init__(
+        self,
+        bracket: Literal["[", "("],
+        element: Shape | None,
+        spacing: Spacing = SPACED,
+        prefix: Sequence[Shape] = (),
+        least: int = 0,
+        most: int | None = None,
+        distinct: "Distinct | None" = None,
+    ) -> None:
         self.bracket = bracket
-        self.element = element
         self.spacing = spacing
+        self.least = least
+        self.distinct = distinct
+        self._prefix = tuple(prefix)
+        self._element = element
+        self.most = most if element is not None else min(len(self._prefix), len(self._prefix) if most is None else most)
+        self.counted = max(2, len(self._prefix), least, self.most or 0)
 
-    size = 2
+    def at(self, index: int) -> Shape | None:
+        """The shape of an element; ``None`` if there cannot be so many."""
+        if self.most is not None and index >= self.most:
+            return None
+        return self._prefix[index] if index < len(self._prefix) else self._element
+
+    @property
+    def _shapes(self) -> list[Shape]:
+        return [*self._prefix, *([self._element] if self._element is not None else [])]
 
     @cached_property
     def width(self) -> int:
-        return self.element.width
+        return max((shape.width for shape in self._shapes), default=1)
+
+    @cached_property
+    def size(self) -> int:
+        return byte_length(self.shortest())
 
     @cached_property
     def longest_closing(self) -> int:
         # The bracket, and either a space before the element or the comma of a tuple of one element.
-        return max(self.element.longest_closing, self.element.size) + 2
+        under_way = max((max(shape.longest_closing, shape.size) for shape in self._shapes), default=0) + 2
+        return under_way + (self.size if self.least else 0)
 
     def shortest(self) -> str:
-        return self.bracket + _CLOSERS[self.bracket]
+        return self.bracket + OpenList(self, None, 0).completed("opened")
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [Gap(_Open(self, frame, 0), "opened")] if character == self.bracket else []
+        return [Gap(OpenList(self, frame, 0), "opened")] if character == self.bracket else []
 
 
-class _Open(Bracket):
-    """An open list or tuple, with the number of its elements (at most 2)."""
+class Distinct(ABC):
+    """Keeps the elements of a list apart."""
 
-    def __init__(self, shape: Elements, parent: Frame | None, count: int) -> None:
+    @abstractmethod
+    def identity(self, written: str) -> Hashable:
+        """A key that is equal for equal elements."""
+
+    @abstractmethod
+    def without(self, shape: Shape, seen: frozenset[Hashable]) -> Shape | None:
+        """The shape of the elements that are not there yet; ``None`` if there are none."""
+
+    @abstractmethod
+    def begin(self, shape: Shape, character: str, inside: "OpenList") -> Iterable[Reading]:
+        """The readings after the first character of an element, which end behind it by themselves."""
+
+    @abstractmethod
+    def shortest(self, shape: Shape, seen: frozenset[Hashable]) -> str:
+        """A short element that is not there yet."""
+
+
+class OpenList(Bracket):
+    """An open list or tuple, with the number of its elements as far as it matters, and what they are if it matters."""
+
+    def __init__(
+        self, shape: Elements, parent: Frame | None, count: int, seen: frozenset[Hashable] = frozenset()
+    ) -> None:
         self.parent = parent
         self.closer = _CLOSERS[shape.bracket]
         self.spacing = shape.spacing
         self._shape = shape
         self._count = count
+        self._seen = seen
 
     @cached_property
-    def _next(self) -> "_Open":
-        return self if self._count == 2 else _Open(self._shape, self.parent, self._count + 1)
+    def _next(self) -> "OpenList":
+        return (
+            self
+            if self._count == self._shape.counted
+            else OpenList(self._shape, self.parent, self._count + 1, self._seen)
+        )
+
+    def having(self, written: str) -> "OpenList | None":
+        """The list behind an element; ``None`` if it is there already."""
+        distinct = self._shape.distinct
+        assert distinct is not None
+        identity = distinct.identity(written)
+        if identity in self._seen:
+            return None
+        return OpenList(self._shape, self.parent, self._count, self._seen | {identity})
+
+    @cached_property
+    def _element(self) -> Shape | None:
+        """The shape of the current element."""
+        shape, distinct = self._shape.at(self._count), self._shape.distinct
+        return shape if shape is None or distinct is None else distinct.without(shape, self._seen)
 
     @property
     def _needs_comma(self) -> bool:
@@ -134,21 +212,38 @@ class _Open(Bracket):
         return self.closer == ")" and self._count == 0
 
     def member(self, character: str) -> Iterable[Reading]:
-        return self._shape.element.begin(character, self)
+        element, distinct = self._element, self._shape.distinct
+        if element is None:
+            return []
+        return element.begin(character, self) if distinct is None else distinct.begin(element, character, self)
 
     def may_close(self, place: Place) -> bool:
-        return place == "opened" or (place == "comma" and self.closer == ")" and self._count == 1)
+        if place == "opened":
+            return not self._shape.least
+        return place == "comma" and self.closer == ")" and self._count == 1 and self._shape.least < 2
 
     def completed(self, place: Place) -> str:
-        return self.closer if self.may_close(place) else self._shape.element.shortest() + self.closing()
+        if self.may_close(place):
+            return self.closer
+        distinct, element = self._shape.distinct, self._element
+        if element is None:
+            return self.closer
+        if distinct is None:
+            return element.shortest() + self.closing()
+        written = distinct.shortest(element, self._seen)
+        return written + (self.having(written) or self).closing()
 
     def behind(self, character: str) -> Iterable[Reading]:
         if character == ",":
-            return [Gap(self._next, "comma")]
-        return [Ended(self.parent)] if character == self.closer and not self._needs_comma else []
+            may_go_on = self._next._element is not None or (self._needs_comma and self._shape.least < 2)
+            return [Gap(self._next, "comma")] if may_go_on else []
+        may_end = character == self.closer and not self._needs_comma and self._count + 1 >= self._shape.least
+        return [Ended(self.parent)] if may_end else []
 
     def closing(self) -> str:
+        if self._count + 1 < self._shape.least and self._next._element is not None:
+            return self.spacing.comma + self._next.completed("space")
         return "," * self._needs_comma + self.closer
 
     def letters(self, place: Place) -> Iterable[str]:
-        return self._shape.element.letters
+        return NO_LETTERS if self._element is None else self._element.letters

@@ -11,12 +11,14 @@ from typing import Final, Literal
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
+from lookup.schema.law import Law
 from lookup.values.enclosed_shapes import Enclosed
+from lookup.values.law_shapes import law_shape
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import QUOTED_TEXT, RESERVED, Notation, RawText, inside, renderer
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_opener, raw_shape
-from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, closing
+from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, byte_length, closing
 from lookup.values.sorted_texts import is_prefix_free
 from lookup.values.type_shapes import shape_of, text_shape, writable
 
@@ -30,6 +32,7 @@ MAX_WIDTH: Final = 256
 
 _RESERVED: Final = frozenset(chr(code).encode()[:3] for code in RESERVED)
 _MAX_KEPT: Final = 512  # cached prefixes of one grammar
+_OPENING: Final = frozenset("[({")
 _MAX_TOKEN: Final = 32  # how many characters shorter a cached prefix may be
 
 
@@ -43,6 +46,8 @@ class ValueGrammar:
     opener : str
     literals : tuple of str, optional
         All literals if they can be listed.
+    most_closing : int, optional
+        No bracket is opened if closing the value then takes more bytes. For shapes without a bound of their own.
 
     Attributes
     ----------
@@ -52,9 +57,16 @@ class ValueGrammar:
         All literals, if they can be listed and none is a prefix of another (enums, booleans).
     """
 
-    def __init__(self, shape: Shape, opener: str = "", literals: tuple[str, ...] | None = None) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        opener: str = "",
+        literals: tuple[str, ...] | None = None,
+        most_closing: int | None = None,
+    ) -> None:
         self._shape = shape
         self._literals = literals
+        self._most_closing = most_closing
         self.opener = opener
         self._start: list[Reading] = [Start(shape)]
         self._kept: dict[str, list[Reading]] = {}
@@ -78,7 +90,7 @@ class ValueGrammar:
         It includes all required keys of objects with their shortest values. It is computed once, in time linear in the
         size of the documented type.
         """
-        return max(self._shape.size, self._shape.longest_closing)
+        return self._most_closing or max(self._shape.size, self._shape.longest_closing)
 
     @property
     def width(self) -> int:
@@ -135,6 +147,7 @@ class ValueGrammar:
             Union([self._shape, Literals([literal])]),
             self.opener if literal.startswith(self.opener) else "",
             None if self._literals is None else (*self._literals, literal),
+            self._most_closing,
         )
 
     def _read(self, text: str) -> list[Reading]:
@@ -147,7 +160,10 @@ class ValueGrammar:
             found = self._kept.get(text[:start])
             if found is not None:
                 break
-        readings = advance(self._start, text) if found is None else advance(found, text[start:])
+        new = text if found is None else text[start:]
+        readings = advance(self._start if found is None else found, new)[:MAX_WIDTH]
+        if self._most_closing is not None and not _OPENING.isdisjoint(new):
+            readings = [r for r in readings if byte_length(closing([r])) <= self._most_closing]
         if readings:
             if len(self._kept) >= _MAX_KEPT:
                 self._kept.clear()
@@ -180,6 +196,22 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
     if (notation, constraint) not in known:
         known[notation, constraint] = _free(notation) if constraint == "free" else _typed(spec, notation)
     return known[notation, constraint]
+
+
+def law_grammar(law: Law, notation: Notation) -> ValueGrammar:
+    """The grammar of all values that a law allows, without a bound on their depth and on what closes them.
+
+    Raises
+    ------
+    DocumentationError
+        If the law allows no value, or the notation can write none.
+    """
+    found = law_shape(law, notation)
+    return ValueGrammar(found.shape, found.opener, found.literals)
+
+
+def _bounded(grammar: ValueGrammar) -> ValueGrammar:
+    """A law's grammar with a bound on what closes its values."""
 
 
 def _free(notation: Notation) -> ValueGrammar:

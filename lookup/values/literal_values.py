@@ -1,5 +1,7 @@
 """Read a literal that a model wrote, write one, or close an unfinished one."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
@@ -85,6 +87,13 @@ def literal_end(text: str, position: int, notation: Notation) -> int:
         case BareKeys(mark):
             return bare_end(text, position, mark)
     return read_literal(text, position)[1]
+
+
+def inside_reader(notation: Notation) -> Callable[[str], Any]:
+    """Return the function that reads a whole literal as it stands inside brackets."""
+    if isinstance(notation, BareKeys):
+        return partial(read_bare, mark=notation.mark)
+    return parse_literal
 
 
 def is_literal(text: str, notation: Notation) -> bool:

@@ -1,7 +1,6 @@
 """Shapes of texts that are not quoted: up to a mark, or bare keys (``lookup.values.shapes``)."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-import itertools
 import re
 from collections.abc import Iterable
 from functools import cached_property
@@ -15,6 +14,7 @@ _FILLER: Final = "."
 """Stands behind white space where a text is closed by force."""
 _CERTAIN: Final = 6
 """After this many characters of a mark, or a special token of it, the text is taken to be the mark."""
+_MAX_TRIED: Final = 10_000
 _BARE = re.compile(r'[^\s:,{}\[\]<>"|\x00-\x1f]')
 
 
@@ -211,8 +211,10 @@ class _BareReading(Reading):
         return [_BareReading(self.frame, self._written + character)] if possible else []
 
     def closing(self) -> str:
-        rests = itertools.chain([""] if self._written else ["k"], map(str, itertools.count()))
-        return next(rest for rest in rests if self.frame.admits(self._written + rest)) + ":"
+        for rest in ("" if self._written else "k", *map(str, range(_MAX_TRIED))):
+            if self.frame.admits(self._written + rest):
+                break
+        return rest + ":" + self.frame.rest_behind(self._written + rest)
 
     def identity(self) -> tuple[object, ...]:
         return _BareReading, id(self.frame), self._written

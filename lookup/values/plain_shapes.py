@@ -1,7 +1,6 @@
 """Shapes of texts, numbers, listed literals and unions (``lookup.values.shapes``)."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-import itertools
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
@@ -23,6 +22,9 @@ from lookup.values.shapes import (
     leading_bytes,
 )
 from lookup.values.sorted_texts import SortedTexts, Span
+
+_MAX_TRIED: Final = 10_000
+"""Digits are appended to a key until there is none like it."""
 
 
 class Text(Shape):
@@ -112,11 +114,13 @@ class TextReading(Reading):
         if not self._written and not syntax.may_be_empty:
             return self.text.shortest()[1:]
         begun = self._written + self.text.completion(self._pending)
-        rests = itertools.chain([""], map(str, itertools.count()))
-        rest = next(
-            r for r in rests if self.frame is None or self.frame.admits(syntax.quote + begun + r + syntax.quote)
-        )
-        return begun[len(self._written) :] + rest + syntax.quote
+        if self.frame is None:
+            return begun[len(self._written) :] + syntax.quote
+        for rest in ("", *map(str, range(_MAX_TRIED))):
+            whole = syntax.quote + begun + rest + syntax.quote
+            if self.frame.admits(whole):
+                break
+        return whole[1 + len(self._written) :] + self.frame.rest_behind(whole)
 
     def identity(self) -> tuple[object, ...]:
         return TextReading, id(self.text), id(self.frame), self._written
@@ -168,8 +172,8 @@ class Literals(Shape):
     """Given literals: the members of an enum, booleans, a default."""
 
     def __init__(self, literals: Iterable[str]) -> None:
-        self._given = tuple(literals)
-        self.literals = SortedTexts(self._given)
+        self.given = tuple(literals)
+        self.literals = SortedTexts(self.given)
 
     @cached_property
     def letters(self) -> frozenset[str]:
@@ -181,10 +185,10 @@ class Literals(Shape):
 
     @cached_property
     def longest_closing(self) -> int:
-        return max(map(byte_length, self._given))
+        return max(map(byte_length, self.given))
 
     def shortest(self) -> str:
-        return min(self._given, key=byte_length)
+        return min(self.given, key=byte_length)
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
         return LiteralReading(self, frame, self.literals.whole).read(character)
@@ -218,36 +222,36 @@ class Union(Shape):
     """The literals of several shapes."""
 
     def __init__(self, shapes: Sequence[Shape]) -> None:
-        self._shapes: tuple[Shape, ...] = tuple(b for shape in shapes for b in _branches(shape))
+        self._shapes = shapes
+
+    @cached_property
+    def alternatives(self) -> tuple[Shape, ...]:
+        return tuple(alternative for shape in self._shapes for alternative in shape.alternatives)
 
     @cached_property
     def letters(self) -> frozenset[str]:
-        return NO_LETTERS.union(*(shape.letters for shape in self._shapes))
+        return NO_LETTERS.union(*(shape.letters for shape in self.alternatives))
 
     @cached_property
     def width(self) -> int:
         by_bracket: dict[str, int] = {}
-        for shape in self._shapes:
+        for shape in self.alternatives:
             by_bracket[shape.bracket] = by_bracket.get(shape.bracket, 0) + shape.width
         return max(by_bracket.values())
 
     @cached_property
     def size(self) -> int:
-        return min(shape.size for shape in self._shapes)
+        return min(shape.size for shape in self.alternatives)
 
     @cached_property
     def longest_closing(self) -> int:
-        return max(shape.longest_closing for shape in self._shapes)
+        return max(shape.longest_closing for shape in self.alternatives)
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [reading for shape in self._shapes for reading in shape.begin(character, frame)]
+        return [reading for shape in self.alternatives for reading in shape.begin(character, frame)]
 
     def shortest(self) -> str:
-        return min(self._shapes, key=lambda shape: shape.size).shortest()
-
-
-def _branches(shape: Shape) -> tuple[Shape, ...]:
-    return shape._shapes if isinstance(shape, Union) else (shape,)
+        return min(self.alternatives, key=lambda shape: shape.size).shortest()
 
 
 @lru_cache(maxsize=64)

@@ -34,7 +34,7 @@ def raw_shape(value_type: ValueType, notation: RawText) -> Shape:
         return _json(others, notation)
     if notation.text_lead == notation.other_lead:
         others = tuple(branch for branch in others if branch.kind in _CONTAINERS)
-    text = _text(notation, _BRACKETS if others and notation.text_lead == notation.other_lead else "")
+    text = raw_text(notation, _BRACKETS if others and notation.text_lead == notation.other_lead else "")
     return Union([text, _json(others, notation)]) if others else text
 
 
@@ -57,7 +57,8 @@ def without_text(value_type: ValueType) -> tuple[ValueType, ...]:
 
 
 @lru_cache(maxsize=64)
-def _text(notation: RawText, not_first: str) -> MarkedText:
+def raw_text(notation: RawText, not_first: str) -> MarkedText:
+    """Any text with its mark that does not begin with some characters."""
     return MarkedText(notation.text_lead, notation.mark, stripped=True, not_first=not_first)
 
 

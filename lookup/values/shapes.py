@@ -110,6 +110,10 @@ class Frame(ABC):
         """Whether the text ``written``, with its quotes, may be a member."""
         return True
 
+    def rest_behind(self, written: str) -> str:
+        """What completes the bracket behind a member ``written`` that is a text, apart from ``closing``."""
+        return ""
+
 
 class Shape(ABC):
     """The literals of one type in one notation.
@@ -139,6 +143,11 @@ class Shape(ABC):
         return 1
 
     @property
+    def alternatives(self) -> "tuple[Shape, ...]":
+        """The shapes of a union; otherwise the shape itself."""
+        return (self,)
+
+    @property
     @abstractmethod
     def size(self) -> int: ...
 
@@ -160,19 +169,20 @@ class Start(Reading):
 
     def __init__(self, shape: Shape, frame: Frame | None = None) -> None:
         self.frame = frame
-        self._shape = shape
+        self.shape = shape
 
     def read(self, character: str) -> Iterable[Reading]:
-        return self._shape.begin(character, self.frame)
+        return self.shape.begin(character, self.frame)
 
     def closing(self) -> str:
-        return self._shape.shortest()
+        return self.shape.shortest()
 
     def identity(self) -> tuple[object, ...]:
-        return Start, id(self._shape), id(self.frame)
+        return Start, id(self.shape), id(self.frame)
 
     def letters(self) -> Iterable[str]:
-        return self._shape.letters
+        behind = () if self.frame is None or self.shape.size else self.frame.letters_behind()
+        return {*self.shape.letters, *behind}
 
 
 class Ended(Reading):

@@ -11,7 +11,7 @@ from lookup.values.bracket_shapes import Elements
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey, MarkedText
 from lookup.values.notations import RESERVED, MarkSyntax, Notation, RawText, TextSyntax, inside
-from lookup.values.object_shapes import Dictionary, Key, Record
+from lookup.values.object_shapes import FreeKeys, Key, Record
 from lookup.values.plain_shapes import Literals, Number, Text, Union
 from lookup.values.shapes import Shape
 
@@ -63,12 +63,14 @@ class _Builder:
         below = max(depth - 1, 0)
         match of.kind:
             case "str" | "int" | "float" | "bool":
-                return _scalar(of.kind, self._notation)
+                return scalar_shape(of.kind, self._notation)
             case "any":
-                return _any(depth, self._notation)
+                return any_shape(depth, self._notation)
             case "dict" if of.properties:
-                return Record([self._key(spec, below, level + 1) for spec in of.properties])
-        element = self.shape(of.items, below, level + 1) if of.items else _any(below, self._notation)
+                return Record(
+                    [self._key(spec, below, level + 1) for spec in of.properties], spacing=self._inside.spacing
+                )
+        element = self.shape(of.items, below, level + 1) if of.items else any_shape(below, self._notation)
         if of.kind == "dict":
             return _dictionary(self._notation, element)
         # JSON cannot tell tuples from lists.
@@ -118,7 +120,8 @@ def text_shape(syntax: TextSyntax | MarkSyntax) -> Text | MarkedText:
 
 
 @lru_cache(maxsize=64)
-def _scalar(kind: str, notation: Notation) -> Shape:
+def scalar_shape(kind: str, notation: Notation) -> Shape:
+    """All texts, integers, numbers or booleans: ``str``, ``int``, ``float`` or ``bool``."""
     if kind == "str":
         return Union(_texts(notation))
     return Number(_INT) if kind == "int" else Number(_FLOAT) if kind == "float" else Literals(inside(notation).booleans)
@@ -129,20 +132,20 @@ def _texts(notation: Notation) -> tuple[Text | MarkedText, ...]:
     return tuple(map(text_shape, inside(notation).texts))
 
 
-def _dictionary(notation: Notation, element: Shape) -> Dictionary:
+def _dictionary(notation: Notation, element: Shape) -> Record:
     """Objects with arbitrary keys."""
     around = inside(notation)
-    keys = [text for text in _texts(notation) if isinstance(text, Text)]
-    return Dictionary(BareKey() if around.bare_keys else keys, element, around.spacing)
+    keys = tuple(text for text in _texts(notation) if isinstance(text, Text))
+    return Record((), FreeKeys((BareKey(),) if around.bare_keys else keys, lambda _: element, element), around.spacing)
 
 
 @lru_cache(maxsize=64)
-def _any(depth: int, notation: Notation) -> Shape:
+def any_shape(depth: int, notation: Notation) -> Shape:
     """Any literal with at most ``depth`` levels of nesting."""
     around = inside(notation)
     scalars: list[Shape] = [Number(_FLOAT), *_texts(notation), Literals([*around.booleans, around.null])]
     if not depth:
         return Union(scalars)
-    below = _any(depth - 1, notation)
+    below = any_shape(depth - 1, notation)
     nested = [Elements("[", below, around.spacing), *([Elements("(", below)] if around.has_tuples else [])]
     return Union([*scalars, *nested, _dictionary(notation, below)])

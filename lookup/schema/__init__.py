@@ -1,0 +1,1 @@
+"""JSON Schemas as laws for values: a normal form, from which values are decoded, and a check of finished values."""

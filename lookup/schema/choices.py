@@ -1,0 +1,227 @@
+"""Schemas with references, ``allOf`` and choices -> a union of plain branches.
+
+References and ``allOf`` are followed, so that all words stand side by side. A choice (``anyOf``, ``oneOf``, ``if``,
+``not``, ``dependentSchemas``) is multiplied out: each branch of the union has one alternative of each choice. The
+alternatives of ``oneOf`` exclude each other. What would become too many branches is not enforced but noted.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from lookup.schema.apart import Comparison
+from lookup.schema.document import Document, Part, Schema, reference_in
+from lookup.schema.negation import negated
+from lookup.schema.nodes import Branch, Node
+from lookup.schema.plain_branches import PlainBranches
+from lookup.schema.words import KINDS, is_schema, kinds_of, schema_list, schemas
+
+MAX_BRANCHES: Final = 96
+"""The most branches of one union."""
+
+_MAX_STEPS: Final = 2_000
+_MAX_ONE_OF: Final = 24
+_CHOICES: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "dependencies")
+
+Alternative = tuple[Part, ...]
+
+
+class _TooManyError(Exception):
+    """More branches than ``MAX_BRANCHES``."""
+
+
+@dataclass
+class _Flat:
+    """Schemas without references and ``allOf``, and the choices beside them."""
+
+    plain: list[Part] = field(default_factory=list)
+    choices: list[tuple[str, list[Alternative]]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class Choices:
+    """Multiplies out the choices of one document's schemas."""
+
+    def __init__(self, document: Document, branches: PlainBranches) -> None:
+        self._document = document
+        self._branches = branches
+        self._comparison = Comparison(document)
+        self._made: dict[tuple[str, int, int], tuple[Any, list[Alternative] | None]] = {}
+
+    def node(self, parts: Sequence[Part]) -> Node:
+        """The normal form of some schemas that hold together."""
+        flat = self._flat(parts, set())
+        if flat is None:
+            return Node(())
+        notes = list(dict.fromkeys(flat.notes))
+        while True:
+            expansion = _Expansion(self, notes)
+            try:
+                expansion.expand(flat.plain, flat.choices, _seen(flat.plain))
+            except _TooManyError:
+                word, _ = flat.choices.pop()
+                notes.append(word)
+                continue
+            break
+        branches = expansion.found
+        anything = len(branches) == 0 and expansion.anything
+        return Node(tuple(branches), tuple(dict.fromkeys(notes)), anything)
+
+    def build(self, plain: Sequence[Part], notes: list[str]) -> list[Branch] | None:
+        """The branches of plain schemas; ``None`` if they allow everything."""
+        return self._branches.build(plain, notes)
+
+    def flat(self, parts: Iterable[Part], seen: set[tuple[int, int]]) -> _Flat | None:
+        """See ``_flat``; ``seen`` is left as it is."""
+        return self._flat(parts, set(seen))
+
+    def _flat(self, parts: Iterable[Part], seen: set[tuple[int, int]]) -> _Flat | None:
+        """Follow references and ``allOf``; ``None`` if nothing is allowed."""
+        flat = _Flat()
+        waiting = list(parts)
+        for part in waiting:  # it grows
+            schema, resource = part
+            if schema is False:
+                return None
+            key = id(schema), id(resource)
+            if isinstance(schema, bool) or key in seen:
+                continue
+            seen.add(key)
+            if reference := reference_in(schema):
+                word, name = reference
+                target = self._document.target(name, resource)
+                if target is None:
+                    flat.notes.append(f"the reference {name!r}, which leads nowhere")
+                else:
+                    waiting.append(target)
+                if word != "$ref":
+                    flat.notes.append(word)
+                if self._document.references_stand_alone:
+                    continue
+            waiting += [self._document.part(inner, resource) for inner in schema_list(schema, "allOf")]
+            flat.plain.append(part)
+            for word in _CHOICES:
+                if word in schema and not self._add_choices(flat, waiting, word, part):
+                    flat.notes.append(word)
+        return flat
+
+    def _add_choices(self, flat: _Flat, waiting: list[Part], word: str, part: Part) -> bool:
+        """Add the choices of a word; False if it cannot be enforced."""
+        for name in self._choices_of(word, part):
+            key = name, id(part.schema), id(part.resource)
+            if key not in self._made:
+                self._made[key] = part.schema, self._alternatives(word, name, part)
+            alternatives = self._made[key][1]
+            if alternatives is None and word == "oneOf":  # at least one of them
+                flat.notes.append(word)
+                members = schema_list(part.schema, word)  # type: ignore[arg-type]
+                alternatives = [(self._document.part(inner, part.resource),) for inner in members]
+            if alternatives is None:
+                return False
+            if len(alternatives) == 1:
+                waiting += alternatives[0]
+            else:
+                flat.choices.append((word, alternatives))
+        return True
+
+    def _choices_of(self, word: str, part: Part) -> list[str]:
+        """The choices of a word: one of each key of ``dependentSchemas``."""
+        assert not isinstance(part.schema, bool)
+        if word in ("dependentSchemas", "dependencies"):
+            return [f"{word}/{key}" for key in schemas(part.schema, word)]
+        if word in ("anyOf", "oneOf"):
+            return [word] if schema_list(part.schema, word) else []
+        return [word] if is_schema(part.schema[word]) else []
+
+    def _alternatives(self, word: str, name: str, part: Part) -> list[Alternative] | None:
+        schema, resource = part
+        assert not isinstance(schema, bool)
+
+        def inside(*found: Schema) -> Alternative:
+            return tuple(self._document.part(inner, resource) for inner in found)
+
+        if word == "anyOf":
+            return [inside(inner) for inner in schema_list(schema, word)]
+        if word == "oneOf":
+            return self._one_of([self._document.part(inner, resource) for inner in schema_list(schema, word)])
+        if word == "if":
+            condition = schema["if"]
+            then, other = (schema.get(w) if is_schema(schema.get(w)) else True for w in ("then", "else"))
+            return [inside(condition, then), inside({"not": condition}, other)]  # type: ignore[arg-type]
+        if word == "not":
+            return self._refused(self._document.part(schema["not"], resource))
+        key = name.partition("/")[2]
+        absent = {"properties": {key: False}}
+        present = {"type": "object", "required": [key]}
+        return [inside(absent), inside(present, schemas(schema, word)[key])]
+
+    def _refused(self, part: Part, depth: int = 0) -> list[Alternative] | None:
+        """The alternatives of what a schema refuses."""
+        schema, resource = part
+        if isinstance(schema, dict) and (reference := reference_in(schema)):
+            target = self._document.target(reference[1], resource)
+            if target is None or depth > 8 or (len(schema) > 1 and not self._document.references_stand_alone):
+                return None
+            return self._refused(target, depth + 1)
+        found = negated(schema)
+        if found is None:
+            return None
+        return [tuple(self._document.part(inner, resource) for inner in alternative) for alternative in found]
+
+    def _one_of(self, members: list[Part]) -> list[Alternative] | None:
+        """Each member, without what the others that overlap with it allow."""
+        if len(members) > _MAX_ONE_OF:
+            return None
+        overlapping: list[list[Part]] = [[] for _ in members]
+        for place, one in enumerate(members):
+            for further, other in enumerate(members[place + 1 :], place + 1):
+                if not self._comparison.apart(one, other):
+                    overlapping[place].append(other)
+                    overlapping[further].append(one)
+        if any(self._refused(other) is None for others in overlapping for other in others):
+            return None
+        return [
+            (member, *(Part({"not": other.schema}, other.resource) for other in others))
+            for member, others in zip(members, overlapping, strict=True)
+        ]
+
+
+def _seen(parts: Iterable[Part]) -> set[tuple[int, int]]:
+    return {(id(part.schema), id(part.resource)) for part in parts}
+
+
+class _Expansion:
+    """One multiplication of choices."""
+
+    def __init__(self, choices: Choices, notes: list[str]) -> None:
+        self._choices = choices
+        self._notes = notes
+        self._steps = 0
+        self.found: list[Branch] = []
+        self.anything = False
+
+    def expand(
+        self, plain: list[Part], choices: list[tuple[str, list[Alternative]]], seen: set[tuple[int, int]]
+    ) -> None:
+        """Add the branches of plain schemas with one alternative of each choice."""
+        self._steps += 1
+        if self._steps > _MAX_STEPS:
+            raise _TooManyError
+        kinds = KINDS
+        for part in plain:
+            kinds &= kinds_of(part.schema)  # type: ignore[arg-type]
+        if not kinds:
+            return
+        if not choices:
+            found = self._choices.build(plain, self._notes)
+            self.anything = self.anything or found is None
+            self.found += found or []
+            if len(self.found) > MAX_BRANCHES:
+                raise _TooManyError
+            return
+        (_, alternatives), rest = choices[0], choices[1:]
+        for alternative in alternatives:
+            flat = self._choices.flat(alternative, seen)
+            if flat is not None:
+                self._notes += flat.notes
+                self.expand(plain + flat.plain, rest + flat.choices, seen | _seen(flat.plain))

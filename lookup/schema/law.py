@@ -1,0 +1,120 @@
+"""What a JSON Schema allows, for values that are decoded and for values that are finished."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from lookup.errors import DocumentationError
+from lookup.schema.conjunction import Compiler, Conjunction
+from lookup.schema.document import Document, Part, Schema
+from lookup.schema.nodes import INFINITE, Branch, Lists, Objects, Texts
+from lookup.schema.validation import Validator
+
+_MAX_WALKED: Final = 2_000
+_MAX_NOTES: Final = 20
+
+
+class Law:
+    """The values that a JSON Schema allows.
+
+    Parameters
+    ----------
+    schema : Mapping or bool
+    root : Mapping, optional
+        The document that references point into; by default the schema itself.
+    closed : bool
+        Whether values are decoded as a tool's documentation is meant: an object without ``additionalProperties`` has
+        its documented keys only, and words that say something of one type only imply the type.
+
+    Raises
+    ------
+    DocumentationError
+        If the schema is neither an object nor a boolean.
+    """
+
+    def __init__(self, schema: Schema, root: Mapping[str, Any] | None = None, closed: bool = False) -> None:
+        if not isinstance(schema, Mapping | bool):
+            raise DocumentationError(f"expected a schema to be an object or a boolean, found {type(schema).__name__}")
+        if root is None:
+            root = schema if isinstance(schema, Mapping) else {}
+        document = Document(root)
+        self._compiler = Compiler(document, closed)
+        self._validator = Validator(document)
+        self._parts = (document.part(schema, root),)
+
+    def _with(self, parts: Iterable[Part]) -> "Law":
+        law = object.__new__(Law)
+        law._compiler, law._validator, law._parts = self._compiler, self._validator, tuple(parts)
+        return law
+
+    @cached_property
+    def conjunction(self) -> Conjunction:
+        """The schema, whose normal form is made when it is needed."""
+        return self._compiler.conjunction(self._parts)
+
+    def key(self, name: str) -> "Law | None":
+        """The law of one key of the objects that are allowed; ``None`` if no object may have it."""
+        objects = [branch for branch in self.conjunction.node.branches if isinstance(branch, Objects)]
+        found = list(dict.fromkeys(key for branch in objects if (key := branch.keys.get(name)) is not None))
+        if not found:
+            return None
+        if len(found) == 1:
+            return self._with(found[0].parts)
+        resource = self._parts[0].resource
+        schema = {"anyOf": [{"allOf": [part.schema for part in key.parts]} for key in found]}
+        return self._with([Part(schema, resource)])
+
+    def check(self, value: Any) -> Any:
+        """The value, if it obeys the schema.
+
+        Raises
+        ------
+        SchemaError
+            If it does not.
+        """
+        for part in self._parts:
+            self._validator.demand(value, part)
+        return value
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is not enforced while a value is decoded, only checked after: ``key 'a': not``."""
+        found: list[str] = []
+        for where, words in _unenforced(self.conjunction):
+            note = f"{where}{', '.join(words)}"
+            if note not in found and len(found) < _MAX_NOTES:
+                found.append(note)
+        return tuple(found)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value is allowed."""
+        return self.conjunction.size >= INFINITE
+
+
+def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where words are not enforced, and which."""
+    waiting: list[tuple[str, Conjunction]] = [("", start)]
+    seen: set[Conjunction] = set()
+    for where, conjunction in waiting:  # it grows
+        if conjunction in seen or len(seen) >= _MAX_WALKED:
+            continue
+        seen.add(conjunction)
+        node = conjunction.node
+        words = (*node.notes, *(note for b in node.branches if isinstance(b, Texts) for note in b.notes))
+        if words:
+            yield where, tuple(dict.fromkeys(words))
+        for branch in node.branches:
+            waiting += [(f"{where}{step}: ", inner) for step, inner in _inside(branch)]
+
+
+def _inside(branch: Branch) -> Iterator[tuple[str, Conjunction]]:
+    if isinstance(branch, Lists):
+        yield from ((f"item {place}", item) for place, item in enumerate(branch.prefix))
+        if branch.rest is not None:
+            yield "items", branch.rest
+    if isinstance(branch, Objects):
+        yield from ((f"key {name!r}", key) for name, key in branch.keys.items())
+        free = None if branch.free is None else branch.free("")
+        if free is not None:
+            yield "other keys", free

@@ -1,0 +1,216 @@
+"""Plain schemas of objects -> their keys: named ones, and free ones by patterns."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from lookup.languages.language import Language, any_of, pattern_language
+from lookup.languages.limits import LanguageError
+from lookup.schema.document import Document, Part
+from lookup.schema.nodes import Constants, Node, Objects, Texts
+from lookup.schema.words import count, is_schema, names, schemas
+
+if TYPE_CHECKING:
+    from lookup.schema.conjunction import Conjunction
+
+_NONE: Final[Mapping[str, Any]] = {}
+
+
+class _Keys(NamedTuple):
+    """What one schema says of keys.
+
+    Attributes
+    ----------
+    properties : mapping of str to schema
+    patterns : list of (Language, schema)
+    additional : schema or None
+        For all other keys; ``None`` if the schema does not say.
+    unevaluated : schema or None
+        For keys that no schema beside this one names.
+    """
+
+    properties: Mapping[str, Any]
+    patterns: list[tuple[Language, Any]]
+    additional: Any
+    unevaluated: Any
+    resource: Mapping[str, Any]
+
+    def of(self, name: str) -> list[Any]:
+        """The schemas of a key, apart from additional ones."""
+        found = [self.properties[name]] if name in self.properties else []
+        return found + [schema for language, schema in self.patterns if _matches(language, name)]
+
+
+class ObjectBranches:
+    """Makes the branches of objects; see ``PlainBranches``."""
+
+    def __init__(
+        self, conjunction: "Callable[[Iterable[Part]], Conjunction]", document: Document, closed: bool
+    ) -> None:
+        self._conjunction = conjunction
+        self._document = document
+        self._closed = closed
+
+    def build(self, plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]], notes: list[str]) -> list[Objects]:
+        """The branch of objects that obey some schemas, in a list; empty if there is none."""
+        said = [_read_keys(schema, resource, notes) for schema, resource in plain]
+        found = _Found(said, self._closed, self._of)
+        texts = [
+            self._names(schema["propertyNames"], resource) for schema, resource in plain if "propertyNames" in schema
+        ]
+        languages, allowed = self._name_languages(texts, notes)
+        required = list(dict.fromkeys(name for schema, _ in plain for name in _required(schema, self._closed)))
+        named: dict[str, Conjunction] = {}
+        for name in dict.fromkeys([*(name for keys in said for name in keys.properties), *required]):
+            key = found.key(name) if allowed(name) else None
+            if key is not None:
+                named[name] = key
+        if any(name not in named for name in required):
+            return []
+        free = found.free
+        if free is not None:
+            try:
+                languages += found.free_languages()
+            except LanguageError as error:
+                notes.append(f"patternProperties ({error})")
+        mosts = [most for schema, _ in plain if (most := count(schema, "maxProperties")) is not None]
+        most = min(mosts, default=None)
+        least = max((count(schema, "minProperties") or 0 for schema, _ in plain), default=0)
+        if (most is not None and max(least, len(required)) > most) or (free is None and least > len(named)):
+            return []
+        dependent = _dependent(plain)
+        return [Objects(named, tuple(required), free, tuple(languages), least, most, dependent)]
+
+    def _of(self, schemas_of_key: Iterable[tuple[Any, Mapping[str, Any]]]) -> "Conjunction":
+        return self._conjunction(self._document.part(schema, resource) for schema, resource in schemas_of_key)
+
+    def _names(self, schema: Any, resource: Mapping[str, Any]) -> "Conjunction":
+        return self._conjunction([self._document.part(schema, resource)])
+
+    def _name_languages(
+        self, texts: "list[Conjunction]", notes: list[str]
+    ) -> tuple[list[Language], Callable[[str], bool]]:
+        """What ``propertyNames`` says: languages, and whether a name is in all of them."""
+        languages: list[Language] = []
+        for conjunction in texts:
+            try:
+                language = _language(conjunction.node)
+            except LanguageError as error:
+                notes.append(f"propertyNames ({error})")
+                continue
+            languages += [] if language is None else [language]
+        return languages, lambda name: all(_matches(language, name) for language in languages)
+
+
+class _Found:
+    """What several schemas say of keys together."""
+
+    def __init__(
+        self,
+        said: Sequence[_Keys],
+        closed: bool,
+        conjunction: "Callable[[Iterable[tuple[Any, Mapping[str, Any]]]], Conjunction]",
+    ) -> None:
+        self._said = said
+        self._conjunction = conjunction
+        explicit = [keys for keys in said if keys.additional is not None]
+        self._patterns_only = closed and not any(_allows(keys.additional) for keys in explicit)
+
+    def key(self, name: str) -> "Conjunction | None":
+        """The schema of a key; ``None`` if an object may not have it."""
+        found: list[tuple[Any, Mapping[str, Any]]] = []
+        named = [keys.of(name) for keys in self._said]
+        for keys, here in zip(self._said, named, strict=True):
+            found += [(schema, keys.resource) for schema in here]
+            if not here and keys.additional is not None:
+                found.append((keys.additional, keys.resource))
+            if keys.unevaluated is not None and not any(named):
+                found.append((keys.unevaluated, keys.resource))
+        return None if any(schema is False for schema, _ in found) else self._conjunction(found)
+
+    @property
+    def free(self) -> "Callable[[str], Conjunction | None] | None":
+        """Key -> its schema, for keys that are not named; ``None`` if there are none."""
+        for keys in self._said:
+            last = keys.unevaluated if keys.additional is None else keys.additional
+            if last is False and not keys.patterns:
+                return None
+        if self._patterns_only and not any(keys.patterns for keys in self._said):
+            return None
+        return self._free_key
+
+    def _free_key(self, name: str) -> "Conjunction | None":
+        return self.key(name)
+
+    def free_languages(self) -> list[Language]:
+        """What free keys look like where only some are allowed."""
+        limits = [keys.patterns for keys in self._said if keys.additional is False]
+        if self._patterns_only:
+            limits.append([pattern for keys in self._said for pattern in keys.patterns])
+        allowed = [[language for language, schema in patterns if schema is not False] for patterns in limits]
+        found = [reduce(lambda one, other: one.either(other), languages) for languages in allowed if languages]
+        refused = [language for keys in self._said for language, schema in keys.patterns if schema is False]
+        return found + [language.outside() for language in refused]
+
+
+def _allows(schema: Any) -> bool:
+    return schema is not False
+
+
+def _matches(language: Language, name: str) -> bool:
+    state = language.run(language.start, name)
+    return state is not None and language.whole(state)
+
+
+def _read_keys(schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:
+    patterns: list[tuple[Language, Any]] = []
+    for pattern, inner in (schemas(schema, "patternProperties") if "patternProperties" in schema else _NONE).items():
+        try:
+            patterns.append((pattern_language(pattern), inner))
+        except LanguageError as error:
+            notes.append(f"patternProperties {pattern!r} ({error})")
+    additional, unevaluated = (
+        schema[word] if is_schema(schema.get(word)) else None
+        for word in ("additionalProperties", "unevaluatedProperties")
+    )
+    properties = schemas(schema, "properties") if "properties" in schema else _NONE
+    return _Keys(properties, patterns, additional, unevaluated, resource)
+
+
+def _required(schema: Mapping[Any, Any], closed: bool) -> list[str]:
+    """The required keys; in documentation also those that say so themselves, as in draft 3."""
+    found = names(schema.get("required"))
+    if closed:
+        inner = schemas(schema, "properties").items()
+        found += [name for name, key in inner if isinstance(key, Mapping) and key.get("required") is True]
+    return found
+
+
+def _dependent(plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for schema, _ in plain:
+        for word in ("dependentRequired", "dependencies"):
+            lists = schema.get(word)
+            for key, needed in lists.items() if isinstance(lists, Mapping) else ():
+                if isinstance(needed, list | tuple | str):
+                    found[key] = (*found.get(key, ()), *([needed] if isinstance(needed, str) else names(needed)))
+    return found
+
+
+def _language(node: Node) -> Language | None:
+    """The texts of a node; ``None`` if all are allowed."""
+    if node.anything:
+        return None
+    found: Language | None = None
+    for branch in node.branches:
+        match branch:
+            case Texts():
+                language = branch.language
+                if language is None:
+                    return None
+            case Constants(values):
+                language = any_of(value for value in values if isinstance(value, str))
+            case _:
+                continue
+        found = language if found is None else found.either(language)
+    return any_of(()) if found is None else found

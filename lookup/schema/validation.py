@@ -1,0 +1,271 @@
+"""Check a finished value against a schema: all words of JSON Schema that limit values, also those not enforced before.
+
+Follows JSON Schema 2020-12 and the older words of drafts 4 to 2019-09. A number may be written ``1.0`` for an integer.
+``unevaluatedProperties`` and ``unevaluatedItems`` count what the schema itself and the schemas applied beside it name.
+Patterns are automata; a pattern or format that cannot be made into one is not checked.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from lookup.languages.language import Language, format_language, pattern_language
+from lookup.languages.limits import LanguageError
+from lookup.schema.document import Document, Part, reference_in
+from lookup.schema.words import (
+    count,
+    exact,
+    identity,
+    is_schema,
+    kind_of,
+    kinds_of,
+    names,
+    number,
+    schema_list,
+    schemas,
+)
+
+_MAX_STEPS: Final = 100_000
+_MAX_DEPTH: Final = 200
+_MAX_SHOWN: Final = 80
+
+
+class SchemaError(ValueError):
+    """A value that breaks its schema. The message says what was expected, and what was found where."""
+
+
+class _Applied:
+    """The keys, and the number of first items, that some schemas name."""
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.items = 0
+
+    def add(self, other: "_Applied") -> None:
+        """Also what another schema names."""
+        self.keys |= other.keys
+        self.items = max(self.items, other.items)
+
+
+class Validator:
+    """Checks values against the schemas of one document."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    def allows(self, value: Any, part: Part) -> bool:
+        """Whether a value obeys a schema."""
+        try:
+            self.demand(value, part)
+        except SchemaError:
+            return False
+        return True
+
+    def demand(self, value: Any, part: Part) -> None:
+        """Raise SchemaError unless the value obeys the schema."""
+        _Check(self._document).check(value, part, "the value", 0)
+
+
+class _Check:
+    """One check, of bounded length."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._steps = 0
+
+    def check(self, value: Any, part: Part, where: str, depth: int) -> _Applied:
+        """What a schema names of the value; SchemaError if the value breaks the schema."""
+        schema, resource = part
+        applied = _Applied()
+        if schema is False:
+            raise _error(where, "no value", value)
+        if schema is True:
+            return applied
+        self._steps += 1
+        if self._steps > _MAX_STEPS or depth > _MAX_DEPTH:
+            raise SchemaError(f"{where}: the schema cannot be checked within {_MAX_STEPS} steps")
+        if reference := reference_in(schema):
+            target = self._document.target(reference[1], resource)
+            if target is not None:
+                applied.add(self.check(value, target, where, depth + 1))
+            if self._document.references_stand_alone:
+                return applied
+        _check_kind(value, schema, where)
+        self._combined(value, part, where, depth, applied)
+        if isinstance(value, str):
+            _check_text(value, schema, where)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            _check_number(value, schema, where)
+        elif isinstance(value, Mapping):
+            self._object(value, part, where, depth, applied)
+        elif isinstance(value, list | tuple):
+            self._list(value, part, where, depth, applied)
+        return applied
+
+    def _allowed(self, value: Any, schema: Any, part: Part, depth: int) -> _Applied | None:
+        try:
+            return self.check(value, self._document.part(schema, part.resource), "", depth + 1)
+        except SchemaError:
+            return None
+
+    def _combined(self, value: Any, part: Part, where: str, depth: int, applied: _Applied) -> None:
+        schema = part.schema
+        assert not isinstance(schema, bool)
+        for inner in schema_list(schema, "allOf"):
+            applied.add(self.check(value, self._document.part(inner, part.resource), where, depth + 1))
+        for word in ("anyOf", "oneOf"):
+            members = schema_list(schema, word)
+            if not members:
+                continue
+            found = [a for inner in members if (a := self._allowed(value, inner, part, depth)) is not None]
+            if not found or (word == "oneOf" and len(found) > 1):
+                expected = "one of the alternatives" if not found else f"exactly one alternative, not {len(found)},"
+                raise _error(where, f"{expected} of {word!r}", value)
+            for one in found:
+                applied.add(one)
+        if is_schema(schema.get("not")) and self._allowed(value, schema["not"], part, depth) is not None:
+            raise _error(where, "what 'not' does not refuse", value)
+        if is_schema(schema.get("if")):
+            condition = self._allowed(value, schema["if"], part, depth)
+            applied.add(condition or _Applied())
+            follows = schema.get("else" if condition is None else "then")
+            if is_schema(follows):
+                applied.add(self.check(value, self._document.part(follows, part.resource), where, depth + 1))
+        if isinstance(value, Mapping):
+            for word in ("dependentSchemas", "dependencies"):
+                for key, inner in schemas(schema, word).items():
+                    if key in value:
+                        applied.add(self.check(value, self._document.part(inner, part.resource), where, depth + 1))
+
+    def _object(self, value: Mapping[Any, Any], part: Part, where: str, depth: int, applied: _Applied) -> None:
+        schema = part.schema
+        assert not isinstance(schema, bool)
+        _check_keys(value, schema, where)
+        named, patterns = schemas(schema, "properties"), _patterns(schema)
+        additional, unevaluated = schema.get("additionalProperties"), schema.get("unevaluatedProperties")
+        for key, member in value.items():
+            inner = f"{where}, key {key!r}"
+            found = [named[key]] if key in named else []
+            found += [s for language, s in patterns if matches(language, str(key))]
+            if not found and is_schema(additional):
+                found = [additional]
+            for one in found:
+                self.check(member, self._document.part(one, part.resource), inner, depth + 1)
+            if found:
+                applied.keys.add(key)
+            elif is_schema(unevaluated) and key not in applied.keys:
+                self.check(member, self._document.part(unevaluated, part.resource), inner, depth + 1)
+            if is_schema(schema.get("propertyNames")):
+                self.check(str(key), self._document.part(schema["propertyNames"], part.resource), inner, depth + 1)
+
+    def _list(self, value: Any, part: Part, where: str, depth: int, applied: _Applied) -> None:
+        schema = part.schema
+        assert not isinstance(schema, bool)
+        _check_count(len(value), schema, "Items", where)
+        if schema.get("uniqueItems") is True and len(set(map(identity, value))) < len(value):
+            raise _error(where, "no item twice", value)
+        first = schema_list(schema, "prefixItems" if "prefixItems" in schema else "items")
+        rest = schema.get("items")
+        if isinstance(rest, list | tuple):
+            rest = schema.get("additionalItems")
+        for place, member in enumerate(value):
+            inner = first[place] if place < len(first) else rest
+            if is_schema(inner):
+                self.check(member, self._document.part(inner, part.resource), f"{where}, item {place}", depth + 1)
+        applied.items = max(applied.items, len(value) if is_schema(rest) else len(first))
+        unevaluated = schema.get("unevaluatedItems")
+        if is_schema(unevaluated):
+            for place, member in enumerate(value[applied.items :], applied.items):
+                self.check(member, self._document.part(unevaluated, part.resource), f"{where}, item {place}", depth + 1)
+        if is_schema(schema.get("contains")):
+            found = sum(self._allowed(member, schema["contains"], part, depth) is not None for member in value)
+            least, most = count(schema, "minContains"), count(schema, "maxContains")
+            if found < (1 if least is None else least) or (most is not None and found > most):
+                raise _error(where, "another number of items that 'contains' allows", value)
+
+
+def _error(where: str, expected: str, value: Any) -> SchemaError:
+    shown = repr(value)
+    if len(shown) > _MAX_SHOWN:
+        shown = shown[: _MAX_SHOWN - 1] + "…"
+    return SchemaError(f"{where}: expected {expected}, got {shown}")
+
+
+def _check_kind(value: Any, schema: Mapping[str, Any], where: str) -> None:
+    if "type" in schema:
+        kinds = kinds_of(schema)
+        if kind_of(value) not in kinds:
+            raise _error(where, f"a value of type {schema['type']!r}", value)
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if isinstance(values, list | tuple) and identity(value) not in map(identity, values):
+        raise _error(where, f"one of {list(values)!r}", value)
+
+
+def _check_text(value: str, schema: Mapping[str, Any], where: str) -> None:
+    _check_count(len(value), schema, "Length", where)
+    build: dict[str, Callable[[str], Language | None]] = {"pattern": pattern_language, "format": format_language}
+    for word, language_of in build.items():
+        name = schema.get(word)
+        language = _tried(language_of, name) if isinstance(name, str) else None
+        if language is not None and not matches(language, value):
+            raise _error(where, f"a text of the {word} {name!r}", value)
+
+
+def _check_number(value: float, schema: Mapping[str, Any], where: str) -> None:
+    if not math.isfinite(value):
+        raise _error(where, "a finite number", value)
+    given = exact(value)
+    for word, sign in (("minimum", 1), ("maximum", -1)):
+        limit = number(schema, word)
+        beyond = number(schema, f"exclusive{word.capitalize()}")
+        exclusive = schema.get(f"exclusive{word.capitalize()}") is True
+        if limit is not None and (sign * (given - limit) < 0 or (exclusive and given == limit)):
+            raise _error(where, f"{word} {schema[word]}", value)
+        if beyond is not None and sign * (given - beyond) <= 0:
+            raise _error(where, f"exclusive {word} {float(beyond):g}", value)
+    step = number(schema, "multipleOf")
+    if step and (given / step).denominator != 1:
+        raise _error(where, f"a multiple of {schema['multipleOf']}", value)
+
+
+def _check_count(size: int, schema: Mapping[str, Any], what: str, where: str) -> None:
+    least, most = count(schema, f"min{what}"), count(schema, f"max{what}")
+    if least is not None and size < least:
+        raise SchemaError(f"{where}: expected min{what} {least}, got {size}")
+    if most is not None and size > most:
+        raise SchemaError(f"{where}: expected max{what} {most}, got {size}")
+
+
+def _check_keys(value: Mapping[Any, Any], schema: Mapping[str, Any], where: str) -> None:
+    _check_count(len(value), schema, "Properties", where)
+    needed = names(schema.get("required"))
+    for word in ("dependentRequired", "dependencies"):
+        lists = schema.get(word)
+        for key, keys in lists.items() if isinstance(lists, Mapping) else ():
+            if key in value:
+                needed += [keys] if isinstance(keys, str) else names(keys)
+    for key in needed:
+        if key not in value:
+            raise _error(where, f"the required key {key!r}", dict(value))
+
+
+def _patterns(schema: Mapping[str, Any]) -> list[tuple[Language, Any]]:
+    found = ((_tried(pattern_language, pattern), inner) for pattern, inner in _pattern_items(schema))
+    return [(language, inner) for language, inner in found if language is not None]
+
+
+def _pattern_items(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    yield from schemas(schema, "patternProperties").items()
+
+
+def _tried(build: Callable[[str], Language | None], name: str) -> Language | None:
+    try:
+        return build(name)
+    except LanguageError:
+        return None
+
+
+def matches(language: Language, text: str) -> bool:
+    """Whether a text is in a language."""
+    state = language.run(language.start, text)
+    return state is not None and language.whole(state)

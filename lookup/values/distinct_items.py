@@ -1,0 +1,119 @@
+"""Lists without an item twice (``uniqueItems``)."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from lookup.errors import LiteralError
+from lookup.schema.words import identity
+from lookup.values.bracket_shapes import Distinct, OpenList
+from lookup.values.plain_shapes import Literals, Union
+from lookup.values.shapes import Ended, Reading, Shape, Start, advance, closing
+
+_MAX_TRIED: Final = 1_000
+
+
+class DistinctItems(Distinct):
+    """Tells items apart by their values.
+
+    Parameters
+    ----------
+    read : callable
+        Literal -> value.
+    """
+
+    def __init__(self, read: Callable[[str], Any]) -> None:
+        self._read = read
+
+    def identity(self, written: str) -> Hashable:
+        return identity(self._read(written))
+
+    def without(self, shape: Shape, seen: frozenset[Hashable]) -> Shape | None:
+        shapes = [left for one in shape.alternatives if (left := self._left(one, seen)) is not None]
+        if not shapes:
+            return None
+        return shapes[0] if len(shapes) == 1 else Union(shapes)
+
+    def _left(self, shape: Shape, seen: frozenset[Hashable]) -> Shape | None:
+        if not isinstance(shape, Literals):
+            return shape
+        texts = [text for text in shape.literals.texts if self.identity(text) not in seen]
+        return Literals(texts) if texts else None
+
+    def begin(self, shape: Shape, character: str, inside: OpenList) -> Iterable[Reading]:
+        return _Item(inside, self, [Start(shape)], "").read(character)
+
+    def shortest(self, shape: Shape, seen: frozenset[Hashable]) -> str:
+        for written in itertools.islice(self._written([Start(shape)], ""), _MAX_TRIED):
+            if self.identity(written) not in seen:
+                return written
+        return shape.shortest()
+
+    def rest(self, readings: Sequence[Reading], written: str, inside: OpenList) -> str:
+        """A short text that completes an item which is not there yet."""
+        for whole in itertools.islice(self._written(readings, written), _MAX_TRIED):
+            if inside.having(whole) is not None:
+                return whole[len(written) :]
+        return closing(readings)
+
+    def _written(self, readings: Sequence[Reading], begun: str) -> Iterator[str]:
+        """Whole items that begin so."""
+        if all(isinstance(reading, Start) for reading in readings):
+            yield from (begun + text for reading in readings for text in _listed(reading))
+        yield begun + closing(readings)
+        for suffix in map(str, itertools.count()):
+            further = advance(readings, suffix) or advance(readings, '"' + suffix)
+            if further:
+                opening = "" if advance(readings, suffix) else '"'
+                yield begun + opening + suffix + closing(further)
+            elif len(suffix) > len("99"):
+                return
+
+
+def _listed(reading: Reading) -> Iterator[str]:
+    """All literals of a shape, where they are listed."""
+    for shape in reading.shape.alternatives if isinstance(reading, Start) else ():
+        if isinstance(shape, Literals):
+            yield from shape.literals.texts
+
+
+class _Item(Reading):
+    """Inside an item, or at its end: it goes on behind the item by itself."""
+
+    def __init__(self, inside: OpenList, distinct: DistinctItems, readings: Sequence[Reading], written: str) -> None:
+        self.frame = inside.parent
+        self._inside = inside
+        self._distinct = distinct
+        self._readings = readings
+        self._written = written
+
+    def read(self, character: str) -> Iterable[Reading]:
+        found: list[Reading] = []
+        written = self._written + character
+        further = advance(self._readings, character)
+        if any(isinstance(reading, Ended) for reading in further) and self._list(written) is None:
+            further = [reading for reading in further if not isinstance(reading, Ended)]
+        if further:
+            found.append(_Item(self._inside, self._distinct, further, written))
+        if any(reading.whole and reading.frame is None for reading in self._readings):
+            inside = self._list(self._written)
+            found += [] if inside is None else inside.behind(character)
+        return found
+
+    def _list(self, written: str) -> OpenList | None:
+        """The list behind an item; ``None`` if the item may not stand there."""
+        try:
+            return self._inside.having(written)
+        except LiteralError:
+            return None
+
+    def closing(self) -> str:
+        rest = self._distinct.rest(self._readings, self._written, self._inside)
+        return rest + (self._list(self._written + rest) or self._inside).closing()
+
+    def identity(self) -> tuple[object, ...]:
+        return _Item, id(self._inside), self._written
+
+    def letters(self) -> Iterable[str]:
+        return (letter for reading in self._readings for letter in reading.all_letters())

@@ -1,0 +1,278 @@
+"""Normal forms of schemas -> shapes (``lookup.values.shapes``), each made when a value reaches it."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
+
+import itertools
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any, Final
+
+from lookup.errors import DocumentationError
+from lookup.languages.language import Language
+from lookup.languages.limits import LanguageError
+from lookup.schema.conjunction import Conjunction
+from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
+from lookup.schema.number_range import NumberRange
+from lookup.values.bracket_shapes import Elements
+from lookup.values.distinct_items import DistinctItems
+from lookup.values.enclosed_shapes import Enclosed
+from lookup.values.language_shapes import quoted_text, text_before
+from lookup.values.limited_numbers import LimitedNumber
+from lookup.values.literal_values import inside_reader, is_key, is_literal
+from lookup.values.marked_shapes import BareKey
+from lookup.values.notations import BareKeys, MarkSyntax, Notation, RawText, TextSyntax, inside
+from lookup.values.object_shapes import FreeKeys, Key, Record
+from lookup.values.plain_shapes import Literals, Union
+from lookup.values.shapes import Frame, Reading, Shape, byte_length
+from lookup.values.type_shapes import any_shape, scalar_shape, text_shape
+
+MAX_DEPTH: Final = 40
+"""Deeper than this, a bracket is only opened for the shortest literal."""
+
+MAX_SHORTEST: Final = 65_536
+"""The most characters of a value that is not longer than it must be."""
+
+UNKNOWN: Final = 1 << 40
+"""The closing of a schema that contains itself, or of too many schemas, has no known bound."""
+
+_ANY_DEPTH: Final = 12
+_MAX_LISTED: Final = 256
+_MAX_MEASURED: Final = 500
+_BRACKETS: Final = frozenset("[({")
+
+
+class NodeShapes:
+    """Makes the shapes of one law in one notation."""
+
+    def __init__(self, notation: Notation) -> None:
+        self.notation: Notation = notation
+        self._inside = inside(notation)
+        self._known: dict[Conjunction, Lazy] = {}
+        self.measured = 0
+
+    def of(self, conjunction: Conjunction) -> "Lazy":
+        """The shape of a schema; the same object for the same schema."""
+        if conjunction not in self._known:
+            self._known[conjunction] = Lazy(conjunction, self)
+        return self._known[conjunction]
+
+    def branch(self, branch: Branch) -> list[Shape]:
+        """The shapes of a branch; none if the notation cannot write its values."""
+        match branch:
+            case Constants(values):
+                literals = [text for value in values if self._is_literal(text := self._inside.render(value))]
+                return [Literals(literals)] if literals else []
+            case Texts():
+                return self._texts(branch)
+            case Numbers():
+                return [
+                    LimitedNumber(branch)
+                    if branch.is_limited
+                    else scalar_shape("int" if branch.integer else "float", self.notation)
+                ]
+            case Lists():
+                return [self._list(branch)]
+            case Objects():
+                return [self._object(branch)]
+
+    def _is_literal(self, text: str) -> bool:
+        if isinstance(self.notation, RawText):
+            text = self.notation.other_lead + text + self.notation.mark
+        return is_literal(text, self.notation)
+
+    def _texts(self, branch: Texts) -> list[Shape]:
+        if branch.language is None:
+            return [scalar_shape("str", self.notation)]
+        found = [self.limited(syntax, branch.language) for syntax in self._inside.texts]
+        return [shape for shape in found if shape is not None]
+
+    def limited(self, syntax: TextSyntax | MarkSyntax, language: Language) -> Shape | None:
+        """The texts of a language in one syntax; ``None`` if it can write none of them."""
+        try:
+            if isinstance(syntax, TextSyntax):
+                return quoted_text(syntax, language)
+            text = text_before(language, syntax.quote, stripped=False)
+            return None if text is None else Enclosed(syntax.quote, text, syntax.quote)
+        except LanguageError:
+            return text_shape(syntax)
+
+    def _list(self, branch: Lists) -> Shape:
+        distinct = DistinctItems(inside_reader(self.notation)) if branch.unique else None
+        possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
+        prefix = [self._item(item, branch.unique) for item in possible]
+        further = branch.rest if len(possible) == len(branch.prefix) else None
+        rest = None if further is None or further.is_empty else self._item(further, branch.unique)
+        return Elements("[", rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
+
+    def _item(self, item: Conjunction, unique: bool) -> Shape:
+        """The shape of an item. Items that must differ are listed where there are few."""
+        if not unique or item.node.anything:
+            return self.of(item)
+        shapes: list[Shape] = []
+        for branch in item.node.branches:
+            listed = _listed(branch)
+            shapes += self.branch(branch if listed is None else Constants(tuple(listed)))
+        return Union(shapes) if shapes else self.of(item)
+
+    def _object(self, branch: Objects) -> Shape:
+        names = list(branch.keys)
+        free = self._free(branch)
+        listed = None if free is None else self._listed_keys(branch)
+        values = dict(branch.keys)
+        if listed is not None:
+            values |= {name: value for name, value in listed.items() if name not in values}
+            names, free = list(values), None
+        names = [name for name in names if self._can_have(branch, name)]
+        places = {name: place for place, name in enumerate(names)}
+        keys = []
+        for name in names:
+            needs = [places.get(other, -1) for other in branch.dependent.get(name, ())]
+            if -1 in needs:
+                continue
+            keys.append((name, needs))
+        if len(keys) < len(names):  # a key that needs one which cannot be written cannot be written either
+            kept = {name for name, _ in keys}
+            missing = [name for name in branch.required if name not in kept]
+            if missing:
+                raise DocumentationError(f"the key {missing[0]!r} of an object needs keys that it may not have")
+            places = {name: place for place, (name, _) in enumerate(keys)}
+            keys = [(name, [places[n] for n in branch.dependent.get(name, ()) if n in places]) for name, _ in keys]
+        made = [
+            Key(
+                tuple(self._inside.keys(name)),
+                self.of(values[name]),
+                name in branch.required,
+                self._inside.spacing,
+                tuple(needs),
+            )
+            for name, needs in keys
+        ]
+        return Record(made, free, self._inside.spacing, branch.least, branch.most)
+
+    def _can_have(self, branch: Objects, name: str) -> bool:
+        if branch.keys.get(name) is not None and branch.keys[name].is_empty:
+            return False
+        if is_key(name, self.notation):
+            return True
+        if name in branch.required:
+            raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
+        return False
+
+    def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
+        """The free keys, if there are few."""
+        language, free = branch.free_language, branch.free
+        members = None if language is None else language.members(_MAX_LISTED)
+        if members is None or free is None:
+            return None
+        found = {name: free(name) for name in members}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def _free(self, branch: Objects) -> FreeKeys | None:
+        free = branch.free
+        if free is None:
+            return None
+        language = branch.free_language
+        if isinstance(self.notation, BareKeys):
+            texts: Any = [BareKey()]
+        elif language is None:
+            texts = [text_shape(syntax) for syntax in self._inside.texts]
+        else:
+            texts = [t for syntax in self._inside.texts if (t := self.limited(syntax, language)) is not None]
+
+        def value(name: str) -> Shape | None:
+            if language is not None:
+                state = language.run(language.start, name)
+                if state is None or not language.whole(state):
+                    return None
+            found = free(name)
+            return None if found is None or found.is_empty else self.of(found)
+
+        return FreeKeys(tuple(texts), value, scalar_shape("int", self.notation)) if texts else None
+
+
+def _listed(branch: Branch) -> list[Any] | None:
+    """The values of a branch if they are few."""
+    if isinstance(branch, Numbers) and branch.is_limited:
+        return NumberRange(branch).all_numbers(_MAX_LISTED)
+    if isinstance(branch, Texts) and branch.language is not None:
+        members = branch.language.members(_MAX_LISTED)
+        return None if members is None else list(members)
+    return None
+
+
+class Lazy(Shape):
+    """The shape of a schema, which is made when a value reaches it, because a schema may contain itself."""
+
+    def __init__(self, conjunction: Conjunction, shapes: NodeShapes) -> None:
+        self._conjunction = conjunction
+        self._shapes = shapes
+        self._measuring = False
+
+    @cached_property
+    def _branches(self) -> list[tuple[Branch, list[Shape]]]:
+        return [(branch, self._shapes.branch(branch)) for branch in self._conjunction.inhabited]
+
+    @cached_property
+    def inner(self) -> Shape:
+        """The shape itself; DocumentationError if no value is allowed, or the notation can write none."""
+        if self._conjunction.node.anything:
+            return any_shape(_ANY_DEPTH, self._shapes.notation)
+        shapes = [shape for _, shapes in self._branches for shape in shapes]
+        if not shapes:
+            raise DocumentationError("the documentation allows no value, or none that this call format can write")
+        return shapes[0] if len(shapes) == 1 else Union(shapes)
+
+    @property
+    def bracket(self) -> str:  # type: ignore[override]
+        return self.inner.bracket
+
+    @property
+    def alternatives(self) -> tuple[Shape, ...]:
+        return self.inner.alternatives
+
+    @property
+    def letters(self) -> frozenset[str]:
+        return self.inner.letters
+
+    @cached_property
+    def _shortest(self) -> str:
+        if self._conjunction.node.anything:
+            return self.inner.shortest()
+        made = {id(branch): shapes for branch, shapes in self._branches}
+        for branch in self._conjunction.inhabited:
+            if made[id(branch)]:
+                found = made[id(branch)][0].shortest()
+                if len(found) > MAX_SHORTEST:
+                    raise DocumentationError(f"the shortest documented value has {len(found)} characters")
+                return found
+        return self.inner.shortest()
+
+    def shortest(self) -> str:
+        return self._shortest
+
+    @property
+    def size(self) -> int:
+        return byte_length(self._shortest)
+
+    @cached_property
+    def longest_closing(self) -> int:
+        if self._measuring or self._shapes.measured >= _MAX_MEASURED:
+            return UNKNOWN
+        self._measuring = True
+        self._shapes.measured += 1
+        try:
+            return self.inner.longest_closing
+        finally:
+            self._measuring = False
+
+    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
+        if character in _BRACKETS and _depth(frame) >= MAX_DEPTH:
+            return Literals([self.shortest()]).begin(character, frame)
+        return self.inner.begin(character, frame)
+
+
+def _depth(frame: Frame | None) -> int:
+    depth = 0
+    while frame is not None:
+        frame = frame.parent
+        depth += 1
+    return depth
