@@ -22,11 +22,9 @@ def rank(character: str) -> tuple[int, str]:
 
 
 class _ClassOf(dict[str, int]):
-    """Character -> class, computed once for each character, for a bounded number of characters."""
+    """Character -> class, computed when it is first asked for, and kept for a bounded number of characters."""
 
     def __init__(self, alphabet: "Alphabet") -> None:
-        ascii_ids = alphabet.ascii_ids
-        super().__init__((chr(point), ascii_ids[point]) for point in range(128))
         self._starts, self._ids = alphabet.starts, alphabet.ids
 
     def __missing__(self, character: str) -> int:

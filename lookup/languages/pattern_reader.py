@@ -25,6 +25,7 @@ _HEX: Final = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1
 _LOW: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _PROPERTY: Final = re.compile(r"(?:\{(\^?)([^{}]*)\}|()([A-Z]))")
 _SETS: Final = {"d": DIGIT, "w": WORD, "s": SPACE}
+_SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _CONTROLS: Final = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 _EDGES: Final = {
     "b": Edge("boundary"),
@@ -105,9 +106,10 @@ class _Reader:
         return Repeat(atom, least, most)
 
     def counts(self) -> tuple[int, int | None] | None:
-        for sign, counts in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
-            if self.take(sign):
-                return counts
+        sign = self.peek()
+        if sign in _SIGNS:
+            self.at += 1
+            return _SIGNS[sign]
         found = _COUNTS.match(self.text, self.at)
         if not found:
             return None

@@ -12,9 +12,8 @@ from lookup.languages.syntax_tree import (
     Node,
     Repeat,
     Sequence,
-    has_boundary,
     is_anchored,
-    sets_of,
+    nodes_of,
     weight,
 )
 
@@ -46,8 +45,13 @@ class Sets:
     """The sets of characters of a pattern, numbered."""
 
     def __init__(self, node: Node) -> None:
-        extra = [EVERY, WORD] if has_boundary(node) else [EVERY]
-        self.sets = list(dict.fromkeys([*extra, *sorted(sets_of(node))]))
+        found = {EVERY: None}
+        for one in nodes_of(node):
+            if isinstance(one, Characters):
+                found[one.points] = None
+            elif isinstance(one, Edge) and one.kind in ("boundary", "no boundary"):
+                found[WORD] = None
+        self.sets: list[CodePoints] = list(found)
         self.numbers = {points: number for number, points in enumerate(self.sets)}
 
     def number(self, points: CodePoints) -> int:
