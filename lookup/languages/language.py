@@ -372,11 +372,10 @@ def any_of(texts: Iterable[str]) -> Language:
         ends.add(state)
     characters = sorted({character for row in rows for character in row})
     Work().take(len(characters) * len(rows))
-    alphabet, classes = alphabet_of([(ord(character), ord(character) + 1) for character in characters])
-    number_of = {character: one[0] for character, one in zip(characters, classes, strict=True) if one}
+    alphabet, _ = alphabet_of([(ord(character), ord(character) + 1) for character in characters])
     table = [[DEAD] * alphabet.size for _ in rows]
     for cells, row in zip(table, rows, strict=True):
         for character, target in row.items():
-            if character in number_of:
-                cells[number_of[character]] = target
+            cells[alphabet.class_of[character]] = target
+        cells[-1] = DEAD
     return _language([Part(trimmed(alphabet, table, [state in ends for state in range(len(rows))]), 0, ENDLESS)])

@@ -11,7 +11,7 @@ from lookup.languages.alphabet import alphabet_of
 from lookup.languages.automaton import DEAD, Automaton, reaching, trimmed
 from lookup.languages.codepoints import WORD
 from lookup.languages.limits import Work, check_states
-from lookup.languages.syntax_tree import Characters, Edge, Look, Node, nodes_of
+from lookup.languages.syntax_tree import Characters, Edge, Look, Node
 from lookup.languages.threads import FINAL, Check, Fork, Sets, Step, Threads
 
 Owed = frozenset[tuple[int, int]]
@@ -62,15 +62,11 @@ class _Context:
 
     def __init__(self, node: Node) -> None:
         self.sets = Sets(node)
-        self.alphabet, self.classes = alphabet_of(self.sets.sets)
+        self.alphabet, bits = alphabet_of(self.sets.sets)
+        self.sets_of_class = bits[:-1]
         self.work = Work()
         self.work.take(len(self.alphabet.starts))
-        self.sets_of_class = [0] * (self.alphabet.size - 1)
-        for number, classes in enumerate(self.classes):
-            for one in classes:
-                self.sets_of_class[one] |= 1 << number
-        has_boundary = any(isinstance(one, Edge) and "boundary" in one.kind for one in nodes_of(node))
-        self.word_bit = 1 << self.sets.number(WORD) if has_boundary else 0
+        self.word_bit = 1 << self.sets.number(WORD) if self.sets.has_boundary else 0
         self.looks: list[_LookTable] = []
         self.look_numbers: dict[tuple[int, bool, bool], int] = {}
 
@@ -102,11 +98,15 @@ class _Subsets:
     """The subset construction of one pattern, or of the inside of one lookahead."""
 
     def __init__(self, threads: Threads, context: _Context) -> None:
-        self.nodes, self.entry, self.context = threads.nodes, threads.entry, context
+        self.nodes, self.entry, self.skip, self.context = threads.nodes, threads.entry, threads.skip, context
         self.closures: dict[tuple[int, bool, bool], Threading] = {}
         # Threads that owe lookaheads are numbered behind the nodes.
         self.owing: list[tuple[int, Owed]] = []
         self.owing_numbers: dict[tuple[int, Owed], int] = {}
+        self.anew: frozenset[int] = frozenset()
+        self.anew_by_set: dict[int, list[int]] = {}
+        self.anew_mask = 0
+        self.anew_known: dict[int, Threading] = {}
         self.states: list[Threading] = []
         self.numbers: dict[Threading, int] = {}
 
@@ -115,10 +115,30 @@ class _Subsets:
         self.number(self.closure(self.entry, at_start, after_word))
         rows = []
         for threads, _ in self.states:
-            row = self.row(threads)
-            row.append(DEAD)
-            rows.append(row)
+            rows.append(self.row(threads))
+            if len(rows) == 1:
+                self.begin_anew()
         return rows, [accepted for _, accepted in self.states]
+
+    def begin_anew(self) -> None:
+        """Take together the threads of a match that begins here, which are in almost every state of a search."""
+        if self.skip is None or self.context.word_bit:
+            return
+        threads, _ = self.closure(self.entry, False, False)
+        if max(threads) < len(self.nodes):
+            self.anew = threads
+            for thread in threads:
+                number, target = self.nodes[thread]
+                self.anew_by_set.setdefault(number, []).append(target)
+                self.anew_mask |= 1 << number
+
+    def behind_anew(self, bits: int) -> Threading:
+        """The threads behind a character of some sets, of a match that begins there."""
+        bits &= self.anew_mask
+        found = self.anew_known.get(bits)
+        if found is None:
+            found = self.anew_known[bits] = self.merged(self.anew_by_set, bits, [])
+        return found
 
     def number(self, found: Threading) -> int:
         """The number of the state of some threads; a new one for a new state."""
@@ -150,11 +170,17 @@ class _Subsets:
         return threads, ended
 
     def row(self, threads: frozenset[int]) -> list[int]:
-        """The state behind each class of characters, without the last class."""
+        """The state behind each class of characters."""
         first, nodes = len(self.nodes), self.nodes
         by_set: dict[int, list[int]] = {}
         owing = []
         mask = self.context.word_bit
+        classes = self.context.sets_of_class
+        self.context.work.take(len(classes) + len(threads) // 4)
+        is_anew = self.skip in threads and bool(self.anew)
+        if is_anew:
+            threads -= self.anew
+            mask |= self.anew_mask
         for thread in threads:
             if thread < first:
                 number, target = nodes[thread]
@@ -163,8 +189,7 @@ class _Subsets:
                 owing.append(self.owing[thread - first])
                 number = nodes[owing[-1][0]][0]
             mask |= 1 << number
-        classes = self.context.sets_of_class
-        self.context.work.take(len(classes) + len(threads))
+        self.context.work.take(len(threads))
         known: dict[Any, int] = {}
         row = []
         debts = [self.context.looks[look].rows[state] for _, owed in owing for look, state in owed]
@@ -173,27 +198,26 @@ class _Subsets:
             key = (bits, *[debt[number] for debt in debts]) if debts else bits
             target = known.get(key)
             if target is None:
-                found = self.merged(by_set, bits)
+                found = self.merged(by_set, bits, [self.behind_anew(bits)] if is_anew else [])
                 if owing:
                     found = self.with_owing(found, owing, number)
                 target = known[key] = self.number(found)
             row.append(target)
+        row.append(DEAD)
         return row
 
-    def merged(self, by_set: dict[int, list[int]], bits: int) -> Threading:
-        """The threads behind a character of some sets, of the threads that owe nothing."""
+    def merged(self, by_set: dict[int, list[int]], bits: int, found: list[Threading]) -> Threading:
+        """What was found, and the threads behind a character of some sets, of the threads that owe nothing."""
         after_word = bool(bits & self.context.word_bit)
         closure = self.closure
-        found = [
-            closure(target, False, after_word)
-            for number, targets in by_set.items()
-            if bits >> number & 1
-            for target in targets
-        ]
+        for number, targets in by_set.items():
+            if bits >> number & 1:
+                found += [closure(target, False, after_word) for target in targets]
         if len(found) == 1:
             return found[0]
-        self.context.work.take(sum([len(threads) for threads, _ in found]))
-        return frozenset().union(*[threads for threads, _ in found]), any([ended for _, ended in found])
+        union = frozenset[int]().union(*[threads for threads, _ in found])
+        self.context.work.take(len(found) + len(union) // 4)
+        return union, any([ended for _, ended in found])
 
     def with_owing(self, plain: Threading, owing: list[tuple[int, Owed]], number: int) -> Threading:
         """The threads behind a class of characters, with those of the threads that owe lookaheads."""

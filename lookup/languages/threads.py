@@ -42,21 +42,27 @@ class Check(NamedTuple):
 
 
 class Sets:
-    """The sets of characters of a pattern, numbered."""
+    """The sets of characters of a pattern, numbered.
+
+    Attributes
+    ----------
+    sets : list of CodePoints
+    has_boundary : bool
+        Whether the pattern has word boundaries.
+    """
 
     def __init__(self, node: Node) -> None:
-        found = {EVERY: None}
-        for one in nodes_of(node):
-            if isinstance(one, Characters):
-                found[one.points] = None
-            elif isinstance(one, Edge) and one.kind in ("boundary", "no boundary"):
-                found[WORD] = None
-        self.sets: list[CodePoints] = list(found)
-        self.numbers = {points: number for number, points in enumerate(self.sets)}
+        nodes = nodes_of(node)
+        self.has_boundary = any(isinstance(one, Edge) and "boundary" in one.kind for one in nodes)
+        found = [EVERY, *[WORD] * self.has_boundary, *[one.points for one in nodes if isinstance(one, Characters)]]
+        numbers: dict[CodePoints, int] = {}
+        # By identity: sets are long, and a repeated one is looked up often.
+        self._numbers = {id(points): numbers.setdefault(points, len(numbers)) for points in found}
+        self.sets = list(numbers)
 
     def number(self, points: CodePoints) -> int:
-        """The number of a set."""
-        return self.numbers[points]
+        """The number of a set that the pattern has."""
+        return self._numbers[id(points)]
 
 
 class Threads:
@@ -68,6 +74,8 @@ class Threads:
         The first one is ``FINAL``.
     entry : int
         Where a match begins at the start of the text.
+    skip : int or None
+        The node that reads what stands before the match; ``None`` if nothing can.
     """
 
     def __init__(self, node: Node, sets: Sets, anywhere: bool) -> None:
@@ -77,11 +85,12 @@ class Threads:
         every = sets.number(EVERY)
         self.nodes: list[Step | Fork | Check] = [Step(every, FINAL)]
         self.entry = self._build(node, FINAL)
+        self.skip: int | None = None
         if anywhere and not is_anchored(node):
-            later = self._add(Fork([self.entry]))
-            skip = self._add(Step(every, later))
-            self.nodes[later] = Fork([self.entry, skip])
-            self.entry = later
+            fork = Fork([self.entry])
+            self.entry = self._add(fork)
+            self.skip = self._add(Step(every, self.entry))
+            fork.targets.append(self.skip)
 
     def _add(self, node: Step | Fork | Check) -> int:
         self.nodes.append(node)
