@@ -31,7 +31,7 @@ class Step(NamedTuple):
 class Fork(NamedTuple):
     """Go on at each target."""
 
-    targets: list[int]
+    targets: tuple[int, ...]
 
 
 class Check(NamedTuple):
@@ -84,17 +84,27 @@ class Threads:
         self._sets = sets
         every = sets.number(EVERY)
         self.nodes: list[Step | Fork | Check] = [Step(every, FINAL)]
+        self._known: dict[Step | Fork | Check, int] = {}
         self.entry = self._build(node, FINAL)
         self.skip: int | None = None
         if anywhere and not is_anchored(node):
-            fork = Fork([self.entry])
-            self.entry = self._add(fork)
-            self.skip = self._add(Step(every, self.entry))
-            fork.targets.append(self.skip)
+            begin = self._reserve()
+            self.skip = self._add(Step(every, begin))
+            self.nodes[begin] = Fork((self.entry, self.skip))
+            self.entry = begin
+
+    def _reserve(self) -> int:
+        """The number of a node that is put in later."""
+        self.nodes.append(Fork(()))
+        return len(self.nodes) - 1
 
     def _add(self, node: Step | Fork | Check) -> int:
-        self.nodes.append(node)
-        return len(self.nodes) - 1
+        """The number of a node. Equal nodes are one, so alternatives share what they end with."""
+        number = self._known.get(node)
+        if number is None:
+            number = self._known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return number
 
     def _build(self, node: Node, target: int) -> int:
         match node:
@@ -105,7 +115,7 @@ class Threads:
                     target = self._build(part, target)
                 return target
             case Choice(parts):
-                return self._add(Fork([self._build(part, target) for part in parts]))
+                return self._add(Fork(tuple([self._build(part, target) for part in parts])))
             case Repeat(part, least, most):
                 return self._repeat(part, least, most, target)
             case Edge() | Look():
@@ -113,16 +123,15 @@ class Threads:
 
     def _repeat(self, part: Node, least: int, most: int | None, target: int) -> int:
         if most is None:
-            fork = Fork([])
-            loop = self._add(fork)
+            loop = self._reserve()
             body = self._build(part, loop)
-            fork.targets.extend((body, target))
+            self.nodes[loop] = Fork((body, target))
             target = body if least else loop
             least -= least > 0
         else:
             behind = target
             for _ in range(most - least):
-                target = self._add(Fork([self._build(part, target), behind]))
+                target = self._add(Fork((self._build(part, target), behind)))
         for _ in range(least):
             target = self._build(part, target)
         return target
