@@ -7,7 +7,8 @@ from typing import Final
 
 from lookup.languages.codepoints import END, TEXT, CodePoints
 
-_NICE: Final = "eatonirshdlucmfywgpbvkxqjzETAONRISHDLFCMUGYPWBVKXQJZ0123456789_-. /:,"
+# Dates have their T and Z in either case; the large ones are usual.
+_NICE: Final = "eaonirshdlucmfywgpbvkxqjETAONRISHDLFCMUGYPWBVKXQJZtz0123456789_-. /:,"
 _RANKS: Final = {character: rank for rank, character in enumerate(_NICE)}
 _NICE_OTHERS: Final = (0xE9, 0x4E2D, 0x3B1, 0x436, 0x1F600)
 _KEPT: Final = 5_000
@@ -22,11 +23,9 @@ def rank(character: str) -> tuple[int, str]:
 
 
 class _ClassOf(dict[str, int]):
-    """Character -> class, computed once for each character, for a bounded number of characters."""
+    """Character -> class, computed when it is first asked for, and kept for a bounded number of characters."""
 
     def __init__(self, alphabet: "Alphabet") -> None:
-        ascii_ids = alphabet.ascii_ids
-        super().__init__((chr(point), ascii_ids[point]) for point in range(128))
         self._starts, self._ids = alphabet.starts, alphabet.ids
 
     def __missing__(self, character: str) -> int:
@@ -118,8 +117,11 @@ def _other(spans: list[tuple[int, int]]) -> str:
     )
 
 
-def alphabet_of(sets: Sequence[CodePoints]) -> tuple[Alphabet, list[list[int]]]:
-    """Return the coarsest alphabet that tells the sets apart, and the classes of each set."""
+def alphabet_of(sets: Sequence[CodePoints]) -> tuple[Alphabet, list[int]]:
+    """Return the coarsest alphabet that tells the sets apart, and for each class the sets that have it, as bits.
+
+    The last class has no bits.
+    """
     outside = 1 << len(sets)
     changes = dict.fromkeys(TEXT, outside)
     for number, points in enumerate(sets):
@@ -129,28 +131,15 @@ def alphabet_of(sets: Sequence[CodePoints]) -> tuple[Alphabet, list[list[int]]]:
     known: dict[int, int] = {}
     starts: list[int] = []
     ids: list[int] = []
-    signature = outside
+    bits = outside
     for boundary in sorted(changes):
-        signature ^= changes[boundary]
-        seen = -1 if signature & outside else signature
-        number = known.setdefault(seen, len(known))
+        bits ^= changes[boundary]
+        number = -1 if bits & outside else known.setdefault(bits, len(known))
         if not ids or ids[-1] != number:
             starts.append(boundary)
             ids.append(number)
-    return _last_is_outside(starts, ids, known, sets)
-
-
-def _last_is_outside(
-    starts: list[int], ids: list[int], known: dict[int, int], sets: Sequence[CodePoints]
-) -> tuple[Alphabet, list[list[int]]]:
-    outside = known.pop(-1)
-    new = [number - (number > outside) for number in range(len(known) + 1)]
-    new[outside] = len(known)
-    alphabet = Alphabet(starts, [new[number] for number in ids], len(known) + 1)
-    classes = [
-        [new[number] for signature, number in known.items() if signature >> place & 1] for place in range(len(sets))
-    ]
-    return alphabet, classes
+    last = len(known)
+    return Alphabet(starts, [last if number < 0 else number for number in ids], last + 1), [*known, 0]
 
 
 def joint(first: Alphabet, second: Alphabet) -> tuple[Alphabet, list[tuple[int, int]]]:

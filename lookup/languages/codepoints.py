@@ -67,6 +67,7 @@ def _case_pairs() -> list[tuple[int, int]]:
     return pairs
 
 
+@lru_cache(maxsize=256)
 def either_case(points: CodePoints) -> CodePoints:
     """The set with the other case of each letter. A letter outside of ASCII is no case of an ASCII letter."""
     if points == EVERY:

@@ -19,6 +19,9 @@ from lookup.languages.subsets import automaton_of
 State: TypeAlias = Any
 
 
+_ALL: Final = (0, ENDLESS)
+
+
 class Part(NamedTuple):
     """The texts of an automaton with ``least`` to ``most`` characters."""
 
@@ -197,45 +200,54 @@ class _CountedLanguage(Language):
     def __init__(self, parts: tuple[Part, ...]) -> None:
         super().__init__(parts)
         self.start = (0,) * (len(parts) + 1)
+        self._limits = [(*part, *part.automaton.lengths.without_gaps) for part in parts]
         self._enough = max((part.least if part.most == ENDLESS else part.most + 1 for part in parts), default=0)
 
     def step(self, state: State, character: str) -> State | None:
-        return self._counted(
-            state,
-            1,
-            [
-                part.automaton.rows[one][part.automaton.alphabet.class_of[character]]
-                for part, one in zip(self.parts, state[1:], strict=True)
-            ],
-        )
+        result = [min(state[0] + 1, self._enough)]
+        for part, one in zip(self.parts, state[1:], strict=True):
+            automaton = part.automaton
+            result.append(automaton.rows[one][automaton.alphabet.class_of[character]])
+        return self._live(result)
 
     def run(self, state: State, text: str) -> State | None:
-        return self._counted(
-            state, len(text), [part.automaton.run(one, text) for part, one in zip(self.parts, state[1:], strict=True)]
-        )
+        result = [min(state[0] + len(text), self._enough)]
+        for part, one in zip(self.parts, state[1:], strict=True):
+            result.append(part.automaton.run(one, text))
+        return self._live(result)
 
-    def _counted(self, state: State, more: int, behind: list[int]) -> State | None:
-        count = min(state[0] + more, self._enough)
-        live = [
-            one if one >= 0 and self._length(part, one, count) is not None else DEAD
-            for part, one in zip(self.parts, behind, strict=True)
-        ]
-        return (count, *live) if any(one >= 0 for one in live) else None
+    def _live(self, state: list[int]) -> State | None:
+        """The state without the parts that no text of an admissible length completes."""
+        count = state[0]
+        is_live = False
+        for place, (_, least, most, shortest, longest) in enumerate(self._limits, 1):
+            one = state[place]
+            if one < 0:
+                continue
+            if longest is None:
+                dead = self._length(self.parts[place - 1], one, count) is None
+            else:
+                dead = shortest[one] > most - count or longest[one] < least - count
+            if dead:
+                state[place] = DEAD
+            else:
+                is_live = True
+        return tuple(state) if is_live else None
 
     def _length(self, part: Part, state: int, count: int) -> int | None:
         """How many characters complete a part."""
         return part.automaton.lengths.next_length(state, max(0, part.least - count), part.most - count)
 
-    def _live(self, state: State) -> list[tuple[Part, int]]:
+    def _parts(self, state: State) -> list[tuple[Part, int]]:
         return [(part, one) for part, one in zip(self.parts, state[1:], strict=True) if one >= 0]
 
     def whole(self, state: State) -> bool:
         return any(
-            part.automaton.accepts[one] and part.least <= state[0] <= part.most for part, one in self._live(state)
+            part.automaton.accepts[one] and part.least <= state[0] <= part.most for part, one in self._parts(state)
         )
 
     def rest(self, state: State) -> str:
-        lengths = [(self._length(part, one, state[0]), part, one) for part, one in self._live(state)]
+        lengths = [(self._length(part, one, state[0]), part, one) for part, one in self._parts(state)]
         length, part, one = min(lengths, key=lambda item: ENDLESS if item[0] is None else item[0])
         assert length is not None
         return _completion(part.automaton, one, length)
@@ -243,7 +255,7 @@ class _CountedLanguage(Language):
     def extends(self, state: State) -> bool:
         return any(
             part.automaton.lengths.next_length(one, max(1, part.least - state[0]), part.most - state[0]) is not None
-            for part, one in self._live(state)
+            for part, one in self._parts(state)
         )
 
     @cached_property
@@ -269,20 +281,24 @@ def _language(parts: Iterable[Part]) -> Language:
     by_length: dict[tuple[int, int], Automaton] = {}
     for part in parts:
         part = _normal(part)
-        if part.automaton.lengths.next_length(0, part.least, part.most) is None:
-            continue
         span = part.least, part.most
+        if not any(part.automaton.accepts) or (
+            span != _ALL and part.automaton.lengths.next_length(0, *span) is None
+        ):
+            continue
         by_length[span] = _either(by_length[span], part.automaton) if span in by_length else part.automaton
     united = _touching(Part(automaton, *span) for span, automaton in by_length.items())
     if len(united) > MAX_PARTS:
         raise TooLarge(f"a union of more than {MAX_PARTS} parts with lengths of their own")
-    if len(united) == 1 and united[0][1:] == (0, ENDLESS):
+    if len(united) == 1 and united[0][1:] == _ALL:
         return _PlainLanguage(united)
     return _CountedLanguage(united)
 
 
 def _normal(part: Part) -> Part:
     """A part without the limits that its automaton keeps anyway."""
+    if part[1:] == _ALL:
+        return part
     lengths = part.automaton.lengths
     least = 0 if part.least <= lengths.shortest[0] else part.least
     most = ENDLESS if part.most >= lengths.longest[0] else part.most
@@ -356,11 +372,10 @@ def any_of(texts: Iterable[str]) -> Language:
         ends.add(state)
     characters = sorted({character for row in rows for character in row})
     Work().take(len(characters) * len(rows))
-    alphabet, classes = alphabet_of([(ord(character), ord(character) + 1) for character in characters])
-    number_of = {character: one[0] for character, one in zip(characters, classes, strict=True) if one}
+    alphabet, _ = alphabet_of([(ord(character), ord(character) + 1) for character in characters])
     table = [[DEAD] * alphabet.size for _ in rows]
     for cells, row in zip(table, rows, strict=True):
         for character, target in row.items():
-            if character in number_of:
-                cells[number_of[character]] = target
+            cells[alphabet.class_of[character]] = target
+        cells[-1] = DEAD
     return _language([Part(trimmed(alphabet, table, [state in ends for state in range(len(rows))]), 0, ENDLESS)])

@@ -58,6 +58,11 @@ class Lengths:
     def _has_gaps(self) -> bool:
         return any(self._gap(state) for state in range(len(self._targets)))
 
+    @cached_property
+    def without_gaps(self) -> tuple[list[int], list[int] | None]:
+        """The smallest and the largest numbers; ``None`` for these if a number between them may be missing."""
+        return self.shortest, None if self._has_gaps else self.longest
+
     def _gap(self, state: int) -> bool:
         """Whether the numbers through the next states leave a gap, if those states have none."""
         spans = sorted((self.shortest[target] + 1, self.longest[target] + 1) for target in self._targets[state])

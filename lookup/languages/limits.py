@@ -10,14 +10,17 @@ MAX_PATTERN: Final = 20_000
 MAX_DEPTH: Final = 60
 """Groups inside each other."""
 
+MAX_PROPERTIES: Final = 8
+"""Different Unicode properties in a pattern; the first use of each takes some 50 ms."""
+
 MAX_NODES: Final = 20_000
 """Nodes of a pattern after its counted repetitions are written out."""
 
-MAX_STATES: Final = 6_000
+MAX_STATES: Final = 4_096
 """States of an automaton."""
 
-MAX_WORK: Final = 300_000
-"""Steps to build an automaton: threads advanced, nodes visited and cells of its table. About 0.2 µs each."""
+MAX_WORK: Final = 100_000
+"""Steps to build an automaton: threads advanced, nodes visited and cells of its table. About 1 µs each."""
 
 MAX_PARTS: Final = 12
 """Parts with lengths of their own in a union."""

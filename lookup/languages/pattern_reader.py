@@ -14,10 +14,11 @@ from lookup.languages.codepoints import (
     either_case,
     union,
 )
-from lookup.languages.limits import MAX_DEPTH, MAX_PATTERN, TooLarge, UnsupportedPattern
+from lookup.languages.limits import MAX_DEPTH, MAX_PATTERN, MAX_PROPERTIES, TooLarge, UnsupportedPattern, Work
 from lookup.languages.syntax_tree import Characters, Choice, Edge, Look, Node, Repeat, Sequence
 from lookup.languages.unicode_sets import property_set
 
+_LITERAL: Final = re.compile(r"[^\\^$.|?*+()\[{]+(?![*+?{])")
 _COUNTS: Final = re.compile(r"\{(\d{1,9})(?:(,)(\d{1,9})?)?\}")
 _GROUP_NAME: Final = re.compile(r"\?P?<[A-Za-z_$][\w$]*>")
 _FLAGS: Final = re.compile(r"\?([is]{1,2})(:|\))")
@@ -25,6 +26,7 @@ _HEX: Final = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1
 _LOW: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _PROPERTY: Final = re.compile(r"(?:\{(\^?)([^{}]*)\}|()([A-Z]))")
 _SETS: Final = {"d": DIGIT, "w": WORD, "s": SPACE}
+_SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _CONTROLS: Final = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
 _EDGES: Final = {
     "b": Edge("boundary"),
@@ -56,6 +58,8 @@ class _Reader:
         self.at = 0
         self.depth = 0
         self.flags = frozenset[str]()
+        self.work = Work()
+        self.properties: set[str] = set()
 
     def read(self) -> Node:
         flags = _FLAGS.match(self.text, 1) if self.text.startswith("(") else None
@@ -88,7 +92,12 @@ class _Reader:
     def sequence(self) -> Node:
         parts: list[Node] = []
         while (character := self.peek()) and character not in "|)":
-            parts.append(self.quantified())
+            literal = _LITERAL.match(self.text, self.at)
+            if literal:
+                self.at = literal.end()
+                parts += [self.single(ord(character)) for character in literal[0]]
+            else:
+                parts.append(self.quantified())
         return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
 
     def quantified(self) -> Node:
@@ -105,9 +114,10 @@ class _Reader:
         return Repeat(atom, least, most)
 
     def counts(self) -> tuple[int, int | None] | None:
-        for sign, counts in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
-            if self.take(sign):
-                return counts
+        sign = self.peek()
+        if sign in _SIGNS:
+            self.at += 1
+            return _SIGNS[sign]
         found = _COUNTS.match(self.text, self.at)
         if not found:
             return None
@@ -146,6 +156,7 @@ class _Reader:
         return Characters(self.cased((point, point + 1)))
 
     def cased(self, points: CodePoints) -> CodePoints:
+        self.work.take(len(points) // 4)
         return either_case(points) if "i" in self.flags else points
 
     def group(self) -> Node:
@@ -230,6 +241,9 @@ class _Reader:
         if not found:
             raise self.unsupported("\\p without the name of a property")
         self.at = found.end()
+        self.properties.add(found[2] or found[4] or "")
+        if len(self.properties) > MAX_PROPERTIES:
+            raise TooLarge(f"the pattern has more than {MAX_PROPERTIES} Unicode properties")
         points = self.cased(property_set(found[2] or found[4] or ""))
         return complement(points) if negative != bool(found[1]) else points
 
@@ -248,6 +262,7 @@ class _Reader:
                     continue
                 sets += (45, 46), last
             sets.append((first, first + 1) if isinstance(first, int) else first)
+        self.work.take(sum(map(len, sets)) // 4)
         points = self.cased(union(sets))
         return complement(points) if negative else points
 

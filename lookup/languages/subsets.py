@@ -5,13 +5,13 @@ texts have begun but not ended: each is an automaton of its own, in some state. 
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from lookup.languages.alphabet import alphabet_of
 from lookup.languages.automaton import DEAD, Automaton, reaching, trimmed
 from lookup.languages.codepoints import WORD
 from lookup.languages.limits import Work, check_states
-from lookup.languages.syntax_tree import Characters, Edge, Look, Node, has_boundary
+from lookup.languages.syntax_tree import Characters, Edge, Look, Node
 from lookup.languages.threads import FINAL, Check, Fork, Sets, Step, Threads
 
 Owed = frozenset[tuple[int, int]]
@@ -19,6 +19,11 @@ Owed = frozenset[tuple[int, int]]
 
 _NOTHING: Final[Owed] = frozenset()
 _WORD_FOLLOWS: Final = {negative: Look(Characters(WORD), negative) for negative in (False, True)}
+
+Threading = tuple[frozenset[int], bool]
+"""Threads, and whether the text may end here."""
+
+_EVERYTHING: Final[Threading] = frozenset((FINAL,)), True
 
 Table = tuple[list[list[int]], list[bool]]
 
@@ -57,20 +62,17 @@ class _Context:
 
     def __init__(self, node: Node) -> None:
         self.sets = Sets(node)
-        self.alphabet, self.classes = alphabet_of(self.sets.sets)
+        self.alphabet, bits = alphabet_of(self.sets.sets)
+        self.sets_of_class = bits[:-1]
         self.work = Work()
         self.work.take(len(self.alphabet.starts))
-        self.sets_of_class = [0] * self.alphabet.size
-        for number, classes in enumerate(self.classes):
-            for one in classes:
-                self.sets_of_class[one] |= 1 << number
-        self.word_bit = 1 << self.sets.number(WORD) if has_boundary(node) else 0
+        self.word_bit = 1 << self.sets.number(WORD) if self.sets.has_boundary else 0
         self.looks: list[_LookTable] = []
-        self.look_numbers: dict[tuple[Look, bool, bool], int] = {}
+        self.look_numbers: dict[tuple[int, bool, bool], int] = {}
 
     def look(self, look: Look, at_start: bool, after_word: bool) -> int:
         """The number of a lookahead."""
-        key = look, at_start, after_word
+        key = id(look), at_start, after_word
         if key not in self.look_numbers:
             threads = Threads(look.part, self.sets, anywhere=False)
             table = _Subsets(threads, self).table(at_start, after_word)
@@ -96,40 +98,70 @@ class _Subsets:
     """The subset construction of one pattern, or of the inside of one lookahead."""
 
     def __init__(self, threads: Threads, context: _Context) -> None:
-        self.nodes, self.entry, self.context = threads.nodes, threads.entry, context
-        self.closures: dict[tuple[int, bool, bool], tuple[frozenset[int], bool]] = {}
+        self.nodes, self.entry, self.skip, self.context = threads.nodes, threads.entry, threads.skip, context
+        self.closures: dict[tuple[int, bool, bool], Threading] = {}
         # Threads that owe lookaheads are numbered behind the nodes.
         self.owing: list[tuple[int, Owed]] = []
         self.owing_numbers: dict[tuple[int, Owed], int] = {}
+        self.anew: frozenset[int] = frozenset()
+        self.anew_by_set: dict[int, list[int]] = {}
+        self.anew_mask = 0
+        self.anew_known: dict[int, Threading] = {}
+        self.states: list[Threading] = []
+        self.numbers: dict[Threading, int] = {}
 
     def table(self, at_start: bool, after_word: bool) -> Table:
         """The rows and the accepting states. State 0 is the start."""
-        start = self.state(*self.closure(self.entry, at_start, after_word))
-        known = {start: 0}
-        states = [start]
-        rows: list[list[int]] = []
-        for threads, _ in states:
-            row: list[int] = []
-            for target in self.targets(threads):
-                if not target[0] and not target[1]:
-                    row.append(DEAD)
-                    continue
-                number = known.setdefault(target, len(states))
-                if number == len(states):
-                    states.append(target)
-                    check_states(number)
-                row.append(number)
-            row.append(DEAD)
-            rows.append(row)
-        return rows, [accepted for _, accepted in states]
+        self.number(self.closure(self.entry, at_start, after_word))
+        rows = []
+        for threads, _ in self.states:
+            rows.append(self.row(threads))
+            if len(rows) == 1:
+                self.begin_anew()
+        return rows, [accepted for _, accepted in self.states]
 
-    def state(self, threads: frozenset[int], ended: bool) -> tuple[frozenset[int], bool]:
-        """A state: its threads, and whether a text may end here."""
+    def begin_anew(self) -> None:
+        """Take together the threads of a match that begins here, which are in almost every state of a search."""
+        if self.skip is None or self.context.word_bit:
+            return
+        threads, _ = self.closure(self.entry, False, False)
+        if max(threads) < len(self.nodes):
+            self.anew = threads
+            for thread in threads:
+                number, target = self.nodes[thread]
+                self.anew_by_set.setdefault(number, []).append(target)
+                self.anew_mask |= 1 << number
+
+    def behind_anew(self, bits: int) -> Threading:
+        """The threads behind a character of some sets, of a match that begins there."""
+        bits &= self.anew_mask
+        found = self.anew_known.get(bits)
+        if found is None:
+            found = self.anew_known[bits] = self.merged(self.anew_by_set, bits, [])
+        return found
+
+    def number(self, found: Threading) -> int:
+        """The number of the state of some threads; a new one for a new state."""
+        number = self.numbers.get(found)
+        if number is None:
+            state = self.simplified(*found)
+            number = self.numbers.get(state)
+            if number is None:
+                number = DEAD
+                if state[0] or state[1] or not self.states:
+                    number = len(self.states)
+                    self.states.append(state)
+                    check_states(number)
+                self.numbers[state] = number
+            self.numbers[found] = number
+        return number
+
+    def simplified(self, threads: frozenset[int], ended: bool) -> Threading:
+        """The same state with fewer threads."""
         if FINAL in threads:
-            return frozenset((FINAL,)), True
+            return _EVERYTHING
         first = len(self.nodes)
-        owing = [thread for thread in threads if thread >= first]
-        for thread in owing:
+        for thread in [thread for thread in threads if thread >= first]:
             node, owed = self.owing[thread - first]
             if node in threads:
                 threads -= {thread}
@@ -137,65 +169,72 @@ class _Subsets:
                 ended = ended or self.paid(owed)
         return threads, ended
 
-    def targets(self, threads: frozenset[int]) -> list[tuple[frozenset[int], bool]]:
-        """The state behind each class of characters, without the last class."""
-        first = len(self.nodes)
+    def row(self, threads: frozenset[int]) -> list[int]:
+        """The state behind each class of characters."""
+        first, nodes = len(self.nodes), self.nodes
         by_set: dict[int, list[int]] = {}
         owing = []
+        mask = self.context.word_bit
+        classes = self.context.sets_of_class
+        self.context.work.take(len(classes) + len(threads) // 4)
+        is_anew = self.skip in threads and bool(self.anew)
+        if is_anew:
+            threads -= self.anew
+            mask |= self.anew_mask
         for thread in threads:
             if thread < first:
-                node = self.nodes[thread]
-                assert isinstance(node, Step)
-                by_set.setdefault(node.set_number, []).append(node.target)
+                number, target = nodes[thread]
+                by_set.setdefault(number, []).append(target)
             else:
                 owing.append(self.owing[thread - first])
-        mask = self.context.word_bit
-        for number in by_set:
+                number = nodes[owing[-1][0]][0]
             mask |= 1 << number
-        sets_of_class = self.context.sets_of_class
-        known: dict[int, tuple[frozenset[int], bool]] = {}
-        result = []
-        size = self.context.alphabet.size - 1
-        self.context.work.take(size + len(threads))
-        for number in range(size):
-            key = sets_of_class[number] & mask
-            if key not in known:
-                known[key] = self.merged(by_set, key)
-            result.append(self.with_owing(known[key], owing, number) if owing else self.state(*known[key]))
-        return result
+        self.context.work.take(len(threads))
+        known: dict[Any, int] = {}
+        row = []
+        debts = [self.context.looks[look].rows[state] for _, owed in owing for look, state in owed]
+        for number, bits in enumerate(classes):
+            bits &= mask
+            key = (bits, *[debt[number] for debt in debts]) if debts else bits
+            target = known.get(key)
+            if target is None:
+                found = self.merged(by_set, bits, [self.behind_anew(bits)] if is_anew else [])
+                if owing:
+                    found = self.with_owing(found, owing, number)
+                target = known[key] = self.number(found)
+            row.append(target)
+        row.append(DEAD)
+        return row
 
-    def merged(self, by_set: dict[int, list[int]], key: int) -> tuple[frozenset[int], bool]:
-        after_word = bool(key & self.context.word_bit)
-        found = [
-            self.closure(target, False, after_word)
-            for number, targets in by_set.items()
-            if key >> number & 1
-            for target in targets
-        ]
+    def merged(self, by_set: dict[int, list[int]], bits: int, found: list[Threading]) -> Threading:
+        """What was found, and the threads behind a character of some sets, of the threads that owe nothing."""
+        after_word = bool(bits & self.context.word_bit)
+        closure = self.closure
+        for number, targets in by_set.items():
+            if bits >> number & 1:
+                found += [closure(target, False, after_word) for target in targets]
         if len(found) == 1:
             return found[0]
-        self.context.work.take(sum(len(threads) for threads, _ in found))
-        return frozenset().union(*[threads for threads, _ in found]), any(ended for _, ended in found)
+        union = frozenset[int]().union(*[threads for threads, _ in found])
+        self.context.work.take(len(found) + len(union) // 4)
+        return union, any([ended for _, ended in found])
 
-    def with_owing(
-        self, plain: tuple[frozenset[int], bool], owing: list[tuple[int, Owed]], number: int
-    ) -> tuple[frozenset[int], bool]:
+    def with_owing(self, plain: Threading, owing: list[tuple[int, Owed]], number: int) -> Threading:
+        """The threads behind a class of characters, with those of the threads that owe lookaheads."""
         threads, ended = set(plain[0]), plain[1]
-        after_word = bool(self.context.sets_of_class[number] & self.context.word_bit)
+        bits = self.context.sets_of_class[number]
+        after_word = bool(bits & self.context.word_bit)
         for at, owed in owing:
-            node = self.nodes[at]
-            assert isinstance(node, Step)
+            set_number, target = self.nodes[at]
             self.context.work.take(1 + len(owed))
-            if not self.context.sets_of_class[number] >> node.set_number & 1:
-                continue
-            still = self.advanced(owed, number)
+            still = self.advanced(owed, number) if bits >> set_number & 1 else None
             if still is None:
                 continue
-            more, more_ended = self.closure(node.target, False, after_word)
+            more, more_ended = self.closure(target, False, after_word)
             ended = ended or (more_ended and self.paid(still))
-            threads.update(self.indebted(thread, still) for thread in more)
+            threads.update([self.indebted(thread, still) for thread in more])
             self.context.work.take(len(more))
-        return self.state(frozenset(threads), ended)
+        return frozenset(threads), ended
 
     def advanced(self, owed: Owed, number: int) -> Owed | None:
         """What is owed behind a character; ``None`` if it cannot be paid."""
@@ -227,14 +266,15 @@ class _Subsets:
             self.owing.append(key)
         return self.owing_numbers[key]
 
-    def closure(self, entry: int, at_start: bool, after_word: bool) -> tuple[frozenset[int], bool]:
+    def closure(self, entry: int, at_start: bool, after_word: bool) -> Threading:
         """The threads at a node, and whether the text may end there."""
         key = entry, at_start, after_word
-        if key not in self.closures:
-            self.closures[key] = self._closure(entry, at_start, after_word)
-        return self.closures[key]
+        found = self.closures.get(key)
+        if found is None:
+            found = self.closures[key] = self._closure(entry, at_start, after_word)
+        return found
 
-    def _closure(self, entry: int, at_start: bool, after_word: bool) -> tuple[frozenset[int], bool]:
+    def _closure(self, entry: int, at_start: bool, after_word: bool) -> Threading:
         nodes = self.nodes
         threads = set()
         may_end = False
@@ -243,18 +283,20 @@ class _Subsets:
         while todo:
             at, ended, owed = todo.pop()
             node = nodes[at]
-            if at == FINAL and ended:
-                may_end = may_end or self.paid(owed)
-            elif isinstance(node, Step):
+            kind = type(node)
+            if kind is Step:
                 if not ended:
                     threads.add(self.indebted(at, owed))
+                elif at == FINAL:
+                    may_end = may_end or self.paid(owed)
+            elif kind is Fork:
+                for target in node[0]:
+                    item = target, ended, owed
+                    if item not in seen:
+                        seen.add(item)
+                        todo.append(item)
             else:
-                nexts = (
-                    [(target, ended, owed) for target in node.targets]
-                    if isinstance(node, Fork)
-                    else self.checked(node, ended, owed, at_start, after_word)
-                )
-                for item in nexts:
+                for item in self.checked(node, ended, owed, at_start, after_word):
                     if item not in seen:
                         seen.add(item)
                         todo.append(item)

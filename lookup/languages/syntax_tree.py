@@ -59,28 +59,15 @@ def weight(node: Node) -> int:
     return 1
 
 
-def sets_of(node: Node) -> set[CodePoints]:
-    """All sets of characters in a pattern."""
-    match node:
-        case Characters(points):
-            return {points}
-        case Sequence(parts) | Choice(parts):
-            return set().union(*map(sets_of, parts))
-        case Repeat(part) | Look(part):
-            return sets_of(part)
-    return set()
-
-
-def has_boundary(node: Node) -> bool:
-    """Whether a pattern speaks of word boundaries."""
-    match node:
-        case Sequence(parts) | Choice(parts):
-            return any(map(has_boundary, parts))
-        case Repeat(part) | Look(part):
-            return has_boundary(part)
-        case Edge(kind):
-            return kind in ("boundary", "no boundary")
-    return False
+def nodes_of(node: Node) -> list[Node]:
+    """The node and all nodes inside."""
+    found = [node]
+    for one in found:
+        if isinstance(one, Sequence | Choice):
+            found.extend(one.parts)
+        elif isinstance(one, Repeat | Look):
+            found.append(one.part)
+    return found
 
 
 def is_anchored(node: Node) -> bool:

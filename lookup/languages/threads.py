@@ -12,9 +12,8 @@ from lookup.languages.syntax_tree import (
     Node,
     Repeat,
     Sequence,
-    has_boundary,
     is_anchored,
-    sets_of,
+    nodes_of,
     weight,
 )
 
@@ -32,7 +31,7 @@ class Step(NamedTuple):
 class Fork(NamedTuple):
     """Go on at each target."""
 
-    targets: list[int]
+    targets: tuple[int, ...]
 
 
 class Check(NamedTuple):
@@ -43,16 +42,27 @@ class Check(NamedTuple):
 
 
 class Sets:
-    """The sets of characters of a pattern, numbered."""
+    """The sets of characters of a pattern, numbered.
+
+    Attributes
+    ----------
+    sets : list of CodePoints
+    has_boundary : bool
+        Whether the pattern has word boundaries.
+    """
 
     def __init__(self, node: Node) -> None:
-        extra = [EVERY, WORD] if has_boundary(node) else [EVERY]
-        self.sets = list(dict.fromkeys([*extra, *sorted(sets_of(node))]))
-        self.numbers = {points: number for number, points in enumerate(self.sets)}
+        nodes = nodes_of(node)
+        self.has_boundary = any(isinstance(one, Edge) and "boundary" in one.kind for one in nodes)
+        found = [EVERY, *[WORD] * self.has_boundary, *[one.points for one in nodes if isinstance(one, Characters)]]
+        numbers: dict[CodePoints, int] = {}
+        # By identity: sets are long, and a repeated one is looked up often.
+        self._numbers = {id(points): numbers.setdefault(points, len(numbers)) for points in found}
+        self.sets = list(numbers)
 
     def number(self, points: CodePoints) -> int:
-        """The number of a set."""
-        return self.numbers[points]
+        """The number of a set that the pattern has."""
+        return self._numbers[id(points)]
 
 
 class Threads:
@@ -64,6 +74,8 @@ class Threads:
         The first one is ``FINAL``.
     entry : int
         Where a match begins at the start of the text.
+    skip : int or None
+        The node that reads what stands before the match; ``None`` if nothing can.
     """
 
     def __init__(self, node: Node, sets: Sets, anywhere: bool) -> None:
@@ -72,16 +84,27 @@ class Threads:
         self._sets = sets
         every = sets.number(EVERY)
         self.nodes: list[Step | Fork | Check] = [Step(every, FINAL)]
+        self._known: dict[Step | Fork | Check, int] = {}
         self.entry = self._build(node, FINAL)
+        self.skip: int | None = None
         if anywhere and not is_anchored(node):
-            later = self._add(Fork([self.entry]))
-            skip = self._add(Step(every, later))
-            self.nodes[later] = Fork([self.entry, skip])
-            self.entry = later
+            begin = self._reserve()
+            self.skip = self._add(Step(every, begin))
+            self.nodes[begin] = Fork((self.entry, self.skip))
+            self.entry = begin
+
+    def _reserve(self) -> int:
+        """The number of a node that is put in later."""
+        self.nodes.append(Fork(()))
+        return len(self.nodes) - 1
 
     def _add(self, node: Step | Fork | Check) -> int:
-        self.nodes.append(node)
-        return len(self.nodes) - 1
+        """The number of a node. Equal nodes are one, so alternatives share what they end with."""
+        number = self._known.get(node)
+        if number is None:
+            number = self._known[node] = len(self.nodes)
+            self.nodes.append(node)
+        return number
 
     def _build(self, node: Node, target: int) -> int:
         match node:
@@ -92,7 +115,7 @@ class Threads:
                     target = self._build(part, target)
                 return target
             case Choice(parts):
-                return self._add(Fork([self._build(part, target) for part in parts]))
+                return self._add(Fork(tuple([self._build(part, target) for part in parts])))
             case Repeat(part, least, most):
                 return self._repeat(part, least, most, target)
             case Edge() | Look():
@@ -100,16 +123,15 @@ class Threads:
 
     def _repeat(self, part: Node, least: int, most: int | None, target: int) -> int:
         if most is None:
-            fork = Fork([])
-            loop = self._add(fork)
+            loop = self._reserve()
             body = self._build(part, loop)
-            fork.targets.extend((body, target))
+            self.nodes[loop] = Fork((body, target))
             target = body if least else loop
             least -= least > 0
         else:
             behind = target
             for _ in range(most - least):
-                target = self._add(Fork([self._build(part, target), behind]))
+                target = self._add(Fork((self._build(part, target), behind)))
         for _ in range(least):
             target = self._build(part, target)
         return target

@@ -1,11 +1,13 @@
 """Sets of code points by Unicode property: ``\\p{L}``, ``\\p{Script=Greek}``."""
 
 import re
+import sys
+from array import array
 from functools import lru_cache
 
 import regex
 
-from lookup.languages.codepoints import CodePoints
+from lookup.languages.codepoints import END, CodePoints
 from lookup.languages.limits import UnsupportedPattern
 
 _NAME = re.compile(r"[A-Za-z_]+(?:=[A-Za-z_0-9]+)?")
@@ -13,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z_]+(?:=[A-Za-z_0-9]+)?")
 
 @lru_cache(maxsize=1)
 def _all_characters() -> str:
-    return "".join(map(chr, range(0x110000)))
+    return array("I", range(END)).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
 
 
 @lru_cache(maxsize=64)
