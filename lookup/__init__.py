@@ -3,7 +3,7 @@
 from lookup.dictionary import ANY, MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError, ToolDecodingError
 from lookup.extract import extract, extract_file
-from lookup.values.literal_reader import parse_literal, read_literal
+from lookup.literals.literal_reader import parse_literal, read_literal
 
 __all__ = [
     "ANY",

@@ -12,9 +12,9 @@ from lookup.errors import DocumentationError
 from lookup.forms.claims import claims, read_claim
 from lookup.forms.form import ObjectForm
 from lookup.forms.registry import OBJECT_FORMS
+from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.source import Source, Unread
 from lookup.text.text_reader import TextReader
-from lookup.values.literal_reader import MAX_DEPTH
 
 # A live object is replaced by {_LIVE: function that reads it}, so that the search for claims finds it in the data.
 _LIVE: Any = object()

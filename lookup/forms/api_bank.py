@@ -18,10 +18,10 @@ from typing import Any, Final
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
 from lookup.forms.form import ObjectForm, TextTool, one_tool, read_name
+from lookup.literals.literal_reader import read_literal
 from lookup.messages import found_at, quoted, shown
 from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.values.literal_reader import read_literal
 
 # An assignment, or a line that may contain the name of the tool below.
 _LINE = re.compile(

@@ -7,8 +7,8 @@ from typing import Any, Final
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
 from lookup.forms.form import ObjectForm, has_name
+from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.source import Source, Unread
-from lookup.values.literal_reader import MAX_DEPTH
 
 Path = tuple[str | int, ...]
 

@@ -13,8 +13,8 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_schema import read_tool
+from lookup.literals.literal_reader import parse_literal
 from lookup.messages import found_at
-from lookup.values.literal_reader import parse_literal
 
 MAX_DEPTH: Final = 32
 

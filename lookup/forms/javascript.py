@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool, has_name
 from lookup.forms.json_schema import SCHEMA_KEYS, read_tool
-from lookup.values.literal_reader import parse_literal
+from lookup.literals.literal_reader import parse_literal
 
 MAX_DEPTH: Final = 32
 _TIMES_THE_TEXT: Final = 4

@@ -17,7 +17,7 @@ from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
 from lookup.messages import quoted, shown
 from lookup.parameters.descriptions import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.parameters.type_names import value_type
+from lookup.types.type_names import value_type
 
 _WORDS: Final = frozenset(
     {

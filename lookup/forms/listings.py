@@ -29,9 +29,9 @@ from typing import Any, Final
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_schema import read_tool
+from lookup.literals.literal_reader import LiteralReader
 from lookup.python.signature import read_signature
 from lookup.scanning import end_of_line
-from lookup.values.literal_reader import LiteralReader
 
 MAX_HEAD: Final = 20_000
 """How far above its object the name of a tool may stand, in characters."""

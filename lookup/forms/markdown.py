@@ -26,8 +26,8 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.flat_keys import read_tool
 from lookup.forms.form import TextForm, TextTool
-from lookup.parameters.type_names import value_type
-from lookup.values.literal_reader import parse_literal
+from lookup.literals.literal_reader import parse_literal
+from lookup.types.type_names import value_type
 
 MAX_NESTING: Final = 8
 

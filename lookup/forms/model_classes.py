@@ -20,12 +20,12 @@ from lookup.dictionary import ANY, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.python_functions import BLANK
-from lookup.parameters.type_names import value_type
-from lookup.parameters.unions import type_of, united
 from lookup.python.docstring import document
 from lookup.python.signature import Signature, read_signature, read_value
 from lookup.python.tokens import read_string, tokens
 from lookup.scanning import end_of_line, indented_end, skip
+from lookup.types.type_names import value_type
+from lookup.types.unions import type_of, united
 
 MAX_FIELDS: Final = 500
 """How many fields one class may come to with those of the classes that it refers to."""

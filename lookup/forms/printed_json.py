@@ -20,7 +20,7 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_schema import read_tool
-from lookup.values.literal_reader import LiteralReader
+from lookup.literals.literal_reader import LiteralReader
 
 MAX_TRIALS: Final = 8
 """How often a description may hold what ends it."""

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 from lookup.dictionary import ANY
 from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.parameters.type_names import value_type
 from lookup.python.docstring import document
 from lookup.python.docstring_sections import COLONS, title_of
 from lookup.python.signature import Signature, read_signature
 from lookup.python.tokens import is_type, type_end
 from lookup.scanning import end_of_line, indented_end, skip, width
+from lookup.types.type_names import value_type
 
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)(?P<list>\()",

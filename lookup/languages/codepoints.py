@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-RESERVED: Final = range(0xF0000, 0xF0100)
-"""Code points that stand for special tokens while a call is decoded. No value, name or key may have one."""
+from lookup.reserved import RESERVED
 
 END: Final = sys.maxunicode + 1
 

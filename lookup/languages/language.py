@@ -282,9 +282,7 @@ def _language(parts: Iterable[Part]) -> Language:
     for part in parts:
         part = _normal(part)
         span = part.least, part.most
-        if not any(part.automaton.accepts) or (
-            span != _ALL and part.automaton.lengths.next_length(0, *span) is None
-        ):
+        if not any(part.automaton.accepts) or (span != _ALL and part.automaton.lengths.next_length(0, *span) is None):
             continue
         by_length[span] = _either(by_length[span], part.automaton) if span in by_length else part.automaton
     united = _touching(Part(automaton, *span) for span, automaton in by_length.items())

@@ -5,10 +5,10 @@ from typing import Any
 
 from lookup.dictionary import ValueType
 from lookup.errors import DocumentationError, LiteralError
+from lookup.literals.literal_reader import parse_literal
+from lookup.literals.literal_writer import render_literal
 from lookup.messages import shown
-from lookup.parameters.unions import type_of
-from lookup.values.literal_reader import parse_literal
-from lookup.values.literal_writer import render_literal
+from lookup.types.unions import type_of
 
 
 def plain_value(value: Any, what: str, owner: str) -> Any:

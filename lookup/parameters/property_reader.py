@@ -19,8 +19,8 @@ from lookup.parameters.references import References
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null
 from lookup.parameters.schemas import Schemas, Scope
-from lookup.parameters.type_names import NULL_NAMES, WITH_MARKER, value_type
-from lookup.parameters.unions import united
+from lookup.types.type_names import NULL_NAMES, WITH_MARKER, value_type
+from lookup.types.unions import united
 
 _CONDITIONS: Final = ("if", "dependentRequired", "dependentSchemas", "dependencies", "not", "patternProperties")
 

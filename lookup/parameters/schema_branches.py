@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lookup.parameters.type_names import NULL_NAMES
+from lookup.types.type_names import NULL_NAMES
 
 Schema = Mapping[str, Any]
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from lookup.dictionary import ANY, MISSING, ValueType
 from lookup.errors import LiteralError
-from lookup.parameters.type_names import value_type
-from lookup.parameters.unions import type_of
 from lookup.python.docstring_sections import Entry
 from lookup.python.signature import read_value
 from lookup.python.tokens import is_type, read_list
+from lookup.types.type_names import value_type
+from lookup.types.unions import type_of
 
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,4}[.)])[ \t]")
 _DEFAULT = re.compile(r"defaults?\b[ \t]*(?:(?:to|is|value)\b)?[ \t]*[:=]?", re.IGNORECASE)

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from lookup.dictionary import ANY, MISSING, ValueType
 from lookup.errors import DocumentationError, LiteralError
+from lookup.literals.literal_reader import parse_literal
 from lookup.parameters.plain_values import plain_value
-from lookup.parameters.type_names import value_type
 from lookup.python.tokens import Member, read_list, read_string
-from lookup.values.literal_reader import parse_literal
+from lookup.types.type_names import value_type
 
 _KEY = re.compile(r"[^\W\d]\w*")
 _BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")

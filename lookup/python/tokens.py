@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from lookup.errors import LiteralError
-from lookup.values.literal_reader import MAX_DEPTH, read_literal
+from lookup.literals.literal_reader import MAX_DEPTH, read_literal
 
 MAX_LENGTH: Final = 50_000
 """The longest bracketed list, in characters."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Final, Literal, get_args
 
-from lookup.parameters.type_names import NULL_NAMES, value_type
+from lookup.types.type_names import NULL_NAMES, value_type
 
 Kind = Literal["null", "boolean", "string", "integer", "number", "array", "object"]
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from lookup.errors import LiteralError, MisreadError
+from lookup.literals.literal_reader import LiteralReader, OpenContainer
 from lookup.messages import found_at
 from lookup.scanning import skip
 from lookup.text.piece import Piece
 from lookup.text.places import Stretches
-from lookup.values.literal_reader import LiteralReader, OpenContainer
 
 # Includes the beginnings of tools that have lost their first quote or bracket.
 _CANDIDATE = re.compile(r"""\{(?=\s*(?:["']|name["']))|\[(?=\s*(?:[\[{]|["']name["']))""")

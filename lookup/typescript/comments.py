@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
-from lookup.values.literal_reader import parse_literal
+from lookup.literals.literal_reader import parse_literal
 
 _DEFAULT = re.compile(r"default:[ \t]*", re.IGNORECASE)
 # What encoders print of a schema below the description: ``maximum: 10, minimum: 1``.

@@ -4,10 +4,10 @@ import re
 from typing import Any, Final
 
 from lookup.dictionary import MISSING
+from lookup.literals.literal_reader import read_literal
 from lookup.typescript.comments import DocComment
 from lookup.typescript.schemas import Schema
 from lookup.typescript.type_reader import TypeReader
-from lookup.values.literal_reader import read_literal
 
 _OF_PARAMETERS: Final = frozenset({"_", "args", "arguments", "params", "parameters", "input", "props"})
 _PARAMETER = re.compile(r"(?:\.\.\.)?(?P<name>[A-Za-z_$][\w$]{0,199})[ \t]*(?P<optional>\?)?[ \t]*")

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
-from lookup.parameters.type_names import value_type
+from lookup.literals.literal_reader import parse_literal
+from lookup.types.type_names import value_type
 from lookup.typescript.comments import DocComment, line_comments, read_default, without_constraints
 from lookup.typescript.scanner import COMMENT, IN_LINE, SPACE, Scanner, TypeScriptError
 from lookup.typescript.schemas import NULL, UNDEFINED, Schema, array, union
-from lookup.values.literal_reader import parse_literal
 
 MAX_DEPTH: Final = 32
 MAX_TRIALS: Final = 20

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from lookup.errors import LiteralError
-from lookup.values.literal_reader import MAX_DEPTH
+from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.values.raw_reader import strict_json
 
 _KEY = re.compile(r'([^\s:,{}\[\]<>"|]+):')

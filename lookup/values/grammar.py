@@ -11,11 +11,12 @@ from typing import Final, Literal
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
+from lookup.reserved import RESERVED
 from lookup.schema.law import Law
 from lookup.values.enclosed_shapes import Enclosed
 from lookup.values.law_shapes import law_shape
 from lookup.values.literal_values import is_literal
-from lookup.values.notations import QUOTED_TEXT, RESERVED, Notation, RawText, inside, renderer
+from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, renderer
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_opener, raw_shape
 from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, byte_length, closing

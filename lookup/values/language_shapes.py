@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import regex
 
 from lookup.languages.language import Language, State, pattern_language
-from lookup.values.literal_reader import parse_literal
+from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
 from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
 

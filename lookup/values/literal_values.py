@@ -6,10 +6,11 @@ from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
+from lookup.literals.literal_reader import parse_literal, read_literal
+from lookup.literals.literal_writer import render_json, render_literal, render_quoted
+from lookup.reserved import RESERVED_CHARACTER
 from lookup.values.bare_reader import bare_end, read_bare
-from lookup.values.literal_reader import parse_literal, read_literal
-from lookup.values.literal_writer import render_json, render_literal, render_quoted
-from lookup.values.notations import RESERVED_CHARACTER, BareKeys, Notation, RawText, renderer
+from lookup.values.notations import BareKeys, Notation, RawText, renderer
 from lookup.values.raw_reader import is_padded, raw_end, read_raw
 
 

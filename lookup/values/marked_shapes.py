@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
-from lookup.values.notations import RESERVED, RESERVED_CHARACTER
+from lookup.reserved import RESERVED, RESERVED_CHARACTER
 from lookup.values.shapes import ANY_CHARACTER, Ended, Frame, Reading, Shape, byte_length
 
 _ANY_BYTE: Final = frozenset(range(256))

@@ -7,14 +7,12 @@ parsers of native formats do not read, and ``python-json`` moreover writes an ob
 ``RawText`` and ``BareKeys`` have parameters.
 """
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
-from lookup.languages.codepoints import RESERVED as RESERVED
-from lookup.values.literal_writer import (
+from lookup.literals.literal_writer import (
     escape,
     render_bare,
     render_json,
@@ -24,9 +22,7 @@ from lookup.values.literal_writer import (
     render_quoted,
     render_raw,
 )
-
-RESERVED_CHARACTER: Final = re.compile(f"[{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}]")
-"""One of them."""
+from lookup.reserved import RESERVED
 
 
 @dataclass(frozen=True)

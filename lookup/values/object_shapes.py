@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from lookup.literals.literal_reader import parse_literal
 from lookup.values.bracket_shapes import Bracket, Gap, Place
 from lookup.values.language_shapes import LimitedText
-from lookup.values.literal_reader import parse_literal
 from lookup.values.marked_shapes import BareKey
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.plain_shapes import Text

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import LiteralError
-from lookup.values.literal_writer import render_raw
+from lookup.literals.literal_writer import render_raw
 from lookup.values.notations import RawText
 
 _KINDS: Final = {

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
+from lookup.reserved import RESERVED
 from lookup.values.bracket_shapes import Elements
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey, MarkedText
-from lookup.values.notations import RESERVED, MarkSyntax, Notation, RawText, TextSyntax, inside
+from lookup.values.notations import MarkSyntax, Notation, RawText, TextSyntax, inside
 from lookup.values.object_shapes import FreeKeys, Key, Record
 from lookup.values.plain_shapes import Literals, Number, Text, Union
 from lookup.values.shapes import Shape

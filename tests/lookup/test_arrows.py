@@ -10,8 +10,10 @@ import lookup
 
 ROOT = Path(lookup.__file__).parent
 # Each sub-package imports only from itself, from the ones before it, and from BASE.
-LAYERS = ("languages", "values", "parameters", "python", "typescript", "forms", "yaml", "text")
-BASE = ("dictionary", "errors", "messages", "scanning", "source")
+LAYERS = (
+    "literals", "types", "languages", "schema", "values", "parameters", "python", "typescript", "forms", "yaml", "text",
+)  # fmt: skip
+BASE = ("dictionary", "errors", "messages", "reserved", "scanning", "source")
 
 
 def imported(source: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup import ANY, MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
-from lookup.parameters.type_names import value_type
+from lookup.types.type_names import value_type
 
 KEYS = st.text(min_size=1) | st.sampled_from(["name", "type", "parameters", "properties", "required", "description"])
 

@@ -12,10 +12,10 @@ from lookup.dictionary import ANY, MISSING, ParameterSpec, ToolSpec
 from lookup.errors import MisreadError
 from lookup.forms import python_functions as python_source
 from lookup.forms import signature_lines
+from lookup.literals.literal_writer import escape, render_literal
 from lookup.parameters.requiredness import prose
-from lookup.parameters.type_names import value_type
 from lookup.python.docstring import read_docstring
-from lookup.values.literal_writer import escape, render_literal
+from lookup.types.type_names import value_type
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(lambda key: key not in ("self", "cls", "lambda"))
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
-from lookup.parameters.type_names import value_type
-from lookup.parameters.unions import type_of, united
+from lookup.types.type_names import value_type
+from lookup.types.unions import type_of, united
 from tooldecoding.prompts.documentation import json_schema
 
 WORDS = [

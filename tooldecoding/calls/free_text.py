@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import regex
 
-from lookup.values.notations import RESERVED
+from lookup.reserved import RESERVED
 from tooldecoding.calls.name_trie import NameTrie
 from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.call_format import CallFormat

@@ -5,7 +5,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lookup.values.literal_reader import MAX_DEPTH
+from lookup.literals.literal_reader import MAX_DEPTH
 
 _MAX_BITS: Final = 8192
 """Python writes no longer numbers as decimals."""

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import LiteralError, ToolDecodingError
+from lookup.literals.literal_writer import render_json
+from lookup.reserved import RESERVED
 from lookup.values.literal_values import literal_end, read_value, render_value
-from lookup.values.literal_writer import render_json
-from lookup.values.notations import RESERVED, BareKeys, Notation, RawText
+from lookup.values.notations import BareKeys, Notation, RawText
 from tooldecoding.formats.reading import Reader
 
 INDEX: Final = "\0"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lookup.values.notations import RESERVED_CHARACTER
+from lookup.reserved import RESERVED_CHARACTER
 from tooldecoding.errors import PromptError
 
 

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from lookup.dictionary import ANY, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
+from lookup.literals.literal_reader import read_literal
 from lookup.parameters.plain_values import plain_value
-from lookup.values.literal_reader import read_literal
 
 _ENUM_VALUES: Final = "Enum values: "
 _MAX_ENUM_ATTEMPTS: Final = 16

@@ -25,11 +25,11 @@ from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
 from lookup.forms.corpora.bfcl_keys import split_enum, with_keys
 from lookup.forms.form import TextForm, TextTool
+from lookup.literals.literal_reader import read_literal
 from lookup.messages import found_at
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.requiredness import decide
-from lookup.parameters.type_names import value_type
-from lookup.values.literal_reader import read_literal
+from lookup.types.type_names import value_type
 
 _MAX_NESTING: Final = 16
 _MAX_BRACKETS: Final = 8

@@ -33,7 +33,7 @@ from lookup.forms.corpora.bfcl_xml_tags import Opening, Tags
 from lookup.forms.form import TextForm, TextTool
 from lookup.messages import found_at
 from lookup.parameters.requiredness import decide, own_flag
-from lookup.parameters.type_names import value_type
+from lookup.types.type_names import value_type
 
 _MAX_NESTING: Final = 16
 _TAKEN: Final = frozenset({"name", "type", "required", "optional", "default", "description", "desc"})

@@ -4,9 +4,9 @@ import re
 from typing import Any, Final, NamedTuple
 
 from lookup.errors import DocumentationError, LiteralError
+from lookup.literals.literal_reader import MAX_DEPTH, read_literal
 from lookup.parameters.plain_values import plain_value
 from lookup.scanning import skip
-from lookup.values.literal_reader import MAX_DEPTH, read_literal
 
 _TAG = re.compile(
     r"<(?P<close>/?)(?:(?P<tool>function|tool|api)|(?P<keys>params|parameters)|(?P<key>param|parameter)"

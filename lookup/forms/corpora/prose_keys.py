@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
+from lookup.literals.literal_reader import parse_literal, read_literal
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.requiredness import decide
-from lookup.parameters.type_names import NULL_NAMES, value_type
 from lookup.scanning import skip
-from lookup.values.literal_reader import parse_literal, read_literal
+from lookup.types.type_names import NULL_NAMES, value_type
 
 _MAX_NESTING: Final = 8
 

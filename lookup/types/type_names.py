@@ -14,8 +14,8 @@ from typing import Final
 
 from lookup.dictionary import ANY, Kind, ValueType
 from lookup.errors import LiteralError
-from lookup.parameters.unions import type_of, united
-from lookup.values.literal_reader import parse_literal
+from lookup.literals.literal_reader import parse_literal
+from lookup.types.unions import type_of, united
 
 _NAMES: Final[dict[Kind, str]] = {
     "str": (

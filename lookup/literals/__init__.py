@@ -1,0 +1,1 @@
+"""Read and write literals of Python and JSON."""

@@ -1,0 +1,1 @@
+"""Documented types: their names, and unions of them."""
