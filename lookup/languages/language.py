@@ -3,8 +3,8 @@
 A language is an automaton with a length, or a union of such parts. The length is a counter, not states.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from lookup.languages.alphabet import Alphabet, alphabet_of, joint
@@ -12,12 +12,12 @@ from lookup.languages.automaton import DEAD, Automaton, product, trimmed
 from lookup.languages.codepoints import EVERY
 from lookup.languages.formats import FORMATS
 from lookup.languages.lengths import ENDLESS
-from lookup.languages.limits import MAX_PARTS, TooLarge, Work, check_states
+from lookup.languages.limits import MAX_PARTS, TooLarge, UnsupportedPattern, Work, check_states
 from lookup.languages.pattern_reader import read_pattern
 from lookup.languages.subsets import automaton_of
+from lookup.languages.syntax_tree import Characters, Edge, Node, Repeat, Sequence
 
 State: TypeAlias = Any
-
 
 _ALL: Final = (0, ENDLESS)
 
@@ -74,7 +74,7 @@ class Language:
         """Whether some character may follow."""
         raise NotImplementedError
 
-    def letters(self, state: State) -> Sequence[str]:
+    def letters(self, state: State) -> str:
         """The ASCII characters that may follow, and one of each class of other characters that may follow."""
         alphabet = self._alphabet
         return "".join(alphabet.plain_ascii[number] + alphabet.others[number] for number in self._numbers(state))
@@ -153,10 +153,8 @@ class Language:
     @cached_property
     def _alphabet(self) -> Alphabet:
         """The alphabet that tells apart what one of the parts does."""
-        alphabet = _ANY.alphabet
-        for part in self.parts:
-            alphabet, _ = joint(alphabet, part.automaton.alphabet)
-        return alphabet
+        first, *others = [part.automaton.alphabet for part in self.parts] or [_ANY.alphabet]
+        return reduce(lambda one, two: joint(one, two)[0], others, first)
 
 
 class _PlainLanguage(Language):
@@ -282,9 +280,7 @@ def _language(parts: Iterable[Part]) -> Language:
     for part in parts:
         part = _normal(part)
         span = part.least, part.most
-        if not any(part.automaton.accepts) or (
-            span != _ALL and part.automaton.lengths.next_length(0, *span) is None
-        ):
+        if not any(part.automaton.accepts) or (span != _ALL and part.automaton.lengths.next_length(0, *span) is None):
             continue
         by_length[span] = _either(by_length[span], part.automaton) if span in by_length else part.automaton
     united = _touching(Part(automaton, *span) for span, automaton in by_length.items())
@@ -307,14 +303,14 @@ def _normal(part: Part) -> Part:
 
 def _touching(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Unite parts of one automaton whose lengths touch."""
-    result: list[Part] = []
-    for part in sorted(parts, key=lambda part: (id(part.automaton), part.least)):
-        last = result[-1] if result else None
-        if last and last.automaton is part.automaton and part.least <= last.most + 1:
-            result[-1] = Part(part.automaton, last.least, max(last.most, part.most))
+    result: dict[int, list[Part]] = {}
+    for part in sorted(parts, key=lambda part: part.least):
+        united = result.setdefault(id(part.automaton), [])
+        if united and part.least <= united[-1].most + 1:
+            united[-1] = united[-1]._replace(most=max(united[-1].most, part.most))
         else:
-            result.append(part)
-    return tuple(result)
+            united.append(part)
+    return tuple(part for united in result.values() for part in united)
 
 
 def _both(one: Automaton, two: Automaton) -> Automaton:
@@ -335,9 +331,8 @@ ANY_TEXT: Final = _language([Part(_ANY, 0, ENDLESS)])
 """All texts."""
 
 
-@lru_cache(maxsize=1024)
 def pattern_language(pattern: str) -> Language:
-    """The texts in which a regular expression of ECMA 262 finds something.
+    """The texts in which a regular expression of ECMA 262 finds something. The last patterns are kept.
 
     Raises
     ------
@@ -346,7 +341,27 @@ def pattern_language(pattern: str) -> Language:
     TooLarge
         If its automaton needs more states or more work than the bounds allow.
     """
-    return _language([Part(automaton_of(read_pattern(pattern)), 0, ENDLESS)])
+    result = _compiled(pattern)
+    if isinstance(result, Language):
+        return result
+    raise result.with_traceback(None)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
+    try:
+        return _searched(read_pattern(pattern))
+    except (UnsupportedPattern, TooLarge) as error:
+        return error
+
+
+def _searched(node: Node) -> Language:
+    match node:
+        case Sequence((Edge("start"), Repeat(Characters() as part, least, most), Edge("end"))):
+            # A counter instead of a state for each character.
+            whole = Sequence((Edge("start"), Repeat(part, 0, None), Edge("end")))
+            return _language([Part(automaton_of(whole), least, ENDLESS if most is None else most)])
+    return _language([Part(automaton_of(node), 0, ENDLESS)])
 
 
 @lru_cache(maxsize=64)

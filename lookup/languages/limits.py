@@ -7,7 +7,7 @@ from lookup.errors import ToolDecodingError
 MAX_PATTERN: Final = 20_000
 """Characters of a pattern."""
 
-MAX_DEPTH: Final = 60
+MAX_DEPTH: Final = 40
 """Groups inside each other."""
 
 MAX_PROPERTIES: Final = 8
