@@ -12,7 +12,7 @@ from lookup.languages.automaton import DEAD, Automaton, product, trimmed
 from lookup.languages.codepoints import EVERY
 from lookup.languages.formats import FORMATS
 from lookup.languages.lengths import ENDLESS
-from lookup.languages.limits import MAX_PARTS, TooLarge, UnsupportedPattern, Work, check_states
+from lookup.languages.limits import COUNTED, MAX_PARTS, TooLarge, UnsupportedPattern, Work, check_states
 from lookup.languages.pattern_reader import read_pattern
 from lookup.languages.subsets import automaton_of
 from lookup.languages.syntax_tree import Characters, Edge, Node, Repeat, Sequence
@@ -357,8 +357,9 @@ def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
 
 def _searched(node: Node) -> Language:
     match node:
-        case Sequence((Edge("start"), Repeat(Characters() as part, least, most), Edge("end"))):
-            # A counter instead of a state for each character.
+        case Sequence((Edge("start"), Repeat(Characters() as part, least, most), Edge("end"))) if (
+            max(least, most or 0) > COUNTED
+        ):
             whole = Sequence((Edge("start"), Repeat(part, 0, None), Edge("end")))
             return _language([Part(automaton_of(whole), least, ENDLESS if most is None else most)])
     return _language([Part(automaton_of(node), 0, ENDLESS)])

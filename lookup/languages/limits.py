@@ -22,6 +22,9 @@ MAX_STATES: Final = 4_096
 MAX_WORK: Final = 100_000
 """Steps to build an automaton: threads advanced, nodes visited and cells of its table. About 1 µs each."""
 
+COUNTED: Final = 30
+"""Repetitions of one character from which on a counter replaces a state for each."""
+
 MAX_PARTS: Final = 12
 """Parts with lengths of their own in a union."""
 
