@@ -198,15 +198,30 @@ class _CountedLanguage(Language):
     def __init__(self, parts: tuple[Part, ...]) -> None:
         super().__init__(parts)
         self.start = (0,) * (len(parts) + 1)
-        self._limits = [(*part, *part.automaton.lengths.without_gaps) for part in parts]
+        self._lengths = [part.automaton.lengths for part in parts]
+        self._is_simple = len(parts) == 1 and not self._lengths[0].has_gaps
         self._enough = max((part.least if part.most == ENDLESS else part.most + 1 for part in parts), default=0)
 
     def step(self, state: State, character: str) -> State | None:
+        if self._is_simple:
+            return self._step_simply(state, character)
         result = [min(state[0] + 1, self._enough)]
         for part, one in zip(self.parts, state[1:], strict=True):
             automaton = part.automaton
             result.append(automaton.rows[one][automaton.alphabet.class_of[character]])
         return self._live(result)
+
+    def _step_simply(self, state: State, character: str) -> State | None:
+        """The same for the usual case, one part without gaps: some five times as fast."""
+        automaton, least, most = self.parts[0]
+        one = automaton.rows[state[1]][automaton.alphabet.class_of[character]]
+        if one < 0:
+            return None
+        count = state[0] + 1
+        lengths = self._lengths[0]
+        if lengths.shortest[one] > most - count or lengths.longest[one] < least - count:
+            return None
+        return (count if count < self._enough else self._enough), one
 
     def run(self, state: State, text: str) -> State | None:
         result = [min(state[0] + len(text), self._enough)]
@@ -218,18 +233,11 @@ class _CountedLanguage(Language):
         """The state without the parts that no text of an admissible length completes."""
         count = state[0]
         is_live = False
-        for place, (_, least, most, shortest, longest) in enumerate(self._limits, 1):
-            one = state[place]
-            if one < 0:
-                continue
-            if longest is None:
-                dead = self._length(self.parts[place - 1], one, count) is None
-            else:
-                dead = shortest[one] > most - count or longest[one] < least - count
-            if dead:
-                state[place] = DEAD
-            else:
+        for place, (part, one) in enumerate(zip(self.parts, state[1:], strict=True), 1):
+            if one >= 0 and self._length(part, one, count) is not None:
                 is_live = True
+            else:
+                state[place] = DEAD
         return tuple(state) if is_live else None
 
     def _length(self, part: Part, state: int, count: int) -> int | None:

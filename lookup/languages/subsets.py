@@ -141,20 +141,15 @@ class _Subsets:
         for node, owed in owing:
             mask |= 1 << self._steps[node].set_number
             debts += [context.lookaheads.row(look, state) for look, state in owed]
+        keys: list[Any] = [sets & mask for sets in context.sets_of_class]
+        if debts:
+            keys = list(zip(keys, *debts, strict=True))
         known: dict[Any, int] = {}
-        row = []
-        for number, sets in enumerate(context.sets_of_class):
-            bits = sets & mask
-            key = (bits, *[debt[number] for debt in debts]) if debts else bits
-            target = known.get(key)
-            if target is None:
-                found = self._behind(by_set, bits, [self._behind_anew(bits)] if is_anew else [])
-                if owing:
-                    found = self._with_owing(found, owing, number)
-                target = known[key] = self._number(found)
-            row.append(target)
-        row.append(DEAD)
-        return row
+        for key, number in dict(zip(keys, range(len(keys)), strict=True)).items():
+            bits = key[0] if debts else key
+            found = self._behind(by_set, bits, [self._behind_anew(bits)] if is_anew else [])
+            known[key] = self._number(self._with_owing(found, owing, number) if owing else found)
+        return [*[known[key] for key in keys], DEAD]
 
     def _behind(self, by_set: BySet, bits: int, found: list[Closure]) -> Closure:
         """What was found, and the threads behind a character of some sets."""
