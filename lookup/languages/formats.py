@@ -52,7 +52,7 @@ _IPV6: Final = rf"(?:::{_groups(7)}?|{_H16}{_behind(1)})"
 
 
 def _uri(letters: str, private: str) -> tuple[str, str]:
-    """The patterns of a URI and of a reference. ``letters``: more unreserved characters; ``private``: those of queries."""
+    """The patterns of a URI and of a reference. ``letters``: more unreserved characters; ``private``: of queries."""
     escaped = "%[0-9A-Fa-f]{2}"
     unreserved = rf"A-Za-z0-9\-._~{letters}"
     subs = r"!$&'()*+,;="

@@ -3,8 +3,8 @@
 A language is an automaton with a length, or a union of such parts. The length is a counter, not states.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from lookup.languages.alphabet import Alphabet, alphabet_of, joint
@@ -12,12 +12,12 @@ from lookup.languages.automaton import DEAD, Automaton, product, trimmed
 from lookup.languages.codepoints import EVERY
 from lookup.languages.formats import FORMATS
 from lookup.languages.lengths import ENDLESS
-from lookup.languages.limits import MAX_PARTS, TooLarge, Work, check_states
+from lookup.languages.limits import COUNTED, MAX_PARTS, TooLarge, UnsupportedPattern, Work, check_states
 from lookup.languages.pattern_reader import read_pattern
 from lookup.languages.subsets import automaton_of
+from lookup.languages.syntax_tree import Characters, Edge, Node, Repeat, Sequence
 
 State: TypeAlias = Any
-
 
 _ALL: Final = (0, ENDLESS)
 
@@ -74,7 +74,7 @@ class Language:
         """Whether some character may follow."""
         raise NotImplementedError
 
-    def letters(self, state: State) -> Sequence[str]:
+    def letters(self, state: State) -> str:
         """The ASCII characters that may follow, and one of each class of other characters that may follow."""
         alphabet = self._alphabet
         return "".join(alphabet.plain_ascii[number] + alphabet.others[number] for number in self._numbers(state))
@@ -153,10 +153,8 @@ class Language:
     @cached_property
     def _alphabet(self) -> Alphabet:
         """The alphabet that tells apart what one of the parts does."""
-        alphabet = _ANY.alphabet
-        for part in self.parts:
-            alphabet, _ = joint(alphabet, part.automaton.alphabet)
-        return alphabet
+        first, *others = [part.automaton.alphabet for part in self.parts] or [_ANY.alphabet]
+        return reduce(lambda one, two: joint(one, two)[0], others, first)
 
 
 class _PlainLanguage(Language):
@@ -200,15 +198,30 @@ class _CountedLanguage(Language):
     def __init__(self, parts: tuple[Part, ...]) -> None:
         super().__init__(parts)
         self.start = (0,) * (len(parts) + 1)
-        self._limits = [(*part, *part.automaton.lengths.without_gaps) for part in parts]
+        self._lengths = [part.automaton.lengths for part in parts]
+        self._is_simple = len(parts) == 1 and not self._lengths[0].has_gaps
         self._enough = max((part.least if part.most == ENDLESS else part.most + 1 for part in parts), default=0)
 
     def step(self, state: State, character: str) -> State | None:
+        if self._is_simple:
+            return self._step_simply(state, character)
         result = [min(state[0] + 1, self._enough)]
         for part, one in zip(self.parts, state[1:], strict=True):
             automaton = part.automaton
             result.append(automaton.rows[one][automaton.alphabet.class_of[character]])
         return self._live(result)
+
+    def _step_simply(self, state: State, character: str) -> State | None:
+        """The same for the usual case, one part without gaps: some five times as fast."""
+        automaton, least, most = self.parts[0]
+        one = automaton.rows[state[1]][automaton.alphabet.class_of[character]]
+        if one < 0:
+            return None
+        count = state[0] + 1
+        lengths = self._lengths[0]
+        if lengths.shortest[one] > most - count or lengths.longest[one] < least - count:
+            return None
+        return (count if count < self._enough else self._enough), one
 
     def run(self, state: State, text: str) -> State | None:
         result = [min(state[0] + len(text), self._enough)]
@@ -220,18 +233,11 @@ class _CountedLanguage(Language):
         """The state without the parts that no text of an admissible length completes."""
         count = state[0]
         is_live = False
-        for place, (_, least, most, shortest, longest) in enumerate(self._limits, 1):
-            one = state[place]
-            if one < 0:
-                continue
-            if longest is None:
-                dead = self._length(self.parts[place - 1], one, count) is None
-            else:
-                dead = shortest[one] > most - count or longest[one] < least - count
-            if dead:
-                state[place] = DEAD
-            else:
+        for place, (part, one) in enumerate(zip(self.parts, state[1:], strict=True), 1):
+            if one >= 0 and self._length(part, one, count) is not None:
                 is_live = True
+            else:
+                state[place] = DEAD
         return tuple(state) if is_live else None
 
     def _length(self, part: Part, state: int, count: int) -> int | None:
@@ -305,14 +311,14 @@ def _normal(part: Part) -> Part:
 
 def _touching(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Unite parts of one automaton whose lengths touch."""
-    result: list[Part] = []
-    for part in sorted(parts, key=lambda part: (id(part.automaton), part.least)):
-        last = result[-1] if result else None
-        if last and last.automaton is part.automaton and part.least <= last.most + 1:
-            result[-1] = Part(part.automaton, last.least, max(last.most, part.most))
+    result: dict[int, list[Part]] = {}
+    for part in sorted(parts, key=lambda part: part.least):
+        united = result.setdefault(id(part.automaton), [])
+        if united and part.least <= united[-1].most + 1:
+            united[-1] = united[-1]._replace(most=max(united[-1].most, part.most))
         else:
-            result.append(part)
-    return tuple(result)
+            united.append(part)
+    return tuple(part for united in result.values() for part in united)
 
 
 def _both(one: Automaton, two: Automaton) -> Automaton:
@@ -333,9 +339,8 @@ ANY_TEXT: Final = _language([Part(_ANY, 0, ENDLESS)])
 """All texts."""
 
 
-@lru_cache(maxsize=1024)
 def pattern_language(pattern: str) -> Language:
-    """The texts in which a regular expression of ECMA 262 finds something.
+    """The texts in which a regular expression of ECMA 262 finds something. The last patterns are kept.
 
     Raises
     ------
@@ -344,7 +349,28 @@ def pattern_language(pattern: str) -> Language:
     TooLarge
         If its automaton needs more states or more work than the bounds allow.
     """
-    return _language([Part(automaton_of(read_pattern(pattern)), 0, ENDLESS)])
+    result = _compiled(pattern)
+    if isinstance(result, Language):
+        return result
+    raise result.with_traceback(None)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
+    try:
+        return _searched(read_pattern(pattern))
+    except (UnsupportedPattern, TooLarge) as error:
+        return error
+
+
+def _searched(node: Node) -> Language:
+    match node:
+        case Sequence((Edge("start"), Repeat(Characters() as part, least, most), Edge("end"))) if (
+            max(least, most or 0) > COUNTED
+        ):
+            whole = Sequence((Edge("start"), Repeat(part, 0, None), Edge("end")))
+            return _language([Part(automaton_of(whole), least, ENDLESS if most is None else most)])
+    return _language([Part(automaton_of(node), 0, ENDLESS)])
 
 
 @lru_cache(maxsize=64)

@@ -55,13 +55,9 @@ class Lengths:
         return result
 
     @cached_property
-    def _has_gaps(self) -> bool:
+    def has_gaps(self) -> bool:
+        """Whether a number between the smallest and the largest of a state may be missing."""
         return any(self._gap(state) for state in range(len(self._targets)))
-
-    @cached_property
-    def without_gaps(self) -> tuple[list[int], list[int] | None]:
-        """The smallest and the largest numbers; ``None`` for these if a number between them may be missing."""
-        return self.shortest, None if self._has_gaps else self.longest
 
     def _gap(self, state: int) -> bool:
         """Whether the numbers through the next states leave a gap, if those states have none."""
@@ -96,7 +92,7 @@ class Lengths:
         least = max(least, self.shortest[state])
         if least > min(most, self.longest[state]):
             return None
-        if not self._has_gaps:
+        if not self.has_gaps:
             return least
         bits, repeats, period = self._levels
         found = self._next(bits[state], repeats, period, least)

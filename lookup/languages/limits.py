@@ -7,7 +7,7 @@ from lookup.errors import ToolDecodingError
 MAX_PATTERN: Final = 20_000
 """Characters of a pattern."""
 
-MAX_DEPTH: Final = 60
+MAX_DEPTH: Final = 40
 """Groups inside each other."""
 
 MAX_PROPERTIES: Final = 8
@@ -21,6 +21,9 @@ MAX_STATES: Final = 4_096
 
 MAX_WORK: Final = 100_000
 """Steps to build an automaton: threads advanced, nodes visited and cells of its table. About 1 µs each."""
+
+COUNTED: Final = 30
+"""Repetitions of one character from which on a counter replaces a state for each."""
 
 MAX_PARTS: Final = 12
 """Parts with lengths of their own in a union."""

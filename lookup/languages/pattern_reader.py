@@ -24,7 +24,7 @@ _GROUP_NAME: Final = re.compile(r"\?P?<[A-Za-z_$][\w$]*>")
 _FLAGS: Final = re.compile(r"\?([is]{1,2})(:|\))")
 _HEX: Final = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,8})\}")
 _LOW: Final = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
-_PROPERTY: Final = re.compile(r"(?:\{(\^?)([^{}]*)\}|()([A-Z]))")
+_PROPERTY: Final = re.compile(r"\{([^{}]*)\}|([A-Z])")
 _SETS: Final = {"d": DIGIT, "w": WORD, "s": SPACE}
 _SIGNS: Final[dict[str, tuple[int, int | None]]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _CONTROLS: Final = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
@@ -241,11 +241,12 @@ class _Reader:
         if not found:
             raise self.unsupported("\\p without the name of a property")
         self.at = found.end()
-        self.properties.add(found[2] or found[4] or "")
+        name = found[1] or found[2] or ""
+        self.properties.add(name)
         if len(self.properties) > MAX_PROPERTIES:
             raise TooLarge(f"the pattern has more than {MAX_PROPERTIES} Unicode properties")
-        points = self.cased(property_set(found[2] or found[4] or ""))
-        return complement(points) if negative != bool(found[1]) else points
+        points = self.cased(property_set(name))
+        return complement(points) if negative else points
 
     def bracket(self) -> CodePoints:
         negative = self.take("^")

@@ -1,31 +1,20 @@
-"""Make a deterministic automaton of a pattern.
+"""Make a deterministic automaton of a pattern. Each of its states is a set of threads."""
 
-A state is a set of threads. A thread is a node of the pattern that reads the next character, and the lookaheads whose
-texts have begun but not ended: each is an automaton of its own, in some state. So lookaheads may stand anywhere.
-"""
-
-from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.languages.alphabet import alphabet_of
-from lookup.languages.automaton import DEAD, Automaton, reaching, trimmed
+from lookup.languages.automaton import DEAD, Automaton, trimmed
+from lookup.languages.closures import Closure, Closures
 from lookup.languages.codepoints import WORD
 from lookup.languages.limits import Work, check_states
-from lookup.languages.syntax_tree import Characters, Edge, Look, Node
-from lookup.languages.threads import FINAL, Check, Fork, Sets, Step, Threads
+from lookup.languages.lookaheads import Lookaheads, Owed, Table
+from lookup.languages.syntax_tree import Node
+from lookup.languages.threads import FINAL, Sets, Threads
 
-Owed = frozenset[tuple[int, int]]
-"""Lookaheads that must still come true: the number of each, and its state."""
+_EVERYTHING: Final[Closure] = frozenset((FINAL,)), True
 
-_NOTHING: Final[Owed] = frozenset()
-_WORD_FOLLOWS: Final = {negative: Look(Characters(WORD), negative) for negative in (False, True)}
-
-Threading = tuple[frozenset[int], bool]
-"""Threads, and whether the text may end here."""
-
-_EVERYTHING: Final[Threading] = frozenset((FINAL,)), True
-
-Table = tuple[list[list[int]], list[bool]]
+BySet = dict[int, list[int]]
+"""The number of a set of characters -> the nodes behind."""
 
 
 def automaton_of(node: Node) -> Automaton:
@@ -41,281 +30,162 @@ def automaton_of(node: Node) -> Automaton:
     return trimmed(context.alphabet, rows, accepts)
 
 
-@dataclass
-class _LookTable:
-    """The automaton of a lookahead, with a row for every state.
+class _Context:
+    """What a pattern and its lookaheads share.
 
     Attributes
     ----------
-    hopeless, granted : list of bool
-        For each state whether no text fulfils the lookahead any more, or every text does.
+    sets_of_class : list of int
+        For each class of characters the sets that have it, as bits.
+    word_bit : int
+        The bit of the characters of words; 0 if the pattern has no word boundaries.
     """
-
-    rows: list[list[int]]
-    accepts: list[bool]
-    hopeless: list[bool]
-    granted: list[bool]
-
-
-class _Context:
-    """What a pattern and its lookaheads share: alphabet, lookaheads, work."""
 
     def __init__(self, node: Node) -> None:
         self.sets = Sets(node)
         self.alphabet, bits = alphabet_of(self.sets.sets)
         self.sets_of_class = bits[:-1]
+        self.word_bit = 1 << self.sets.number(WORD) if self.sets.has_boundary else 0
         self.work = Work()
         self.work.take(len(self.alphabet.starts))
-        self.word_bit = 1 << self.sets.number(WORD) if self.sets.has_boundary else 0
-        self.looks: list[_LookTable] = []
-        self.look_numbers: dict[tuple[int, bool, bool], int] = {}
+        self.lookaheads = Lookaheads(self._inside, self.work)
 
-    def look(self, look: Look, at_start: bool, after_word: bool) -> int:
-        """The number of a lookahead."""
-        key = id(look), at_start, after_word
-        if key not in self.look_numbers:
-            threads = Threads(look.part, self.sets, anywhere=False)
-            table = _Subsets(threads, self).table(at_start, after_word)
-            self.look_numbers[key] = len(self.looks)
-            self.looks.append(_look_table(*table, look.negative))
-        return self.look_numbers[key]
-
-
-def _look_table(rows: list[list[int]], accepts: list[bool], negative: bool) -> _LookTable:
-    sink = len(rows)
-    rows = [[sink if target == DEAD else target for target in row[:-1]] for row in rows]
-    rows.append([sink] * len(rows[0]))
-    accepts = [accepted != negative for accepted in (*accepts, False)]
-    hopeful = reaching(rows, accepts)
-    doubtful = reaching(rows, [not accepted for accepted in accepts])
-    states = range(len(rows))
-    return _LookTable(
-        rows, accepts, [state not in hopeful for state in states], [state not in doubtful for state in states]
-    )
+    def _inside(self, node: Node, at_start: bool, after_word: bool) -> Table:
+        """The table of the inside of a lookahead."""
+        return _Subsets(Threads(node, self.sets, anywhere=False), self).table(at_start, after_word)
 
 
 class _Subsets:
-    """The subset construction of one pattern, or of the inside of one lookahead."""
+    """The subset construction of a pattern, or of the inside of a lookahead."""
 
     def __init__(self, threads: Threads, context: _Context) -> None:
-        self.nodes, self.entry, self.skip, self.context = threads.nodes, threads.entry, threads.skip, context
-        self.closures: dict[tuple[int, bool, bool], Threading] = {}
-        # Threads that owe lookaheads are numbered behind the nodes.
-        self.owing: list[tuple[int, Owed]] = []
-        self.owing_numbers: dict[tuple[int, Owed], int] = {}
-        self.anew: frozenset[int] = frozenset()
-        self.anew_by_set: dict[int, list[int]] = {}
-        self.anew_mask = 0
-        self.anew_known: dict[int, Threading] = {}
-        self.states: list[Threading] = []
-        self.numbers: dict[Threading, int] = {}
+        self._entry, self._skip, self._steps = threads.entry, threads.skip, threads.steps()
+        self._context, self._work = context, context.work
+        self._closures = Closures(threads, context.lookaheads)
+        self._states: list[Closure] = []
+        self._numbers: dict[Closure, int] = {}
+        # The threads of a match that begins anew: they are in almost every state of a search.
+        self._anew: frozenset[int] = frozenset()
+        self._anew_by_set: BySet = {}
+        self._anew_mask = 0
+        self._anew_known: dict[int, Closure] = {}
 
     def table(self, at_start: bool, after_word: bool) -> Table:
         """The rows and the accepting states. State 0 is the start."""
-        self.number(self.closure(self.entry, at_start, after_word))
-        rows = []
-        for threads, _ in self.states:
-            rows.append(self.row(threads))
-            if len(rows) == 1:
-                self.begin_anew()
-        return rows, [accepted for _, accepted in self.states]
+        self._number(self._closures.at(self._entry, at_start, after_word))
+        rows: list[list[int]] = []
+        for threads, _ in self._states:
+            rows.append(self._row(threads))
+            if len(rows) == 1 and self._skip is not None and not self._context.word_bit:
+                self._begin_anew()
+        return rows, [accepted for _, accepted in self._states]
 
-    def begin_anew(self) -> None:
-        """Take together the threads of a match that begins here, which are in almost every state of a search."""
-        if self.skip is None or self.context.word_bit:
-            return
-        threads, _ = self.closure(self.entry, False, False)
-        if max(threads) < len(self.nodes):
-            self.anew = threads
-            for thread in threads:
-                number, target = self.nodes[thread]
-                self.anew_by_set.setdefault(number, []).append(target)
-                self.anew_mask |= 1 << number
+    def _begin_anew(self) -> None:
+        threads, _ = self._closures.at(self._entry, False, False)
+        if max(threads) < self._closures.first_owing:
+            self._anew = threads
+            self._anew_by_set, self._anew_mask = self._by_set(threads)
 
-    def behind_anew(self, bits: int) -> Threading:
-        """The threads behind a character of some sets, of a match that begins there."""
-        bits &= self.anew_mask
-        found = self.anew_known.get(bits)
-        if found is None:
-            found = self.anew_known[bits] = self.merged(self.anew_by_set, bits, [])
-        return found
+    def _by_set(self, threads: frozenset[int]) -> tuple[BySet, int]:
+        """The nodes behind threads that owe nothing, by what they read; and the sets that they read, as bits."""
+        result: BySet = {}
+        mask = 0
+        for thread in threads:
+            number, target = self._steps[thread]
+            result.setdefault(number, []).append(target)
+            mask |= 1 << number
+        return result, mask
 
-    def number(self, found: Threading) -> int:
-        """The number of the state of some threads; a new one for a new state."""
-        number = self.numbers.get(found)
+    def _number(self, found: Closure) -> int:
+        """The number of a state; a new one for a new state, ``DEAD`` for none."""
+        number = self._numbers.get(found)
         if number is None:
-            state = self.simplified(*found)
-            number = self.numbers.get(state)
+            state = self._simplified(*found)
+            number = self._numbers.get(state)
             if number is None:
                 number = DEAD
-                if state[0] or state[1] or not self.states:
-                    number = len(self.states)
-                    self.states.append(state)
+                if state[0] or state[1] or not self._states:
+                    number = len(self._states)
+                    self._states.append(state)
                     check_states(number)
-                self.numbers[state] = number
-            self.numbers[found] = number
+                self._numbers[state] = number
+            self._numbers[found] = number
         return number
 
-    def simplified(self, threads: frozenset[int], ended: bool) -> Threading:
+    def _simplified(self, threads: frozenset[int], ended: bool) -> Closure:
         """The same state with fewer threads."""
         if FINAL in threads:
             return _EVERYTHING
-        first = len(self.nodes)
-        for thread in [thread for thread in threads if thread >= first]:
-            node, owed = self.owing[thread - first]
+        for thread in [thread for thread in threads if thread >= self._closures.first_owing]:
+            node, owed = self._closures.owing(thread)
             if node in threads:
                 threads -= {thread}
             elif node == FINAL:
-                ended = ended or self.paid(owed)
+                ended = ended or self._context.lookaheads.paid(owed)
         return threads, ended
 
-    def row(self, threads: frozenset[int]) -> list[int]:
+    def _row(self, threads: frozenset[int]) -> list[int]:
         """The state behind each class of characters."""
-        first, nodes = len(self.nodes), self.nodes
-        by_set: dict[int, list[int]] = {}
-        owing = []
-        mask = self.context.word_bit
-        classes = self.context.sets_of_class
-        self.context.work.take(len(classes) + len(threads) // 4)
-        is_anew = self.skip in threads and bool(self.anew)
+        context = self._context
+        self._work.take(len(context.sets_of_class) + len(threads) // 4)
+        is_anew = self._skip in threads and bool(self._anew)
         if is_anew:
-            threads -= self.anew
-            mask |= self.anew_mask
-        for thread in threads:
-            if thread < first:
-                number, target = nodes[thread]
-                by_set.setdefault(number, []).append(target)
-            else:
-                owing.append(self.owing[thread - first])
-                number = nodes[owing[-1][0]][0]
-            mask |= 1 << number
-        self.context.work.take(len(threads))
+            threads -= self._anew
+        self._work.take(len(threads))
+        owing = [self._closures.owing(thread) for thread in threads if thread >= self._closures.first_owing]
+        if owing:
+            threads = frozenset(thread for thread in threads if thread < self._closures.first_owing)
+        by_set, mask = self._by_set(threads)
+        mask |= context.word_bit | self._anew_mask * is_anew
+        debts = []
+        for node, owed in owing:
+            mask |= 1 << self._steps[node].set_number
+            debts += [context.lookaheads.row(look, state) for look, state in owed]
+        keys: list[Any] = [sets & mask for sets in context.sets_of_class]
+        if debts:
+            keys = list(zip(keys, *debts, strict=True))
         known: dict[Any, int] = {}
-        row = []
-        debts = [self.context.looks[look].rows[state] for _, owed in owing for look, state in owed]
-        for number, bits in enumerate(classes):
-            bits &= mask
-            key = (bits, *[debt[number] for debt in debts]) if debts else bits
-            target = known.get(key)
-            if target is None:
-                found = self.merged(by_set, bits, [self.behind_anew(bits)] if is_anew else [])
-                if owing:
-                    found = self.with_owing(found, owing, number)
-                target = known[key] = self.number(found)
-            row.append(target)
-        row.append(DEAD)
-        return row
+        for key, number in dict(zip(keys, range(len(keys)), strict=True)).items():
+            bits = key[0] if debts else key
+            found = self._behind(by_set, bits, [self._behind_anew(bits)] if is_anew else [])
+            known[key] = self._number(self._with_owing(found, owing, number) if owing else found)
+        return [*[known[key] for key in keys], DEAD]
 
-    def merged(self, by_set: dict[int, list[int]], bits: int, found: list[Threading]) -> Threading:
-        """What was found, and the threads behind a character of some sets, of the threads that owe nothing."""
-        after_word = bool(bits & self.context.word_bit)
-        closure = self.closure
+    def _behind(self, by_set: BySet, bits: int, found: list[Closure]) -> Closure:
+        """What was found, and the threads behind a character of some sets."""
+        after_word = bool(bits & self._context.word_bit)
+        closure = self._closures.at
         for number, targets in by_set.items():
             if bits >> number & 1:
                 found += [closure(target, False, after_word) for target in targets]
         if len(found) == 1:
             return found[0]
         union = frozenset[int]().union(*[threads for threads, _ in found])
-        self.context.work.take(len(found) + len(union) // 4)
-        return union, any([ended for _, ended in found])
+        self._work.take(len(found) + len(union) // 4)
+        return union, any(ended for _, ended in found)
 
-    def with_owing(self, plain: Threading, owing: list[tuple[int, Owed]], number: int) -> Threading:
-        """The threads behind a class of characters, with those of the threads that owe lookaheads."""
-        threads, ended = set(plain[0]), plain[1]
-        bits = self.context.sets_of_class[number]
-        after_word = bool(bits & self.context.word_bit)
-        for at, owed in owing:
-            set_number, target = self.nodes[at]
-            self.context.work.take(1 + len(owed))
-            still = self.advanced(owed, number) if bits >> set_number & 1 else None
-            if still is None:
-                continue
-            more, more_ended = self.closure(target, False, after_word)
-            ended = ended or (more_ended and self.paid(still))
-            threads.update([self.indebted(thread, still) for thread in more])
-            self.context.work.take(len(more))
-        return frozenset(threads), ended
-
-    def advanced(self, owed: Owed, number: int) -> Owed | None:
-        """What is owed behind a character; ``None`` if it cannot be paid."""
-        result = []
-        for look, state in owed:
-            table = self.context.looks[look]
-            state = table.rows[state][number]
-            if table.hopeless[state]:
-                return None
-            if not table.granted[state]:
-                result.append((look, state))
-        return frozenset(result)
-
-    def paid(self, owed: Owed) -> bool:
-        """Whether all lookaheads hold if the text ends here."""
-        return all(self.context.looks[look].accepts[state] for look, state in owed)
-
-    def indebted(self, thread: int, owed: Owed) -> int:
-        """The thread that owes more."""
-        if not owed:
-            return thread
-        at = thread
-        if thread >= len(self.nodes):
-            at, before = self.owing[thread - len(self.nodes)]
-            owed |= before
-        key = at, owed
-        if key not in self.owing_numbers:
-            self.owing_numbers[key] = len(self.nodes) + len(self.owing)
-            self.owing.append(key)
-        return self.owing_numbers[key]
-
-    def closure(self, entry: int, at_start: bool, after_word: bool) -> Threading:
-        """The threads at a node, and whether the text may end there."""
-        key = entry, at_start, after_word
-        found = self.closures.get(key)
+    def _behind_anew(self, bits: int) -> Closure:
+        """The threads behind a character of some sets, of a match that begins there."""
+        bits &= self._anew_mask
+        found = self._anew_known.get(bits)
         if found is None:
-            found = self.closures[key] = self._closure(entry, at_start, after_word)
+            found = self._anew_known[bits] = self._behind(self._anew_by_set, bits, [])
         return found
 
-    def _closure(self, entry: int, at_start: bool, after_word: bool) -> Threading:
-        nodes = self.nodes
-        threads = set()
-        may_end = False
-        todo: list[tuple[int, bool, Owed]] = [(entry, False, _NOTHING)]
-        seen = set(todo)
-        while todo:
-            at, ended, owed = todo.pop()
-            node = nodes[at]
-            kind = type(node)
-            if kind is Step:
-                if not ended:
-                    threads.add(self.indebted(at, owed))
-                elif at == FINAL:
-                    may_end = may_end or self.paid(owed)
-            elif kind is Fork:
-                for target in node[0]:
-                    item = target, ended, owed
-                    if item not in seen:
-                        seen.add(item)
-                        todo.append(item)
-            else:
-                for item in self.checked(node, ended, owed, at_start, after_word):
-                    if item not in seen:
-                        seen.add(item)
-                        todo.append(item)
-        self.context.work.take(len(seen))
-        return frozenset(threads), may_end
-
-    def checked(
-        self, check: Check, ended: bool, owed: Owed, at_start: bool, after_word: bool
-    ) -> list[tuple[int, bool, Owed]]:
-        """Where a thread goes on behind an edge or a lookahead; nowhere if it surely does not hold."""
-        what = check.what
-        if isinstance(what, Edge):
-            if what.kind == "start":
-                return [(check.target, ended, owed)] if at_start else []
-            if what.kind == "end":
-                return [(check.target, True, owed)]
-            what = _WORD_FOLLOWS[after_word == (what.kind == "boundary")]
-        number = self.context.look(what, at_start, after_word)
-        table = self.context.looks[number]
-        if table.hopeless[0]:
-            return []
-        return [(check.target, ended, owed if table.granted[0] else owed | {(number, 0)})]
+    def _with_owing(self, plain: Closure, owing: list[tuple[int, Owed]], number: int) -> Closure:
+        """What was found, and the threads behind a class of characters, of the threads that owe lookaheads."""
+        threads, ended = set(plain[0]), plain[1]
+        lookaheads = self._context.lookaheads
+        bits = self._context.sets_of_class[number]
+        after_word = bool(bits & self._context.word_bit)
+        for node, owed in owing:
+            set_number, target = self._steps[node]
+            self._work.take(1)
+            still = lookaheads.advanced(owed, number) if bits >> set_number & 1 else None
+            if still is None:
+                continue
+            more, more_ended = self._closures.at(target, False, after_word)
+            ended = ended or (more_ended and lookaheads.paid(still))
+            threads.update([self._closures.indebted(thread, still) for thread in more])
+            self._work.take(len(more))
+        return frozenset(threads), ended

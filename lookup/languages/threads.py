@@ -93,6 +93,10 @@ class Threads:
             self.nodes[begin] = Fork((self.entry, self.skip))
             self.entry = begin
 
+    def steps(self) -> dict[int, Step]:
+        """The nodes that read a character, by number."""
+        return {number: node for number, node in enumerate(self.nodes) if isinstance(node, Step)}
+
     def _reserve(self) -> int:
         """The number of a node that is put in later."""
         self.nodes.append(Fork(()))
