@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from lookup.source import Source, Unread
 
@@ -20,6 +20,17 @@ or separate lists of required and optional keys. ``prose``: a word in the descri
 a default is documented. ``path variable``: the key is part of the tool's path (``/albums/{id}``). ``habit``: the
 convention of the form for a key without any of these.
 """
+
+
+class ValueLaw(Protocol):
+    """What a schema says of values beyond their type."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is not enforced while a value is decoded, only checked after."""
+
+    def check(self, value: Any) -> Any:
+        """The value if it obeys the schema; otherwise a ValueError that says what was expected."""
 
 
 class Missing:
@@ -94,7 +105,7 @@ class ParameterSpec:
 
     ``required`` is ``None`` if the documentation does not say; ``rule`` is the rule that decided it. ``raw_type`` is
     the type as written. ``enum`` and ``default`` are kept verbatim, even if they contradict the type; ``enum=None``
-    means that no enum is documented.
+    means that no enum is documented. ``law`` is the whole schema of the values, if it says more than ``type``.
     """
 
     name: str
@@ -105,6 +116,7 @@ class ParameterSpec:
     enum: tuple[Any, ...] | None = None
     default: Any = MISSING
     rule: Rule = field(default="habit", compare=False)
+    law: ValueLaw | None = field(default=None, compare=False, repr=False)
 
     @property
     def value_type(self) -> ValueType:
@@ -153,6 +165,8 @@ class ToolSpec:
         What the reader noticed but ignored, such as a required key without a description.
     source : Source, optional
         Where the tool is documented.
+    law : ValueLaw, optional
+        What a schema says of several arguments together; checked when a call is finished.
     """
 
     name: str
@@ -162,6 +176,13 @@ class ToolSpec:
     documented_name: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: Source | None = field(default=None, compare=False)
+    law: ValueLaw | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def unenforced(self) -> tuple[str, ...]:
+        """What the documentation says of values that is not enforced while they are decoded, only checked after."""
+        found = [f"parameter {p.name!r}: {note}" for p in self.parameters if p.law for note in p.law.notes]
+        return (*found, *(self.law.notes if self.law else ()))
 
     @property
     def required(self) -> tuple[ParameterSpec, ...]:
@@ -190,6 +211,7 @@ class ToolSpec:
         if explain:
             row["source"] = None if self.source is None else self.source.to_json()
             row["notes"] = list(self.notes)
+            row["unenforced"] = list(self.unenforced)
         return row
 
 

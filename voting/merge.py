@@ -67,6 +67,12 @@ def merge(
                 f"parameter {spec.name!r} of {tool.name}: the value did not end within the limit of tokens "
                 "and was closed there"
             )
+    if valid and tool.law is not None:
+        try:
+            tool.law.check({p.key: p.value for p in parameters})
+        except ValueError as error:
+            valid = False
+            errors.append(f"the arguments of {tool.name} break its documentation: {error}")
     return VotedCall(tool.name, tuple(parameters), valid, tuple(errors), len(candidates))
 
 

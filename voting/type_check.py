@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Any
 
-from lookup.dictionary import MISSING, ParameterSpec, ValueType
+from lookup.dictionary import MISSING, ParameterSpec, ValueLaw, ValueType
 
 
 class TypeCheckError(ValueError):
@@ -14,19 +14,33 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
     """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
     If an enum is documented, only its members are valid, even if they contradict the type. The documented default is
-    always valid, and null is valid if the documentation allows it.
+    always valid, and null is valid if the documentation allows it. A schema that says more decides alone.
 
     Raises
     ------
     TypeCheckError
-        If the value has another type or is not a member of the enum.
+        If the value has another type, is not a member of the enum, or breaks the schema.
     """
+    if spec.law is not None:
+        return _lawful(value, spec, spec.law)
     try:
         return _check(value, spec.value_type)
     except TypeCheckError:
         if spec.default is not MISSING and vote_identity(spec.default) == vote_identity(value):
             return spec.default
         raise
+
+
+def _lawful(value: Any, spec: ParameterSpec, law: ValueLaw) -> Any:
+    """A value that obeys its schema, in its documented type as far as that is one."""
+    try:
+        law.check(value)
+    except ValueError as error:
+        raise TypeCheckError(str(error)) from None
+    try:
+        return _check(value, spec.value_type)
+    except TypeCheckError:
+        return value
 
 
 def _check(value: Any, value_type: ValueType) -> Any:

@@ -1,28 +1,27 @@
 """JSON Schema properties -> parameters: types, references, unions, nested objects, enums and defaults.
 
-Shared by several forms: tools of BFCL, OpenAI and MCP, OpenAPI operations, pydantic models. Of JSON Schema 2020-12 and
-older drafts, it reads what limits the values of a key. Conditions (``if``, ``dependentRequired``, ``not``,
-``patternProperties``) are ignored with a note.
+Shared by several forms: tools of BFCL, OpenAI and MCP, OpenAPI operations, pydantic models. A property that says more
+than a type, an enum and keys has its whole schema as a law (``lookup.schema.law``), which then decides what is a value.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.messages import quoted, shown
 from lookup.parameters.descriptions import read_description
+from lookup.parameters.laws import Together, law_of, law_of_arguments
 from lookup.parameters.plain_values import plain_value, read_enum
 from lookup.parameters.references import References
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null
 from lookup.parameters.schemas import Schemas, Scope
+from lookup.schema.law import Law
 from lookup.types.type_names import NULL_NAMES, WITH_MARKER, value_type
 from lookup.types.unions import united
-
-_CONDITIONS: Final = ("if", "dependentRequired", "dependentSchemas", "dependencies", "not", "patternProperties")
 
 
 class _Typed(NamedTuple):
@@ -51,6 +50,8 @@ class PropertyReader:
     ----------
     notes : list of str
         What was ignored.
+    together : Together or None
+        What the schema of the last ``parameters`` says of several keys together.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class PropertyReader:
         self._scope = Scope(owner)
         self._habit = habit
         self._skip_read_only = skip_read_only
+        self.together: Together | None = None
         self.notes = self._schemas.notes
 
     def parameters(
@@ -85,10 +87,13 @@ class PropertyReader:
             non-empty list.
         """
         merged, active = self._schemas.merged(schema, frozenset())
+        law = law_of_arguments(self.resolve(schema), self._schemas.root)
+        together = Together(merged, self._schemas.root)
+        self.together = together if together.words else None
         # Any number of tools may refer to an object of a shared document.
         if (active or self._schemas.shared) and not self._schemas.may_read_keys(merged):
             return ()
-        return self._keys(merged, beside or {}, self._scope._replace(active=active), strict)
+        return self._keys(merged, beside or {}, self._scope._replace(active=active, law=law), strict)
 
     def parameter(self, key: object, spec: object, listed: bool | None = None) -> ParameterSpec:
         """Read one property.
@@ -122,8 +127,6 @@ class PropertyReader:
             raise DocumentationError(
                 f"{scope.where}: expected 'properties' to be an object of parameters, found {shown(properties)}"
             )
-        if conditions := [word for word in _CONDITIONS if word in schema]:
-            self._schemas.note(f"{scope.where}: conditions are not taken over: {', '.join(conditions)}")
         lists = {word: schema.get(word, beside.get(word)) for word in ("required", "optional")}
         required = self._key_list("required", lists["required"], properties, scope, strict)
         optional = self._key_list("optional", lists["optional"], properties, scope, strict=False)
@@ -167,6 +170,7 @@ class PropertyReader:
             raise DocumentationError(f"{scope.where}: expected a parameter's key to be a text, found {shown(key)}")
         scope = scope.of_key(key)
         where = scope.where
+        law = self._law(key, spec, scope)
         if spec is True:  # JSON Schema's schema that allows anything
             spec = {}
         if not isinstance(spec, Mapping):
@@ -184,7 +188,15 @@ class PropertyReader:
         default = MISSING
         if has_default:
             default = self._schemas.once(spec["default"], lambda default: plain_value(default, "default", where))
-        return ParameterSpec(key, replace(kind, enum=None), raw_type, required, description, kind.enum, default, rule)
+        plain = replace(kind, enum=None)
+        return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, law)
+
+    def _law(self, key: str, spec: object, scope: Scope) -> Law | None:
+        """The law of a key of the tool; keys of objects are part of it."""
+        if scope.nesting or not isinstance(spec, Mapping):
+            return None
+        law = None if scope.law is None else scope.law.key(key)
+        return law or law_of(spec, self._schemas.root)
 
     def _type(self, spec: Schema, scope: Scope) -> _Typed:
         """The type of a property or element, without its own enum."""

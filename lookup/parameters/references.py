@@ -29,12 +29,12 @@ class References:
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.allowance = Allowance(root)
-        self._root = root
+        self.root = root
 
     @cached_property
     def _anchors(self) -> dict[str, Mapping[str, Any]]:
         """Anchor -> its definition."""
-        definitions = self._root.get("$defs")
+        definitions = self.root.get("$defs")
         found = definitions.values() if isinstance(definitions, Mapping) else ()
         return {
             definition[word]: definition
@@ -79,10 +79,10 @@ class References:
 
     def _target(self, reference: str) -> Mapping[str, Any] | None:
         if reference == "#":
-            return self._root
+            return self.root
         node: Any = None
         if reference.startswith("#/"):
-            node = self._root
+            node = self.root
             for step in unquote(reference[2:]).split("/"):
                 node = _member(node, step.replace("~1", "/").replace("~0", "~"))
         elif reference.startswith("#"):

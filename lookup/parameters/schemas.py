@@ -7,6 +7,7 @@ from lookup.messages import quoted
 from lookup.parameters.expansion import Expansion
 from lookup.parameters.references import References
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null, listed_keys, merge
+from lookup.schema.law import Law
 
 MAX_NESTING: Final = 16
 TOO_MUCH: Final = "nested too deep or in too many ways: some keys and elements are not taken over"
@@ -24,11 +25,14 @@ class Scope(NamedTuple):
         The number of objects, lists and branches around the schema.
     active : frozenset of str
         The references that are being followed.
+    law : Law, optional
+        What the schemas of all keys say together, if they stand in several branches.
     """
 
     where: str
     nesting: int = 0
     active: frozenset[str] = frozenset()
+    law: Law | None = None
 
     def of_key(self, key: str) -> "Scope":
         """The scope of a key."""
@@ -53,6 +57,8 @@ class Schemas:
     ----------
     notes : list of str
         What was ignored.
+    root : Mapping
+        The document that references point into.
     shared : bool
         Whether several tools share the document.
     """
@@ -62,6 +68,7 @@ class Schemas:
         self.shared = isinstance(root, References)
         self._owner = owner
         self._references = root if isinstance(root, References) else References(root)
+        self.root = self._references.root
         self._expansion = Expansion(self._references.allowance)
         self._read: dict[int, tuple[Any, Any]] = {}
 

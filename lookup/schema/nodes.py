@@ -9,14 +9,23 @@ from fractions import Fraction
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Final
 
+from lookup.languages.formats import FORMATS
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
 from lookup.languages.limits import LanguageError
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
 
+NOT_ENFORCED: Final = ("regex",)
+"""Formats of JSON Schema that are no regular languages."""
+
 INFINITE: Final = 1 << 60
 """The size of the smallest value of a branch that has none."""
+
+
+def knows_format(name: str) -> bool:
+    """Whether a format limits texts."""
+    return name in FORMATS
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +63,9 @@ class Texts:
             ("format", self.formats, format_language),
         ):
             for name, wanted in written:
+                if name in NOT_ENFORCED:
+                    notes.append(f"format {name!r}")
+                    continue
                 language = _tried(lambda name=name, build=build: build(name), f"{word} {name!r}", notes)  # type: ignore[misc]
                 if language is not None:
                     limited = language if wanted else _tried(language.outside, f"not {word} {name!r}", notes)

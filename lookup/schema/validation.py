@@ -28,6 +28,7 @@ from lookup.schema.words import (
 _MAX_STEPS: Final = 100_000
 _MAX_DEPTH: Final = 200
 _MAX_SHOWN: Final = 80
+_MAX_LISTED: Final = 20
 
 
 class SchemaError(ValueError):
@@ -51,7 +52,14 @@ class Validator:
     """Checks values against the schemas of one document."""
 
     def __init__(self, document: Document) -> None:
-        self._document = document
+        self.document = document
+        self._enums: dict[int, tuple[Any, frozenset[Any]]] = {}
+
+    def enum(self, values: Any) -> frozenset[Any]:
+        """The identities of an enum's members."""
+        if id(values) not in self._enums:
+            self._enums[id(values)] = values, frozenset(map(identity, values))
+        return self._enums[id(values)][1]
 
     def allows(self, value: Any, part: Part) -> bool:
         """Whether a value obeys a schema."""
@@ -63,14 +71,15 @@ class Validator:
 
     def demand(self, value: Any, part: Part) -> None:
         """Raise SchemaError unless the value obeys the schema."""
-        _Check(self._document).check(value, part, "the value", 0)
+        _Check(self).check(value, part, "the value", 0)
 
 
 class _Check:
     """One check, of bounded length."""
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
+    def __init__(self, validator: Validator) -> None:
+        self._document = validator.document
+        self._enum = validator.enum
         self._steps = 0
 
     def check(self, value: Any, part: Part, where: str, depth: int) -> _Applied:
@@ -90,7 +99,7 @@ class _Check:
                 applied.add(self.check(value, target, where, depth + 1))
             if self._document.references_stand_alone:
                 return applied
-        _check_kind(value, schema, where)
+        self._kind(value, schema, where)
         self._combined(value, part, where, depth, applied)
         if isinstance(value, str):
             _check_text(value, schema, where)
@@ -107,6 +116,15 @@ class _Check:
             return self.check(value, self._document.part(schema, part.resource), "", depth + 1)
         except SchemaError:
             return None
+
+    def _kind(self, value: Any, schema: Mapping[str, Any], where: str) -> None:
+        if "type" in schema and kind_of(value) not in kinds_of(schema):
+            raise _error(where, f"a value of type {schema['type']!r}", value)
+        if "const" in schema and identity(value) != identity(schema["const"]):
+            raise _error(where, f"{schema['const']!r}", value)
+        values = schema.get("enum")
+        if isinstance(values, list | tuple) and identity(value) not in self._enum(values):
+            raise _error(where, f"one of {', '.join(map(repr, values[:_MAX_LISTED]))}", value)
 
     def _combined(self, value: Any, part: Part, where: str, depth: int, applied: _Applied) -> None:
         schema = part.schema
@@ -189,16 +207,6 @@ def _error(where: str, expected: str, value: Any) -> SchemaError:
     if len(shown) > _MAX_SHOWN:
         shown = shown[: _MAX_SHOWN - 1] + "…"
     return SchemaError(f"{where}: expected {expected}, got {shown}")
-
-
-def _check_kind(value: Any, schema: Mapping[str, Any], where: str) -> None:
-    if "type" in schema:
-        kinds = kinds_of(schema)
-        if kind_of(value) not in kinds:
-            raise _error(where, f"a value of type {schema['type']!r}", value)
-    values = [schema["const"]] if "const" in schema else schema.get("enum")
-    if isinstance(values, list | tuple) and identity(value) not in map(identity, values):
-        raise _error(where, f"one of {list(values)!r}", value)
 
 
 def _check_text(value: str, schema: Mapping[str, Any], where: str) -> None:

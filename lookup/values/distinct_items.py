@@ -78,6 +78,11 @@ def _listed(reading: Reading) -> Iterator[str]:
             yield from shape.literals.texts
 
 
+def _is_end(reading: Reading) -> bool:
+    """Whether an item ends here and cannot go on."""
+    return isinstance(reading, Ended) and reading.frame is None
+
+
 class _Item(Reading):
     """Inside an item, or at its end: it goes on behind the item by itself."""
 
@@ -92,8 +97,8 @@ class _Item(Reading):
         found: list[Reading] = []
         written = self._written + character
         further = advance(self._readings, character)
-        if any(isinstance(reading, Ended) for reading in further) and self._list(written) is None:
-            further = [reading for reading in further if not isinstance(reading, Ended)]
+        if any(map(_is_end, further)) and self._list(written) is None:
+            further = [reading for reading in further if not _is_end(reading)]
         if further:
             found.append(_Item(self._inside, self._distinct, further, written))
         if any(reading.whole and reading.frame is None for reading in self._readings):

@@ -33,6 +33,7 @@ MAX_WIDTH: Final = 256
 
 _RESERVED: Final = frozenset(chr(code).encode()[:3] for code in RESERVED)
 _MAX_KEPT: Final = 512  # cached prefixes of one grammar
+_MORE_CLOSING: Final = 1_024
 _OPENING: Final = frozenset("[({")
 _MAX_TOKEN: Final = 32  # how many characters shorter a cached prefix may be
 
@@ -162,7 +163,7 @@ class ValueGrammar:
             if found is not None:
                 break
         new = text if found is None else text[start:]
-        readings = advance(self._start if found is None else found, new)[:MAX_WIDTH]
+        readings = advance(self._start if found is None else found, new, MAX_WIDTH)
         if self._most_closing is not None and not _OPENING.isdisjoint(new):
             readings = [r for r in readings if byte_length(closing([r])) <= self._most_closing]
         if readings:
@@ -211,16 +212,14 @@ def law_grammar(law: Law, notation: Notation) -> ValueGrammar:
     return ValueGrammar(found.shape, found.opener, found.literals)
 
 
-def _bounded(grammar: ValueGrammar) -> ValueGrammar:
-    """A law's grammar with a bound on what closes its values."""
-
-
 def _free(notation: Notation) -> ValueGrammar:
     return _grammar(ANY, notation)
 
 
 def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
     try:
+        if isinstance(spec.law, Law):
+            return _lawful(spec.law, notation)
         grammar = _grammar(spec.value_type, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
@@ -243,6 +242,18 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
             f"expected at most {MAX_CLOSING}; document fewer required keys, or none below the first levels"
         )
     return grammar
+
+
+def _lawful(law: Law, notation: Notation) -> ValueGrammar:
+    """The grammar of a law. Without a bound of its own on what closes its values it gets one."""
+    found = law_shape(law, notation)
+    if found.shape.size > MAX_CLOSING:
+        raise DocumentationError(
+            f"what the documentation requires of a value takes {found.shape.size} bytes, expected at most {MAX_CLOSING}"
+        )
+    own = found.shape.longest_closing
+    bound = None if own <= MAX_CLOSING else _MORE_CLOSING + 2 * found.shape.size
+    return ValueGrammar(found.shape, found.opener, found.literals, bound)
 
 
 def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:

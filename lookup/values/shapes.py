@@ -203,8 +203,8 @@ class Ended(Reading):
         return Ended, id(self.frame)
 
 
-def advance(readings: Sequence[Reading], text: str) -> list[Reading]:
-    """The readings after ``text`` was added to a prefix; empty if no literal begins so.
+def advance(readings: Sequence[Reading], text: str, most: int | None = None) -> list[Reading]:
+    """The readings after ``text`` was added to a prefix; empty if no literal begins so. At most ``most`` are kept.
 
     Linear in ``text``: each reading reads each character once.
     """
@@ -215,7 +215,7 @@ def advance(readings: Sequence[Reading], text: str) -> list[Reading]:
             current[0], position = current[0].skip(text, position)
             if position == len(text):
                 break
-        current = _step(current, text[position])
+        current = _step(current, text[position])[:most]
         position += 1
     return current
 
