@@ -11,19 +11,23 @@ from typing import Any, Final
 
 from lookup.schema.apart import Comparison
 from lookup.schema.document import Document, Part, Schema, reference_in
+from lookup.schema.known_keys import Known
 from lookup.schema.negation import negated
 from lookup.schema.nodes import Branch, Node
 from lookup.schema.plain_branches import PlainBranches
-from lookup.schema.words import KINDS, is_schema, kinds_of, schema_list, schemas
+from lookup.schema.words import is_schema, schema_list, schemas
 
-MAX_BRANCHES: Final = 96
+MAX_BRANCHES: Final = 64
 """The most branches of one union."""
 
-_MAX_STEPS: Final = 2_000
+_MAX_STEPS: Final = 400
+_ALL_STEPS: Final = 8_000
+_FEW_STEPS: Final = 24
 _MAX_ONE_OF: Final = 24
 _CHOICES: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas", "dependencies")
 
 Alternative = tuple[Part, ...]
+_Choice = tuple[str, list[Alternative]]
 
 
 class _TooManyError(Exception):
@@ -35,7 +39,7 @@ class _Flat:
     """Schemas without references and ``allOf``, and the choices beside them."""
 
     plain: list[Part] = field(default_factory=list)
-    choices: list[tuple[str, list[Alternative]]] = field(default_factory=list)
+    choices: list[_Choice] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -46,6 +50,7 @@ class Choices:
         self._document = document
         self._branches = branches
         self._comparison = Comparison(document)
+        self._left = _ALL_STEPS  # later schemas of a large document have few
         self._made: dict[tuple[str, int, int], tuple[Any, list[Alternative] | None]] = {}
 
     def node(self, parts: Sequence[Part]) -> Node:
@@ -53,23 +58,27 @@ class Choices:
         flat = self._flat(parts, set())
         if flat is None:
             return Node(())
-        notes = list(dict.fromkeys(flat.notes))
+        choices, dropped = flat.choices, []
         while True:
-            expansion = _Expansion(self, notes)
+            expansion = _Expansion(self, [*flat.notes, *dropped], self._left)
             try:
-                expansion.expand(flat.plain, flat.choices, _seen(flat.plain))
+                expansion.expand(flat.plain, flat.plain, choices, _seen(flat.plain), Known())
             except _TooManyError:
-                word, _ = flat.choices.pop()
-                notes.append(word)
+                choices, words = _fewer(choices)
+                dropped += words
                 continue
-            break
-        branches = expansion.found
-        anything = len(branches) == 0 and expansion.anything
-        return Node(tuple(branches), tuple(dict.fromkeys(notes)), anything)
+            finally:
+                self._left = max(_FEW_STEPS, self._left - expansion.steps)
+            return self._node(expansion.found, expansion.notes)
 
-    def build(self, plain: Sequence[Part], notes: list[str]) -> list[Branch] | None:
-        """The branches of plain schemas; ``None`` if they allow everything."""
-        return self._branches.build(plain, notes)
+    def _node(self, found: list[list[Part]], notes: list[str]) -> Node:
+        branches: list[Branch] = []
+        for plain in found:
+            more = self._branches.build(plain, notes)
+            if more is None:
+                return Node((), tuple(dict.fromkeys(notes)), anything=True)
+            branches += more
+        return Node(tuple(branches), tuple(dict.fromkeys(notes)))
 
     def flat(self, parts: Iterable[Part], seen: set[tuple[int, int]]) -> _Flat | None:
         """See ``_flat``; ``seen`` is left as it is."""
@@ -190,38 +199,51 @@ def _seen(parts: Iterable[Part]) -> set[tuple[int, int]]:
     return {(id(part.schema), id(part.resource)) for part in parts}
 
 
-class _Expansion:
-    """One multiplication of choices."""
+def _fewer(choices: list[_Choice]) -> tuple[list[_Choice], list[str]]:
+    """Choices that take less to multiply out, and the words that are then not enforced whole."""
+    exclusive = [n for n, (word, ways) in enumerate(choices) if word == "oneOf" and any(len(way) > 1 for way in ways)]
+    if exclusive:
+        inclusive = [
+            (word, [way[:1] for way in ways]) if n in exclusive else (word, ways)
+            for n, (word, ways) in enumerate(choices)
+        ]
+        return inclusive, ["oneOf"]
+    kept = len(choices) // 2
+    return choices[:kept], [word for word, _ in choices[kept:]]
 
-    def __init__(self, choices: Choices, notes: list[str]) -> None:
+
+class _Expansion:
+    """One multiplication of choices, in a number of steps.
+
+    Attributes
+    ----------
+    found : list of list of Part
+        Plain schemas for each branch, or for several branches of different types.
+    """
+
+    def __init__(self, choices: Choices, notes: list[str], most: int) -> None:
         self._choices = choices
-        self._notes = notes
-        self._steps = 0
-        self.found: list[Branch] = []
-        self.anything = False
+        self._most = min(most, _MAX_STEPS)
+        self.notes = notes
+        self.steps = 0
+        self.found: list[list[Part]] = []
 
     def expand(
-        self, plain: list[Part], choices: list[tuple[str, list[Alternative]]], seen: set[tuple[int, int]]
+        self, plain: list[Part], new: Sequence[Part], choices: list[_Choice], seen: set[tuple[int, int]], known: Known
     ) -> None:
-        """Add the branches of plain schemas with one alternative of each choice."""
-        self._steps += 1
-        if self._steps > _MAX_STEPS:
-            raise _TooManyError
-        kinds = KINDS
-        for part in plain:
-            kinds &= kinds_of(part.schema)  # type: ignore[arg-type]
-        if not kinds:
+        """Add the plain schemas that hold together with one alternative of each choice; ``new`` are the last ones."""
+        self.steps += 1
+        after = known.after(new)
+        if after is None:
             return
+        if self.steps > self._most or len(self.found) > MAX_BRANCHES:
+            raise _TooManyError
         if not choices:
-            found = self._choices.build(plain, self._notes)
-            self.anything = self.anything or found is None
-            self.found += found or []
-            if len(self.found) > MAX_BRANCHES:
-                raise _TooManyError
+            self.found.append(plain)
             return
         (_, alternatives), rest = choices[0], choices[1:]
         for alternative in alternatives:
             flat = self._choices.flat(alternative, seen)
             if flat is not None:
-                self._notes += flat.notes
-                self.expand(plain + flat.plain, rest + flat.choices, seen | _seen(flat.plain))
+                self.notes += flat.notes
+                self.expand(plain + flat.plain, flat.plain, rest + flat.choices, seen | _seen(flat.plain), after)

@@ -13,6 +13,7 @@ from lookup.schema.words import count, is_schema, names, schemas
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
 
+_WORDS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 _NONE: Final[Mapping[str, Any]] = {}
 
 
@@ -50,18 +51,21 @@ class ObjectBranches:
         self._conjunction = conjunction
         self._document = document
         self._closed = closed
+        self._read: dict[tuple[int, int], tuple[Any, _Keys, list[str]]] = {}
 
     def build(self, plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]], notes: list[str]) -> list[Objects]:
         """The branch of objects that obey some schemas, in a list; empty if there is none."""
-        said = [_read_keys(schema, resource, notes) for schema, resource in plain]
+        said = [self._said(schema, resource, notes) for schema, resource in plain if not _WORDS.isdisjoint(schema)]
         found = _Found(said, self._closed, self._of)
         texts = [
             self._names(schema["propertyNames"], resource) for schema, resource in plain if "propertyNames" in schema
         ]
         languages, allowed = self._name_languages(texts, notes)
         required = list(dict.fromkeys(name for schema, _ in plain for name in _required(schema, self._closed)))
+        dependent = _dependent(plain)
+        needed = [*required, *(name for key, needs in dependent.items() for name in (key, *needs))]
         named: dict[str, Conjunction] = {}
-        for name in dict.fromkeys([*(name for keys in said for name in keys.properties), *required]):
+        for name in dict.fromkeys([*(name for keys in said for name in keys.properties), *needed]):
             key = found.key(name) if allowed(name) else None
             if key is not None:
                 named[name] = key
@@ -78,8 +82,16 @@ class ObjectBranches:
         least = max((count(schema, "minProperties") or 0 for schema, _ in plain), default=0)
         if (most is not None and max(least, len(required)) > most) or (free is None and least > len(named)):
             return []
-        dependent = _dependent(plain)
         return [Objects(named, tuple(required), free, tuple(languages), least, most, dependent)]
+
+    def _said(self, schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:
+        """What a schema says of keys; read once."""
+        key = id(schema), id(resource)
+        if key not in self._read:
+            own: list[str] = []
+            self._read[key] = schema, _read_keys(schema, resource, own), own
+        notes += self._read[key][2]
+        return self._read[key][1]
 
     def _of(self, schemas_of_key: Iterable[tuple[Any, Mapping[str, Any]]]) -> "Conjunction":
         return self._conjunction(self._document.part(schema, resource) for schema, resource in schemas_of_key)

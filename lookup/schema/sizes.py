@@ -1,9 +1,11 @@
 """The size of the smallest value of a schema, also of one that refers to itself."""
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from lookup.schema.nodes import INFINITE, Branch, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
+from lookup.schema.words import identity
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
@@ -74,12 +76,30 @@ class _Search:
         more = branch.least - len(items)
         if more > 0:
             rest = INFINITE if branch.rest is None else self.size(branch.rest)
+            if branch.unique and branch.rest is not None and _values(branch.rest) < more:
+                return INFINITE
             items.append(rest if rest >= INFINITE else rest * more)
         return min(INFINITE, 2 + sum(items))
 
     def _object(self, branch: Objects) -> int:
+        more = branch.least - len(branch.required)
+        if more > 0 and branch.free is None and more > self._unrequired(branch):
+            return INFINITE
         pairs = [len(key) + 4 + self.size(branch.keys[key]) for key in branch.required]
         return min(INFINITE, 2 + sum(pairs) + 4 * max(0, branch.least - len(pairs)))
+
+    def _unrequired(self, branch: Objects) -> int:
+        """How many named keys may stand there beside the required ones."""
+        others = [key for name, key in branch.keys.items() if name not in branch.required]
+        return sum(self.size(key) < INFINITE for key in others)
+
+
+def _values(conjunction: "Conjunction") -> float:
+    """How many values a schema allows, if they are listed; otherwise infinitely many."""
+    node = conjunction.node
+    if node.anything or not all(isinstance(branch, Constants) for branch in node.branches):
+        return math.inf
+    return len({identity(v) for branch in node.branches if isinstance(branch, Constants) for v in branch.values})
 
 
 def _text(branch: Texts) -> int:

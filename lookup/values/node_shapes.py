@@ -146,6 +146,8 @@ class NodeShapes:
             )
             for name, needs in keys
         ]
+        if free is None and branch.least > len(made):
+            raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
         return Record(made, free, self._inside.spacing, branch.least, branch.most)
 
     def _can_have(self, branch: Objects, name: str) -> bool:
@@ -172,7 +174,7 @@ class NodeShapes:
             return None
         language = branch.free_language
         if isinstance(self.notation, BareKeys):
-            texts: Any = [BareKey()]
+            texts: Any = [BareKey()] if language is None else []  # a bare key has no language
         elif language is None:
             texts = [text_shape(syntax) for syntax in self._inside.texts]
         else:

@@ -1,0 +1,198 @@
+"""Grammars of schemas allow what jsonschema allows, in every notation, and never write anything else."""
+
+import json
+import random
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from lookup.dictionary import ParameterSpec, ValueType
+from lookup.errors import DocumentationError
+from lookup.schema.law import Law
+from lookup.schema.validation import SchemaError
+from lookup.values.grammar import ValueGrammar, law_grammar, value_grammar
+from lookup.values.literal_values import read_value
+from lookup.values.notations import BareKeys, Notation, RawText
+from voting import check_value
+
+NOTATIONS: list[Notation] = [
+    "python",
+    "quoted",
+    "json",
+    "python-lists",
+    "python-json",
+    RawText("\n</parameter>"),
+    RawText("</P>", " string=T>", " string=F>"),
+    RawText("\U000f0003"),
+    BareKeys("<|q|>"),
+]
+NAMES = ["a", "b", "ab", "x-1", "é"]
+Schema = dict[str, Any]
+
+SMALL = st.integers(0, 3)
+TEXTS: st.SearchStrategy[Schema] = st.one_of(
+    st.fixed_dictionaries({"type": st.just("string")}, optional={"minLength": SMALL, "maxLength": st.integers(2, 6)}),
+    st.sampled_from(["^a+b?$", "[0-9]{2}", "^(?:é|x)\\s", "^[^a]*$", "b$|^a"]).map(
+        lambda p: {"type": "string", "pattern": p}
+    ),
+    st.sampled_from(["date", "ipv4", "uuid"]).map(lambda f: {"type": "string", "format": f}),
+)
+NUMBERS: st.SearchStrategy[Schema] = st.fixed_dictionaries(
+    {"type": st.sampled_from(["integer", "number"])},
+    optional={
+        "minimum": st.integers(-20, 20),
+        "exclusiveMaximum": st.integers(0, 300),
+        "multipleOf": st.sampled_from([1, 2, 5, 0.5]),
+    },
+)
+ENUMS: st.SearchStrategy[Schema] = st.lists(st.sampled_from(["a", "ab", 1, 2.5, True, None]), min_size=1, max_size=3).map(
+    lambda members: {"enum": members}
+)
+
+
+def lists(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    return st.fixed_dictionaries(
+        {"type": st.just("array"), "items": inner},
+        optional={
+            "minItems": SMALL,
+            "maxItems": st.integers(1, 4),
+            "uniqueItems": st.booleans(),
+            "prefixItems": st.lists(inner, max_size=2),
+        },
+    )
+
+
+def objects(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    names = st.lists(st.sampled_from(NAMES), max_size=2)
+    return st.fixed_dictionaries(
+        {"type": st.just("object"), "properties": st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)},
+        optional={
+            "required": names,
+            "additionalProperties": st.one_of(st.booleans(), inner),
+            "patternProperties": st.dictionaries(st.sampled_from(["^x-", "b$"]), inner, max_size=1),
+            "minProperties": st.integers(0, 2),
+            "maxProperties": st.integers(1, 4),
+            "propertyNames": st.just({"maxLength": 3}),
+            "dependentRequired": st.dictionaries(st.sampled_from(NAMES), names, max_size=1),
+        },
+    )
+
+
+def combined(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
+    several = st.lists(inner, min_size=1, max_size=3)
+    return st.one_of(
+        several.map(lambda members: {"anyOf": members}),
+        several.map(lambda members: {"oneOf": members}),
+        several.map(lambda members: {"allOf": members}),
+        inner.map(lambda member: {"not": member}),
+        st.tuples(inner, inner, inner).map(lambda three: dict(zip(("if", "then", "else"), three, strict=True))),
+    )
+
+
+SCHEMAS = st.recursive(
+    st.one_of(TEXTS, NUMBERS, ENUMS, st.just({"type": "boolean"}), st.just({})),
+    lambda inner: st.one_of(lists(inner), objects(inner), combined(inner)),
+    max_leaves=5,
+)
+VALUES = st.recursive(
+    st.one_of(
+        st.sampled_from(["", "a", "ab", "b", "aab", "12", "é x", "2024-02-29", "1.2.3.4"]),
+        st.integers(-30, 310),
+        st.sampled_from([0.5, 2.5, -1.5]),
+        st.booleans(),
+        st.none(),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from([*NAMES, "c"]), inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+def judge(schema: Schema) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
+
+
+def grammar_of(law: Law, notation: Notation = "json") -> ValueGrammar:
+    """The grammar; the example is dropped if the law allows nothing that the notation can write."""
+    try:
+        return law_grammar(law, notation)
+    except DocumentationError:
+        assume(False)
+        raise AssertionError from None
+
+
+def written(grammar: ValueGrammar, seed: int, letters: str) -> str:
+    """A literal that is written at random, then closed."""
+    chooser = random.Random(seed)
+    text = grammar.opener
+    for _ in range(chooser.randrange(40)):
+        possible = [c for c in letters if grammar.possible(text + c)]
+        if not possible:
+            break
+        text += chooser.choice(possible)
+    return text + grammar.close(text)
+
+
+@given(SCHEMAS, VALUES)
+@settings(max_examples=400)
+def test_the_check_agrees_with_jsonschema(schema: Schema, value: Any) -> None:
+    try:
+        Law(schema).check(value)
+        allowed = True
+    except SchemaError:
+        allowed = False
+    assert allowed == judge(schema).is_valid(value)
+
+
+@given(SCHEMAS, VALUES)
+@settings(max_examples=400)
+def test_the_grammar_agrees_with_jsonschema(schema: Schema, value: Any) -> None:
+    law = Law(schema)
+    valid = judge(schema).is_valid(value)
+    try:
+        grammar = law_grammar(law, "json")
+    except DocumentationError:
+        assert not valid
+        return
+    complete = grammar.complete(json.dumps(value, ensure_ascii=False))
+    assert complete == valid or (law.notes and complete)
+
+
+@given(SCHEMAS, st.integers(0, 2**32))
+@settings(max_examples=300)
+def test_what_is_written_is_valid(schema: Schema, seed: int) -> None:
+    law = Law(schema)
+    text = written(grammar_of(law), seed, '{}[]", :-.0123456789abx-éntruefalsl\\')
+    value = json.loads(text)
+    assert law.notes or judge(schema).is_valid(value), text
+
+
+@pytest.mark.parametrize("notation", NOTATIONS, ids=str)
+@given(schema=SCHEMAS, seed=st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: Schema, seed: int) -> None:
+    law = Law(schema, closed=True)
+    spec = ParameterSpec("x", ValueType("any"), "", True, law=law)
+    try:
+        grammar = value_grammar(spec, notation)
+    except DocumentationError:
+        assume(False)
+        raise
+    text = written(grammar, seed, "{}[]()\"', :-.0123456789abx-éNonetruefalslTF<|q>/P=sig\n\\")
+    assert grammar.complete(text)
+    if isinstance(notation, str) and notation != "quoted" and not law.notes:
+        value = read_value(text, spec, notation)
+        assert judge(schema).is_valid(json.loads(json.dumps(value))), text
+        check_value(value, spec)
+
+
+@given(SCHEMAS, st.integers(0, 2**32))
+@settings(max_examples=200)
+def test_every_beginning_is_possible_and_can_be_closed(schema: Schema, seed: int) -> None:
+    grammar = grammar_of(Law(schema))
+    text = written(grammar, seed, '{}[]", :-.0123456789abx')
+    for end in range(len(grammar.opener), len(text) + 1):
+        assert grammar.possible(text[:end])
+        assert grammar.complete(text[:end] + grammar.close(text[:end]))
