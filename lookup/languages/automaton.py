@@ -63,11 +63,8 @@ class Automaton:
         """All other texts."""
         alphabet, count = self.alphabet, len(self.accepts)
         full = [[count if target == DEAD else target for target in row[:-1]] + [DEAD] for row in self.rows[:-1]]
-        accepts = [not accepted for accepted in self.accepts]
-        if any(count in row for row in full):
-            full.append([count] * (alphabet.size - 1) + [DEAD])
-            accepts.append(True)
-        return trimmed(alphabet, full, accepts)
+        full.append([count] * (alphabet.size - 1) + [DEAD])
+        return trimmed(alphabet, full, [not accepted for accepted in (*self.accepts, False)])
 
 
 def product(first: Automaton, second: Automaton, accepts: Callable[[bool, bool], bool], needs_both: bool) -> Automaton:
@@ -103,7 +100,7 @@ def product(first: Automaton, second: Automaton, accepts: Callable[[bool, bool],
 def trimmed(alphabet: Alphabet, rows: list[list[int]], accepts: list[bool]) -> Automaton:
     """The automaton without states that lead nowhere, and with classes merged that it cannot tell apart.
 
-    ``rows`` has no row for ``DEAD``; all its states can be reached from state 0, which stays the start.
+    ``rows`` has no row for ``DEAD``. State 0 stays the start.
     """
     rows, accepts = _without_copies(rows, accepts)
     live = reaching(rows, accepts)

@@ -21,7 +21,9 @@ _DURATION: Final = r"P(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)(?:T{
 _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOSTNAME: Final = rf"{_LABEL}(?:\.{_LABEL})*"
 _LETTER: Final = r"\p{L}\p{M}\p{N}"
-_IDN_LABEL: Final = rf"[{_LETTER}](?:[{_LETTER}\-·]{{0,61}}[{_LETTER}])?"
+# RFC 5892 allows no capitals beside other scripts; its rules for normal forms and directions are not checked.
+_SMALL: Final = r"\p{Ll}\p{Lo}\p{Nd}"
+_IDN_LABEL: Final = rf"(?:{_LABEL}|[{_SMALL}](?:[{_SMALL}\p{{M}}\-]{{0,61}}[{_SMALL}\p{{M}}])?)"
 _IDN_HOSTNAME: Final = rf"{_IDN_LABEL}(?:[.\u3002\uFF0E\uFF61]{_IDN_LABEL})*"
 
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"

@@ -5,29 +5,20 @@ A language is an automaton with a length, or a union of such parts. The length i
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache, reduce
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from lookup.languages.alphabet import Alphabet, alphabet_of, joint
-from lookup.languages.automaton import DEAD, Automaton, product, trimmed
-from lookup.languages.codepoints import EVERY
+from lookup.languages.alphabet import Alphabet, joint
+from lookup.languages.automaton import DEAD, Automaton
 from lookup.languages.formats import FORMATS
 from lookup.languages.lengths import ENDLESS
-from lookup.languages.limits import COUNTED, MAX_PARTS, TooLarge, UnsupportedPattern, Work, check_states
+from lookup.languages.limits import COUNTED, TooLarge, UnsupportedPattern
+from lookup.languages.parts import ALL_LENGTHS, ANY, Part, common_parts, completion, united_parts
 from lookup.languages.pattern_reader import read_pattern
 from lookup.languages.subsets import automaton_of
 from lookup.languages.syntax_tree import Characters, Edge, Node, Repeat, Sequence
+from lookup.languages.texts import automaton_of_texts
 
 State: TypeAlias = Any
-
-_ALL: Final = (0, ENDLESS)
-
-
-class Part(NamedTuple):
-    """The texts of an automaton with ``least`` to ``most`` characters."""
-
-    automaton: Automaton
-    least: int
-    most: int
 
 
 class Language:
@@ -86,17 +77,11 @@ class Language:
 
     def both(self, other: "Language") -> "Language":
         """The texts of both languages."""
-        parts = []
-        for one in self.parts:
-            for two in other.parts:
-                least, most = max(one.least, two.least), min(one.most, two.most)
-                if least <= most:
-                    parts.append(Part(_both(one.automaton, two.automaton), least, most))
-        return _language(parts)
+        return _language(common_parts(self.parts, other.parts))
 
     def either(self, other: "Language") -> "Language":
         """The texts of at least one of two languages."""
-        return _language([*self.parts, *other.parts])
+        return _language(united_parts([*self.parts, *other.parts]))
 
     def outside(self) -> "Language":
         """All other texts."""
@@ -104,16 +89,15 @@ class Language:
         for automaton, least, most in self.parts:
             others = [Part(automaton.complement(), 0, ENDLESS)]
             if least:
-                others.append(Part(_ANY, 0, least - 1))
+                others.append(Part(ANY, 0, least - 1))
             if most < ENDLESS:
-                others.append(Part(_ANY, most + 1, ENDLESS))
-            result = result.both(_language(others))
+                others.append(Part(ANY, most + 1, ENDLESS))
+            result = result.both(_language(united_parts(others)))
         return result
 
     def with_length(self, least: int, most: int | None) -> "Language":
         """The texts of ``least`` to ``most`` code points; ``None``: no upper limit."""
-        limit = Part(_ANY, max(least, 0), ENDLESS if most is None else min(most, ENDLESS))
-        return self.both(_language([limit]))
+        return self.both(_with_lengths(ANY, least, most))
 
     def members(self, limit: int) -> tuple[str, ...] | None:
         """All texts, shortest first; ``None`` if there are more than ``limit``."""
@@ -153,7 +137,7 @@ class Language:
     @cached_property
     def _alphabet(self) -> Alphabet:
         """The alphabet that tells apart what one of the parts does."""
-        first, *others = [part.automaton.alphabet for part in self.parts] or [_ANY.alphabet]
+        first, *others = [part.automaton.alphabet for part in self.parts] or [ANY.alphabet]
         return reduce(lambda one, two: joint(one, two)[0], others, first)
 
 
@@ -179,7 +163,7 @@ class _PlainLanguage(Language):
         return self._automaton.accepts[state]
 
     def rest(self, state: State) -> str:
-        return _completion(self._automaton, state, self._automaton.lengths.shortest[state])
+        return completion(self._automaton, state, self._automaton.lengths.shortest[state])
 
     def extends(self, state: State) -> bool:
         return self._automaton.lengths.longest[state] > 0
@@ -256,7 +240,7 @@ class _CountedLanguage(Language):
         lengths = [(self._length(part, one, state[0]), part, one) for part, one in self._parts(state)]
         length, part, one = min(lengths, key=lambda item: ENDLESS if item[0] is None else item[0])
         assert length is not None
-        return _completion(part.automaton, one, length)
+        return completion(part.automaton, one, length)
 
     def extends(self, state: State) -> bool:
         return any(
@@ -269,73 +253,17 @@ class _CountedLanguage(Language):
         return max((part.automaton.lengths.bound(part.least, part.most) for part in self.parts), default=0)
 
 
-def _completion(automaton: Automaton, state: int, length: int) -> str:
-    """A text of a length that leads from a state to the end, with plain characters."""
-    lengths = automaton.lengths
-    result = []
-    for left in range(length - 1, -1, -1):
-        for behind, character in automaton.following(state).items():
-            if lengths.next_length(behind, left, left) is not None:
-                state = behind
-                result.append(character)
-                break
-    return "".join(result)
+def _language(parts: tuple[Part, ...]) -> Language:
+    """The language of united parts."""
+    return _PlainLanguage(parts) if [part[1:] for part in parts] == [ALL_LENGTHS] else _CountedLanguage(parts)
 
 
-def _language(parts: Iterable[Part]) -> Language:
-    """The union of parts, with as few parts as possible."""
-    by_length: dict[tuple[int, int], Automaton] = {}
-    for part in parts:
-        part = _normal(part)
-        span = part.least, part.most
-        if not any(part.automaton.accepts) or (span != _ALL and part.automaton.lengths.next_length(0, *span) is None):
-            continue
-        by_length[span] = _either(by_length[span], part.automaton) if span in by_length else part.automaton
-    united = _touching(Part(automaton, *span) for span, automaton in by_length.items())
-    if len(united) > MAX_PARTS:
-        raise TooLarge(f"a union of more than {MAX_PARTS} parts with lengths of their own")
-    if len(united) == 1 and united[0][1:] == _ALL:
-        return _PlainLanguage(united)
-    return _CountedLanguage(united)
+def _with_lengths(automaton: Automaton, least: int = 0, most: int | None = None) -> Language:
+    """The texts of an automaton with ``least`` to ``most`` characters."""
+    return _language(united_parts([Part(automaton, max(least, 0), ENDLESS if most is None else min(most, ENDLESS))]))
 
 
-def _normal(part: Part) -> Part:
-    """A part without the limits that its automaton keeps anyway."""
-    if part[1:] == _ALL:
-        return part
-    lengths = part.automaton.lengths
-    least = 0 if part.least <= lengths.shortest[0] else part.least
-    most = ENDLESS if part.most >= lengths.longest[0] else part.most
-    return Part(part.automaton, least, most)
-
-
-def _touching(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Unite parts of one automaton whose lengths touch."""
-    result: dict[int, list[Part]] = {}
-    for part in sorted(parts, key=lambda part: part.least):
-        united = result.setdefault(id(part.automaton), [])
-        if united and part.least <= united[-1].most + 1:
-            united[-1] = united[-1]._replace(most=max(united[-1].most, part.most))
-        else:
-            united.append(part)
-    return tuple(part for united in result.values() for part in united)
-
-
-def _both(one: Automaton, two: Automaton) -> Automaton:
-    if one is two or two is _ANY:
-        return one
-    return two if one is _ANY else product(one, two, lambda left, right: left and right, needs_both=True)
-
-
-def _either(one: Automaton, two: Automaton) -> Automaton:
-    if one is two or two is _ANY:
-        return two
-    return one if one is _ANY else product(one, two, lambda left, right: left or right, needs_both=False)
-
-
-_ANY: Final = Automaton(alphabet_of([EVERY])[0], [[0, DEAD], [DEAD, DEAD]], [True])
-
-ANY_TEXT: Final = _language([Part(_ANY, 0, ENDLESS)])
+ANY_TEXT: Final = _with_lengths(ANY)
 """All texts."""
 
 
@@ -369,8 +297,8 @@ def _searched(node: Node) -> Language:
             max(least, most or 0) > COUNTED
         ):
             whole = Sequence((Edge("start"), Repeat(part, 0, None), Edge("end")))
-            return _language([Part(automaton_of(whole), least, ENDLESS if most is None else most)])
-    return _language([Part(automaton_of(node), 0, ENDLESS)])
+            return _with_lengths(automaton_of(whole), least, most)
+    return _with_lengths(automaton_of(node))
 
 
 @lru_cache(maxsize=64)
@@ -384,22 +312,4 @@ def format_language(name: str) -> Language | None:
 
 def any_of(texts: Iterable[str]) -> Language:
     """The language of some texts. One with a character that no text may have is left out."""
-    rows: list[dict[str, int]] = [{}]
-    ends = set()
-    for text in texts:
-        state = 0
-        for character in text:
-            state = rows[state].setdefault(character, len(rows))
-            if state == len(rows):
-                rows.append({})
-                check_states(state)
-        ends.add(state)
-    characters = sorted({character for row in rows for character in row})
-    Work().take(len(characters) * len(rows))
-    alphabet, _ = alphabet_of([(ord(character), ord(character) + 1) for character in characters])
-    table = [[DEAD] * alphabet.size for _ in rows]
-    for cells, row in zip(table, rows, strict=True):
-        for character, target in row.items():
-            cells[alphabet.class_of[character]] = target
-        cells[-1] = DEAD
-    return _language([Part(trimmed(alphabet, table, [state in ends for state in range(len(rows))]), 0, ENDLESS)])
+    return _with_lengths(automaton_of_texts(texts))

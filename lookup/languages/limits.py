@@ -25,7 +25,7 @@ MAX_WORK: Final = 100_000
 COUNTED: Final = 30
 """Repetitions of one character from which on a counter replaces a state for each."""
 
-MAX_PARTS: Final = 12
+MAX_PARTS: Final = 8
 """Parts with lengths of their own in a union."""
 
 

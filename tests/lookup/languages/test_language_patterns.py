@@ -104,6 +104,10 @@ def test_rest_is_shortest(pattern: Pattern, text: str) -> None:
         (r"^[\b\0\t]$", ["\b", "\0", "\t"], ["b"]),
         ("^a{3}$", ["aaa"], ["aa", "aaaa"]),
         ("", ["", "a"], []),
+        (r"x|\b$", ["b", " b", "bb", "x "], ["", "b "]),
+        ("(?=a)$", [], ["", "a"]),
+        ("(?!a)$", ["", "a"], []),
+        (r"(?i)^[\u212a\xe9]$", ["\u212a", "É"], ["k", "K"]),
     ],
 )
 def test_what_a_pattern_means(pattern: str, inside: list[str], outside: list[str]) -> None:
