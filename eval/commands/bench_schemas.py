@@ -33,10 +33,10 @@ class BenchSchemasCommand:
     tokenizer: str = option("reference", "Folder or hub id of the tokenizer.")
     peers: tuple[str, ...] | None = option(
         None,
-        "Libraries to measure beside, each in a process of its own; empty for none.",
+        "Libraries to measure beside; empty for none.",
         metavar="NAME,…",
         commas=True,
-        expected="names of libraries",
+        choices=PEER_NAMES,
         default_text="llguidance, xgrammar and outlines, if they are installed",
     )
     time_limit: Positive = option(60.0, "Seconds for one schema; what takes longer is stopped and counts as refused.")
@@ -47,7 +47,7 @@ class BenchSchemasCommand:
 
 
 def bench_schemas(given: Given) -> None:
-    """Measure the grammars of JSON Schemas on MaskBench: verdicts on its instances, and times, beside other libraries."""
+    """Measure grammars of JSON Schemas on MaskBench: verdicts on instances, and times, beside other libraries."""
     demand_extra("eval", "scipy")
     command = given.read(BenchSchemasCommand)
     import torch

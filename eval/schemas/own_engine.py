@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import cycle
-from time import perf_counter_ns
+from time import process_time_ns
 from typing import Any, Final
 
 import torch
@@ -32,6 +32,7 @@ class OwnEngine(Engine):
 
     def __init__(self, tokenizer: str) -> None:
         from lookup.schema.law import Law  # type: ignore[import-not-found]
+
         from lookup.values.grammar import law_grammar  # type: ignore[attr-defined]
 
         self._read, self._make_grammar = Law, law_grammar
@@ -65,10 +66,12 @@ class OwnEngine(Engine):
             self._given, piece = self._given[same:], piece[same:]
         if not piece:
             return True
+        wanted = len(self._state.tail) + len(piece)
         step = self._state(piece)
         if step is None:
             return False
-        return len(self._state.write(piece)) == len(piece)
+        self._state.write(piece)
+        return len(step.value.encode()) + len(step.tail) == wanted  # else the value ended inside the token
 
     def complete(self) -> bool:
         """See Engine."""
@@ -97,6 +100,6 @@ class OwnEngine(Engine):
     def _search(self) -> int:
         logits = next(self._logits)
         _ = logits.best  # sampling needs it without a constraint, too
-        start = perf_counter_ns()
+        start = process_time_ns()
         likeliest(logits, self._state, self._table, b"")
-        return perf_counter_ns() - start
+        return process_time_ns() - start

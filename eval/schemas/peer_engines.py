@@ -12,7 +12,6 @@ from eval.schemas.engine import Engine
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.tokens.token_table import TokenTable
 
-
 _PLACE: Final = re.compile(r"^\[[\d:]+\] \S+ ")
 """Time and line of the source, with which xgrammar's messages begin."""
 

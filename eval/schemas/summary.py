@@ -125,26 +125,23 @@ class Tally:
             "not_judged": self.unjudged,
             "invalid_accepted_without_note": self.unnoted_accepted,
             "grammar_ms": {name: self.grammar_ms(share) for name, share in QUANTILES.items()},
-            "token_us": _in_us(self.tokens),
-            "search_us": _in_us(self.search),
+            "tokens": self.tokens.number,
+            "token_us": microseconds(self.tokens),
+            "search_us": microseconds(self.search),
             "notes": dict(self.notes.most_common()),
             "reasons": dict(self.reasons.most_common()),
         }
 
 
-def microseconds(value: float | None) -> float | None:
-    """Return nanoseconds as microseconds."""
-    return None if value is None else value / 1e3
-
-
-def _in_us(durations: Durations) -> dict[str, float | None]:
-    return {
-        "p50": microseconds(durations.quantile(0.5)),
-        "mean": microseconds(durations.mean),
-        "p99": microseconds(durations.quantile(0.99)),
-        "max": durations.longest / 1e3,
-        "number": durations.number,
+def microseconds(durations: Durations) -> dict[str, float | None]:
+    """Return median, mean, 99th percentile and longest in microseconds; None if there are no durations."""
+    nanoseconds = {
+        "p50": durations.quantile(0.5),
+        "mean": durations.mean,
+        "p99": durations.quantile(0.99),
+        "max": durations.longest if durations.number else None,
     }
+    return {name: None if value is None else value / 1e3 for name, value in nanoseconds.items()}
 
 
 def to_json(rows: Sequence[Mapping[str, Any]], engines: Iterable[str]) -> dict[str, Any]:
