@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from eval.schemas.engine import Engine
     from tooldecoding.tokens.token_table import TokenTable
 
-PEER_NAMES = ("llguidance", "xgrammar", "outlines")
+PeerName = Literal["llguidance", "xgrammar", "outlines"]
 """The libraries in ``eval.schemas.engines``."""
 
 
@@ -31,12 +31,11 @@ class BenchSchemasCommand:
     limit: CountOrNone = option(300, "Schemas, drawn with --seed; 0 for all.")
     seed: int = option(0, "Seed of the draw.")
     tokenizer: str = option("reference", "Folder or hub id of the tokenizer.")
-    peers: tuple[str, ...] | None = option(
+    peers: tuple[PeerName, ...] | None = option(
         None,
         "Libraries to measure beside; empty for none.",
         metavar="NAME,…",
         commas=True,
-        choices=PEER_NAMES,
         default_text="llguidance, xgrammar and outlines, if they are installed",
     )
     time_limit: Positive = option(60.0, "Seconds for one schema; what takes longer is stopped and counts as refused.")
