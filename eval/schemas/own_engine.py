@@ -9,7 +9,8 @@ import torch
 
 from eval.schemas.engine import Engine
 from lookup.errors import ToolDecodingError
-from lookup.values.grammar import ValueGrammar
+from lookup.schema.law import Law
+from lookup.values.grammar import law_grammar
 from tooldecoding.calls.value_end import ValueState
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.hermes import HERMES
@@ -31,20 +32,15 @@ class OwnEngine(Engine):
     timed = "the token alone, as no mask is made"
 
     def __init__(self, tokenizer: str) -> None:
-        from lookup.schema.law import Law  # type: ignore[import-not-found]
-
-        from lookup.values.grammar import law_grammar  # type: ignore[attr-defined]
-
-        self._read, self._make_grammar = Law, law_grammar
         self._table = TokenTable(load_tokenizer(tokenizer))
         rows = torch.randn(_ROWS, len(self._table.texts), generator=torch.Generator().manual_seed(0))
         self._logits = cycle([NextTokenLogits(row) for row in rows])
 
     def compile(self, schema: Any) -> Sequence[str]:
         """See Engine."""
-        self._law = self._read(schema)
-        notes: tuple[str, ...] = self._law.notes
-        self._grammar: ValueGrammar = self._make_grammar(self._law, "json")
+        self._law = Law(schema)
+        notes = self._law.notes
+        self._grammar = law_grammar(self._law, "json")
         self.start()
         self._state.first_bytes()
         return notes
