@@ -66,7 +66,7 @@ def _table(
     return Table(title, ("engine", *columns), rows, 1, notes=notes)
 
 
-_SCHEMA_COLUMNS: Final = ("schemas", "accepted", "noted", "refused", "all right", "with check")
+_SCHEMA_COLUMNS: Final = ("schemas", "accepted", "noted", "refused", "all\nright", "with\ncheck")
 
 
 def _schemas(t: Tally) -> tuple[str, ...]:
