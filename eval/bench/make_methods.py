@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
+from eval.bench.failures import FAILURES, failure
 from eval.bench.generate_method import Constraint, GenerateMethod, call_pattern
 from eval.bench.measurements import Cell, MeasuredMethod
 from eval.bench.method import Method
 from eval.bench.options import GREEDY, BenchOptions, beams_of
-from eval.bench.peers import FAILURES, PEERS, admitted_path, failure, installed, ready_peer
+from eval.bench.peers import PEERS, admitted_path, installed, ready_peer
 from eval.bench.subject import Subject
 from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.bench.workload import Workload

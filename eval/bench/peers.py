@@ -22,14 +22,10 @@ from transformers import (
     tokenization_utils_base,
 )
 
+from eval.bench.failures import FAILURES, failure
 from eval.errors import EvalError
 from tooldecoding.cli.extras import how_to_install
 from tooldecoding.tokens.token_table import TokenTable
-
-FAILURES: Final = (
-    ImportError, AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError, RuntimeError, OSError,
-)  # fmt: skip
-"""What a library raises if it does not work with this transformers, model or tokenizer."""
 
 
 class Peer(ABC):
@@ -252,12 +248,6 @@ def installed(name: str) -> str | None:
         return version(PEERS[name].package)
     except PackageNotFoundError:
         return None
-
-
-def failure(error: BaseException) -> str:
-    """Return an error as one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def _vocabulary(model: PreTrainedModel) -> int:

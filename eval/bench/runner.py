@@ -10,13 +10,14 @@ from random import Random
 
 import torch
 
+from eval.bench.failures import FAILURES, failure
 from eval.bench.machine import describe_machine
 from eval.bench.make_methods import make_methods, new_cell
 from eval.bench.measurements import Cell, Record, Round
 from eval.bench.memory import PeakMemory, free_memory
 from eval.bench.method import Method
 from eval.bench.options import BenchOptions
-from eval.bench.peers import FAILURES, PEERS, failure
+from eval.bench.peers import PEERS
 from eval.bench.store import Store
 from eval.bench.subject import Subject, load_subject
 from eval.bench.workload import Ask, Workload, make_workload

@@ -11,6 +11,7 @@ import typer
 
 from eval.commands.bench import BENCH
 from eval.commands.bench_lookup import BENCH_LOOKUP
+from eval.commands.bench_schemas import BENCH_SCHEMAS
 from eval.commands.eval import EVAL
 from eval.commands.export import EXPORT
 from eval.commands.report import REPORT
@@ -21,7 +22,7 @@ from tooldecoding.cli.doctor import DOCTOR
 from tooldecoding.cli.ending import end_well
 from tooldecoding.cli.lookup import LOOKUP
 
-COMMANDS: Final = (LOOKUP, DECODE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE, BENCH, BENCH_LOOKUP)
+COMMANDS: Final = (LOOKUP, DECODE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE, BENCH, BENCH_LOOKUP, BENCH_SCHEMAS)
 """All commands, in the sequence of ``--help``."""
 
 app = typer.Typer(
@@ -36,7 +37,8 @@ for each in (LOOKUP, DECODE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE):
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 bench.callback(invoke_without_command=True)(BENCH.for_typer())
-bench.command(BENCH_LOOKUP.name.split()[-1])(BENCH_LOOKUP.for_typer())
+for each in (BENCH_LOOKUP, BENCH_SCHEMAS):
+    bench.command(each.name.split()[-1])(each.for_typer())
 app.add_typer(bench, name=BENCH.name)
 
 
