@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -21,6 +21,7 @@ from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
+from tooldecoding.prompts.choose_format import chat_format
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
@@ -174,8 +175,9 @@ class ToolDecoder:
         ----------
         prompt : str, sequence of int, sequence of messages, or a sequence of these
             A text, its token ids, or messages ``{"role", "content"}``, which the tokenizer's chat template turns into
-            text. A list of integers is one prompt, a list of messages is one dialogue, and any other list is several
-            prompts. Special tokens are added only to a text that does not begin with them.
+            text; the format ``auto`` is then the template's. A list of integers is one prompt, a list of messages is
+            one dialogue, and any other list is several prompts. Special tokens are added only to a text that does not
+            begin with them.
         tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
             Default: the documentation in each prompt itself.
         **fields
@@ -190,15 +192,17 @@ class ToolDecoder:
         ------
         ToolDecodingError
             If the documentation has no tool, a prompt is empty or too long, ids are not the model's, there are messages
-            but no chat template, or an option is unknown.
+            but no chat template, or an option is unknown; if ``format`` is ``auto`` for messages, and the chat template
+            writes calls in no known format.
         """
         options = changed(self.options, fields)
         known = None if tools is None else as_lookup(tools)
         prompts, single = read_prompts(prompt, self.tokenizer)
         requests = []
-        for content, special_tokens in prompts:
+        for content, special_tokens, chat in prompts:
             found = known if known is not None else extract(self._readable(content), origin="<prompt>")
-            requests.append(Request(content, found, options, special_tokens))
+            own = replace(options, format=chat_format(options, self.tokenizer)) if chat else options
+            requests.append(Request(content, found, own, special_tokens))
         results = self.run(requests)
         return results[0] if single else results
 
