@@ -91,6 +91,8 @@ class ToolDecoder:
     prompt_cache : PrefixCache
     table : TokenTable
         The texts of the tokenizer's tokens.
+    context : int or None
+        Positions of the model; None if there is no limit.
     """
 
     def __init__(
@@ -116,7 +118,7 @@ class ToolDecoder:
             self.strategy, self.prompt_cache = factory.strategy, factory.prompts
         self.new_engine = engine_factory
         self.options = changed(options or DecodeOptions(), fields)
-        self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     @classmethod
     def from_pretrained(
@@ -318,7 +320,7 @@ class ToolDecoder:
         runs = [RequestRun(ids, root, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
         parts = []
         for request, run in zip(requests, runs, strict=True):
-            branch = Branch.behind(run.prompt_ids, engine, run.root, self.table, run.tally, self._context)
+            branch = Branch.behind(run.prompt_ids, engine, run.root, self.table, run.tally, self.context)
             parts.append(self._prompt_decoder(request, run, stream).decode(branch))
         return engine, runs, gather(parts)
 
@@ -330,7 +332,6 @@ class ToolDecoder:
             run.prompt_ids,
             self._prompt_text(request),
             request.stop,
-            self._context,
             run.clock,
             None if stream is None else stream.show,
             None if stream is None else stream.voted,
@@ -352,11 +353,11 @@ class ToolDecoder:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
         needed = max(1, self._prepared(request).reserve(request.options.tool_choice))
-        excess = len(ids) + needed - (self._context or len(ids) + needed)
+        excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
                 f"the prompt has {len(ids)} tokens and a call needs up to {needed} more, but the model's context is "
-                f"{self._context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
+                f"{self.context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
             )
         return ids
 
@@ -371,10 +372,6 @@ class ToolDecoder:
     def _prepared(self, request: Request) -> PreparedTools:
         return self._preparations.of(request.tools, request.options)
 
-    def room(self, branch: Branch) -> int | None:
-        """Return how many tokens fit in the context behind a branch; None if it has no limit."""
-        return None if self._context is None else self._context - branch.length
-
     def _prompt_text(self, request: Request) -> str:
         prompt = request.prompt
         if isinstance(prompt, str):
@@ -384,7 +381,7 @@ class ToolDecoder:
     def text_limit(self, request: Request, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
         options = request.options
-        return self._prepared(request).fitting(options.max_text_tokens, options.tool_choice, self.room(branch))
+        return self._prepared(request).fitting(options.max_text_tokens, options.tool_choice, branch.room)
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:
