@@ -1,5 +1,6 @@
 """Fixtures that several test files share: saved tiny models, and the command line in this process."""
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -23,6 +24,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("laws", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("random", deadline=None, print_blob=True, max_examples=200)
 settings.load_profile("laws")
+
+gc.disable()  # until the tests are collected: imports make no garbage
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported to no later garbage collection: each full one would walk all of it."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

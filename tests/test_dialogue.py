@@ -10,7 +10,6 @@ from tooldecoding.prompts.dialogue import (
     ToolRequest,
     ToolResponse,
     Utterance,
-    chat_messages,
     dialogue_lines,
     documented_tools,
     read_dialogue,
@@ -75,10 +74,6 @@ def test_chat_roles_give_the_same_turns() -> None:
         ToolResponse("A", {"ok": True}),
         Utterance("assistant", "Done."),
     )
-    messages = chat_messages(turns)
-    assert [m["role"] for m in messages] == ["system", "user", "assistant", "tool", "assistant"]
-    assert messages[2]["tool_calls"][0]["function"] == {"name": "A", "arguments": {"k": 1}}
-    assert messages[3]["content"] == '{"ok": true}'
 
 
 def test_documentation_in_tool_searcher_results() -> None:

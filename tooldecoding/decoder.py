@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -21,6 +21,7 @@ from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
+from tooldecoding.prompts.choose_format import chat_format
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
@@ -90,6 +91,8 @@ class ToolDecoder:
     prompt_cache : PrefixCache
     table : TokenTable
         The texts of the tokenizer's tokens.
+    context : int or None
+        Positions of the model; None if there is no limit.
     """
 
     def __init__(
@@ -115,7 +118,7 @@ class ToolDecoder:
             self.strategy, self.prompt_cache = factory.strategy, factory.prompts
         self.new_engine = engine_factory
         self.options = changed(options or DecodeOptions(), fields)
-        self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
+        self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     @classmethod
     def from_pretrained(
@@ -174,8 +177,9 @@ class ToolDecoder:
         ----------
         prompt : str, sequence of int, sequence of messages, or a sequence of these
             A text, its token ids, or messages ``{"role", "content"}``, which the tokenizer's chat template turns into
-            text. A list of integers is one prompt, a list of messages is one dialogue, and any other list is several
-            prompts. Special tokens are added only to a text that does not begin with them.
+            text; the format ``auto`` is then the template's. A list of integers is one prompt, a list of messages is
+            one dialogue, and any other list is several prompts. Special tokens are added only to a text that does not
+            begin with them.
         tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
             Default: the documentation in each prompt itself.
         **fields
@@ -190,15 +194,17 @@ class ToolDecoder:
         ------
         ToolDecodingError
             If the documentation has no tool, a prompt is empty or too long, ids are not the model's, there are messages
-            but no chat template, or an option is unknown.
+            but no chat template, or an option is unknown; if ``format`` is ``auto`` for messages, and the chat template
+            writes calls in no known format.
         """
         options = changed(self.options, fields)
         known = None if tools is None else as_lookup(tools)
         prompts, single = read_prompts(prompt, self.tokenizer)
         requests = []
-        for content, special_tokens in prompts:
+        for content, special_tokens, chat in prompts:
             found = known if known is not None else extract(self._readable(content), origin="<prompt>")
-            requests.append(Request(content, found, options, special_tokens))
+            own = replace(options, format=chat_format(options, self.tokenizer)) if chat else options
+            requests.append(Request(content, found, own, special_tokens))
         results = self.run(requests)
         return results[0] if single else results
 
@@ -314,7 +320,7 @@ class ToolDecoder:
         runs = [RequestRun(ids, root, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
         parts = []
         for request, run in zip(requests, runs, strict=True):
-            branch = Branch.behind(run.prompt_ids, engine, run.root, self.table, run.tally, self._context)
+            branch = Branch.behind(run.prompt_ids, engine, run.root, self.table, run.tally, self.context)
             parts.append(self._prompt_decoder(request, run, stream).decode(branch))
         return engine, runs, gather(parts)
 
@@ -326,7 +332,6 @@ class ToolDecoder:
             run.prompt_ids,
             self._prompt_text(request),
             request.stop,
-            self._context,
             run.clock,
             None if stream is None else stream.show,
             None if stream is None else stream.voted,
@@ -348,11 +353,11 @@ class ToolDecoder:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
         needed = max(1, self._prepared(request).reserve(request.options.tool_choice))
-        excess = len(ids) + needed - (self._context or len(ids) + needed)
+        excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
                 f"the prompt has {len(ids)} tokens and a call needs up to {needed} more, but the model's context is "
-                f"{self._context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
+                f"{self.context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
             )
         return ids
 
@@ -367,10 +372,6 @@ class ToolDecoder:
     def _prepared(self, request: Request) -> PreparedTools:
         return self._preparations.of(request.tools, request.options)
 
-    def room(self, branch: Branch) -> int | None:
-        """Return how many tokens fit in the context behind a branch; None if it has no limit."""
-        return None if self._context is None else self._context - branch.length
-
     def _prompt_text(self, request: Request) -> str:
         prompt = request.prompt
         if isinstance(prompt, str):
@@ -380,7 +381,7 @@ class ToolDecoder:
     def text_limit(self, request: Request, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
         options = request.options
-        return self._prepared(request).fitting(options.max_text_tokens, options.tool_choice, self.room(branch))
+        return self._prepared(request).fitting(options.max_text_tokens, options.tool_choice, branch.room)
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

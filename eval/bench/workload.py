@@ -183,7 +183,7 @@ class _Maker:
         before = self._bound_format.bracket_of(0) + pair.before
         counts = {
             inner_tokens(self._table, self._behind_name(before + value + pair.closing + behind), before, value)
-            for behind in (parts.separator + self._bound_format.key_opener + key, parts.end)
+            for behind in (parts.separator + self._bound_format.key(key), parts.end)
         }
         return counts.pop() if len(counts) == 1 else None
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from random import Random
@@ -12,12 +12,10 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
-from eval.methods.chat_turns import continued, openai_messages
 from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
 from eval.options import EvalOptions
 from lookup.text.text_file import read_text
-from tooldecoding.chat.chat import chat_request
-from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.dialogue_request import dialogue_request, openai_messages
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -63,7 +61,7 @@ class Prompter:
     def request(self, sample: Sample) -> Request:
         """What a method shall decode for a sample."""
         if self.settings.template == "chat":
-            return self._chat_request(sample)
+            return dialogue_request(sample.turns, sample.documentation, self.settings, self.tokenizer)
         text = self.text(sample)
         tools = sample.documentation.lookup
         if not self.settings.chat:
@@ -72,15 +70,6 @@ class Prompter:
             raise EvalError(f"the tokenizer of {self.settings.model!r} has no chat template; leave out --chat")
         text = chat_prompt(self.tokenizer, [{"role": "user", "content": text}], [])
         return Request(text, tools, self.settings, special_tokens=False)
-
-    def _chat_request(self, sample: Sample) -> Request:
-        """What a method shall decode for a sample in the model's chat template."""
-        messages, begun = openai_messages(sample.turns), ""
-        if messages and messages[-1]["role"] == "assistant" and "tool_calls" not in messages[-1]:
-            begun = messages.pop()["content"]
-        conversation = read_messages(messages)
-        request = chat_request(conversation, sample.documentation, self.settings, self.tokenizer)
-        return replace(request, prompt=continued(str(request.prompt), begun, self._format)) if begun else request
 
     def text(self, sample: Sample) -> str:
         """The prompt as the model sees it, without its chat template: text, or messages and tools as JSON."""

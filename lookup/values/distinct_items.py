@@ -12,6 +12,7 @@ from lookup.values.plain_shapes import Literals, Union
 from lookup.values.shapes import Ended, Reading, Shape, Start, advance, closing
 
 _MAX_TRIED: Final = 1_000
+_MAX_OPENING: Final = 12
 
 
 class DistinctItems(Distinct):
@@ -61,14 +62,13 @@ class DistinctItems(Distinct):
         """Whole items that begin so."""
         if all(isinstance(reading, Start) for reading in readings):
             yield from (begun + text for reading in readings for text in _listed(reading))
-        yield begun + closing(readings)
-        for suffix in map(str, itertools.count()):
-            further = advance(readings, suffix) or advance(readings, '"' + suffix)
-            if further:
-                opening = "" if advance(readings, suffix) else '"'
-                yield begun + opening + suffix + closing(further)
-            elif len(suffix) > len("99"):
-                return
+        shortest = closing(readings)
+        yield begun + shortest
+        for suffix in map(str, range(_MAX_TRIED)):
+            for end in range(min(len(shortest), _MAX_OPENING) + 1):
+                opening = shortest[:end] + suffix
+                if further := advance(readings, opening):
+                    yield begun + opening + closing(further)
 
 
 def _listed(reading: Reading) -> Iterator[str]:

@@ -97,6 +97,16 @@ class TestAnswers:
             reply = decoder.chat([USER], [OPENAI], "required", format="pythonic")
         assert reply.result.text.startswith("[set_timer(minutes=")
 
+    def test_messages_of_decode_have_the_format_of_the_template(self, decoder: SyntheticDecoder) -> None:
+        random_logits(decoder, 1)
+        text = str(decoder.tokenizer.apply_chat_template([USER], tokenize=False, add_generation_prompt=True))
+        prompts: list[Any] = [[USER], text, decoder.tokenizer.encode(text)]
+        results = decoder.decode(prompts, [OPENAI])
+        assert [r.call_format.name for r in results] == ["hermes", "api-bank", "api-bank"]
+        assert results[0].text.startswith("<tool_call>") and results[0].valid
+        named = decoder.decode([USER], [OPENAI], format="pythonic")
+        assert named.call_format.name == "pythonic"  # type: ignore[attr-defined]
+
 
 class TestStreams:
     @pytest.mark.parametrize("marks", [(), ("<think>", "</think>", "<tool_call>", "</tool_call>")])
@@ -215,6 +225,8 @@ class TestModels:
         decoder = decoder_of(HERMES.replace("<tool_call>", "<tooooool>"))
         with pytest.raises(ModelError, match=r"writes calls in no known format: .*tooooool.* --format"):
             decoder.chat([USER], [OPENAI])
+        with pytest.raises(ModelError, match="no known format"):
+            decoder.decode([USER], [OPENAI])
 
     def test_a_template_that_prints_no_tools(self) -> None:
         decoder = decoder_of(HERMES.partition("{% endif %}")[2])

@@ -235,4 +235,4 @@ def test_arithmetic_is_pythons(expression):
 
 @pytest.mark.parametrize("piece", ["1,", "[1],", "{'a':1},", "'a'+'b',", "g(b=1),", "x[0],"])
 def test_reading_takes_linear_time(piece):
-    assert_linear(decode_calls, lambda n: "[f(a=[" + piece * n + "])]", 3000)
+    assert_linear(decode_calls, lambda n: "[f(a=[" + piece * n + "])]", 1500)

@@ -12,15 +12,12 @@ from command_line import Ran
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
-from eval.methods.chat_turns import continued, openai_messages
 from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from eval_data import write_sgd
 from lookup import extract
-from tooldecoding.chat.messages import read_messages
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
-from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Utterance
 
 Cli = Callable[..., Ran]
 PYTHONIC = CALL_FORMATS["pythonic"]
@@ -74,31 +71,6 @@ def test_a_call_that_the_documentation_does_not_know_is_a_call() -> None:
     scored = ScoredText(CALL_FORMATS["hermes"], PYTHONIC, as_it_stands=False)
     text = CALL_FORMATS["hermes"].render([Call("g", {"x": [1]})])
     assert scored.of_text(text, TOOLS) == "[g(x=[1])]"
-
-
-def test_a_dialogue_becomes_messages() -> None:
-    turns = (
-        Utterance("user", "One."),
-        Utterance("user", "Two."),
-        Utterance("assistant", "I look."),
-        ToolRequest("f", {"city": "a"}),
-        ToolRequest("g", {}),
-        ToolResponse("g", [1]),
-        ToolResponse("f", "done"),
-        ToolRequest("f", {"city": "b"}),
-        ToolResponse("f", None),
-    )
-    messages = read_messages(openai_messages(turns)).messages
-    assert [m.role for m in messages] == ["user", "assistant", "tool", "tool", "assistant", "tool"]
-    assert messages[0].content == "One.\nTwo."
-    assert messages[1].content == "I look." and [c.arguments for c in messages[1].calls] == [{"city": "a"}, {}]
-    assert [m.content for m in messages[2:]] == ["done", "[1]", "", "null"]
-
-
-def test_a_turn_goes_on_behind_open_thinking() -> None:
-    assert continued("<turn>", "Well.", PYTHONIC) == "<turn>Well."
-    assert continued("<turn><think>\n", "Well.", PYTHONIC) == "<turn><think>\n</think>\n\nWell."
-    assert continued("<|start|>assistant", "Well.", CALL_FORMATS["harmony"]).endswith("Well.<|end|><|start|>assistant")
 
 
 @pytest.mark.parametrize(

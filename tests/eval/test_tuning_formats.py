@@ -1,20 +1,19 @@
 """Law: a row of candidates, written as JSON and read again, holds what was decoded, in every call format."""
 
 import json
-from functools import cache
 
 import pytest
 
 from eval.tuning.decoded_prompt import DecodedPrompt, read_decoded, to_prediction
 from eval.tuning.derive import derive
 from eval.tuning.vote_options import VoteOptions
+from formats.law.law import decoders
 from lookup import extract
-from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import RandomEngine, SyntheticDecoder
+from tooldecoding.testing import RandomEngine
 from voting import merge
 
 
@@ -35,20 +34,12 @@ LIMIT = VoteOptions(4)
 SPECIAL = b"'\"\\,.]})>:\n </parameter>0123456789"
 
 
-@cache
-def decoder(call_format: str, marks_are_tokens: bool) -> SyntheticDecoder:
-    tokenizer = byte_level_tokenizer()
-    if marks_are_tokens:
-        tokenizer.add_special_tokens({"additional_special_tokens": [*CALL_FORMATS[call_format].marks, "<|im_end|>"]})
-    return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
-
-
 def bias(piece: bytes) -> float:
     return 4.0 if all(byte in SPECIAL for byte in piece) else 0.0
 
 
 def decode(call_format: str, marks_are_tokens: bool, seed: int) -> tuple[Request, DecodeResult]:
-    made = decoder(call_format, marks_are_tokens)
+    made = decoders()[marks_are_tokens]
     options = DecodeOptions(format=call_format, order_limit=4, max_calls=3, max_value_tokens=10, seed=seed)
     request = Request("What now?\n", TOOLS, options)
     made.engine = RandomEngine(made.table.texts, seed, bias if seed % 2 else None)
@@ -65,7 +56,7 @@ def written_and_read(request: Request, result: DecodeResult) -> DecodedPrompt:
 def test_a_row_holds_what_was_decoded(call_format: str, marks_are_tokens: bool) -> None:
     most, several = 0, CALL_FORMATS[call_format].parallel
     for seed in range(100, 124):
-        if seed >= 104 and (most > 1 or not several):
+        if seed >= 102 and (most > 1 or not several):
             break
         request, result = decode(call_format, marks_are_tokens, seed)
         read = written_and_read(request, result)

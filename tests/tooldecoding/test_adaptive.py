@@ -88,7 +88,7 @@ def decode(engine: SyntheticEngine, tools: LookupDictionary = TOOLS, **fields: A
 
 def engines() -> Iterator[Callable[[], SyntheticEngine]]:
     texts = DECODER.table.texts
-    for seed in range(6):
+    for seed in range(4):
         for doubt in (0.0, 0.1, 0.4, 0.8):
             yield lambda seed=seed, doubt=doubt: ScriptedEngine(texts, hesitant(seed, doubt), bool(seed % 2))  # type: ignore[misc]
     biases: tuple[bytes, ...] = (b"", b"'\"\\", b")]}", b"0123456789-.", b"[{(", b",=")
@@ -169,7 +169,7 @@ def candidates(result: DecodeResult) -> list[list[tuple[Any, ...]]]:
     return [[(c.order, c.text, c.token_ids) for c in call.candidates] for call in result.calls]
 
 
-@pytest.mark.parametrize("shape", ["llama", "mistral_windowed", "gemma2", "gpt2", "bloom"])
+@pytest.mark.parametrize("shape", ["llama", "mistral_windowed", "gpt2", "bloom"])
 def test_packed_is_batched_with_every_rule(shape: str) -> None:
     model = tiny_model(shape, len(TOKENIZER))
     strategies = ("batched",) if shape == "bloom" else ("batched", "packed")

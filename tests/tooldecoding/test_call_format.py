@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lookup.dictionary import ToolSpec
@@ -44,6 +44,7 @@ def is_carried(call: Call, form: CallFormat) -> bool:
 
 
 @pytest.mark.parametrize("name", CALL_FORMATS)
+@settings(max_examples=settings().max_examples // 2)  # the formats share a few notations
 @given(tools=TOOLS, data=st.data())
 def test_what_is_rendered_reads_back(name: str, tools: list[ToolSpec], data: st.DataObject) -> None:
     form = CALL_FORMATS[name]

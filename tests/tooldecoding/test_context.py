@@ -45,25 +45,29 @@ def decoder_with_context(size: int) -> SyntheticDecoder:
     return SyntheticDecoder(model, TOKENIZER)
 
 
+@pytest.fixture(scope="module")
+def decoder() -> SyntheticDecoder:
+    return decoder_with_context(1024)
+
+
 @pytest.mark.parametrize("format", ["api-bank", "pythonic"])
 @pytest.mark.parametrize("name", TOOLS)
 @pytest.mark.parametrize("bias", BIASES)
-def test_nothing_is_fed_beyond_the_context(name: str, format: str, bias: str) -> None:
-    decoder, fitting = decoder_with_context(1024), 0
-    for room in (120, 450, 900):
-        for choice in ("required", "auto"):
-            engine = Measured(decoder.table.texts, room, BIASES[bias])
-            decoder.engine = engine
-            options = DecodeOptions(format=format, tool_choice=choice, order_limit=3)
-            request = Request([5] * (1024 - room), lookup(TOOLS[name]), options)
-            try:
-                [result] = decoder.run([request])
-            except PromptError as error:
-                assert "too many" in str(error)
-                continue
-            fitting += 1
-            assert engine.longest <= 1024
-            assert all(call.voted.valid for call in result.calls)
+def test_nothing_is_fed_beyond_the_context(decoder: SyntheticDecoder, name: str, format: str, bias: str) -> None:
+    fitting, choices = 0, ["required", "auto"]
+    for place, room in enumerate((120, 450, 900), start=list(BIASES).index(bias)):
+        engine = Measured(decoder.table.texts, room, BIASES[bias])
+        decoder.engine = engine
+        options = DecodeOptions(format=format, tool_choice=choices[place % 2], order_limit=3)
+        request = Request([5] * (1024 - room), lookup(TOOLS[name]), options)
+        try:
+            [result] = decoder.run([request])
+        except PromptError as error:
+            assert "too many" in str(error)
+            continue
+        fitting += 1
+        assert engine.longest <= 1024
+        assert all(call.voted.valid for call in result.calls)
     assert fitting
 
 

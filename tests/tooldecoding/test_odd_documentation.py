@@ -125,7 +125,7 @@ def test_hundreds_of_required_keys() -> None:
     decoder = DECODERS[0]
     engine = RandomEngine(decoder.table.texts)
     decoder.engine = engine
-    decoder._context = None
+    decoder.context = None
     [result] = decoder.run([Request("x\n", lookup(many), DecodeOptions(order_limit=2))])
     assert result.valid and len(result.calls[0].voted.arguments) == 600
 

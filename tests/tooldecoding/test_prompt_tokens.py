@@ -17,7 +17,7 @@ TEMPLATE = (
     "{% if tools is not none %}TOOLS{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What's the weather in New York?"}]
-FIELDS: dict[str, Any] = {"tools": lookup(WEATHER), "max_value_tokens": 5, "order_limit": 2}
+FIELDS: dict[str, Any] = {"tools": lookup(WEATHER), "max_value_tokens": 5, "order_limit": 2, "format": "api-bank"}
 
 
 def adding(tokenizer: PreTrainedTokenizerFast, template: str) -> PreTrainedTokenizerFast:
@@ -110,7 +110,7 @@ def test_documentation_is_found_in_ids_and_messages(decoder: ToolDecoder) -> Non
     docs = 'Tools: {"name": "Add", "parameters": {"type": "object", "properties": {}}}\nAPI-Request: '
     ids = decoder.tokenizer.encode(docs)
     for prompt in (ids, docs, [{"role": "system", "content": docs}]):
-        result: Any = decoder.decode(prompt, max_calls=1)
+        result: Any = decoder.decode(prompt, max_calls=1, format="api-bank")
         assert [call.voted.name for call in result.calls] == ["Add"]
 
 

@@ -1,5 +1,6 @@
 """The reference model's chat template: BFCL's prompt, calls in the format pythonic, one clear line on errors."""
 
+import itertools
 import json
 from typing import Any
 
@@ -7,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tooldecoding.chat.dialogue_request import openai_messages
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_tokenizer
-from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Turn, Utterance, chat_messages, dialogue_lines
+from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Turn, Utterance, dialogue_lines
 from tooldecoding.prompts.prompts import BFCL_ENDING, BFCL_LABELS, bfcl_prompt, chat_prompt, shows_tools
 
 TOKENIZER = load_tokenizer("reference")
@@ -42,7 +44,7 @@ def is_no_json(value: object) -> bool:
     return False
 
 
-spoken = st.builds(Utterance, st.sampled_from(["user", "assistant"]), texts)
+spoken = st.builds(Utterance, st.sampled_from(["user", "assistant"]), texts.filter(bool))
 exchanges = st.builds(
     lambda name, given, result: [ToolRequest(name, given), ToolResponse(name, result)],
     names,
@@ -71,9 +73,12 @@ def written(name: str, given: object) -> dict[str, Any]:
 @given(st.none() | texts, dialogues)
 def test_dialogues_are_written_as_in_training(system: str | None, exchanged: list[list[Turn]]) -> None:
     turns: list[Turn] = [] if system is None else [Utterance("system", system)]
-    turns += [turn for group in exchanged for turn in group]
+    for turn in itertools.chain.from_iterable(exchanged):
+        speaker = getattr(turn, "speaker", None)
+        if speaker is None or not turns or speaker != getattr(turns[-1], "speaker", None):  # else it is one message
+            turns.append(turn)
     lines = dialogue_lines(turns, PYTHONIC, BFCL_LABELS)
-    assert prompt(chat_messages(turns)) == bfcl_prompt(functions(TOOLS), lines)
+    assert prompt(openai_messages(turns)) == bfcl_prompt(functions(TOOLS), lines)
 
 
 @given(st.lists(st.tuples(names, arguments), min_size=1, max_size=3), st.sampled_from([dict, json.dumps]))

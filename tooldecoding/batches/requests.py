@@ -10,6 +10,7 @@ from transformers import PreTrainedTokenizerBase
 
 from lookup import LookupDictionary
 from tooldecoding.chat.chat import chat_request, reply_to
+from tooldecoding.chat.dialogue_request import dialogue_request
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.tools import NO_TOOLS
 from tooldecoding.decoder import Request, ToolDecoder
@@ -17,9 +18,9 @@ from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.choose_format import chosen_format
-from tooldecoding.prompts.dialogue import Turn, Utterance, chat_messages, dialogue_lines, documented_tools
+from tooldecoding.prompts.dialogue import Turn, Utterance, dialogue_lines, documented_tools
 from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt, chat_prompt
+from tooldecoding.prompts.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt
 from tooldecoding.prompts.templates import Content, template_of
 from tooldecoding.result import DecodeResult
 
@@ -71,8 +72,7 @@ def _request(
     turns = (Utterance("user", content),) if isinstance(content, str) else content
     documentation = documentation or _documentation_in(turns, options)
     if template == "chat":
-        text = chat_prompt(tokenizer, chat_messages(turns), documentation.as_chat_tools())
-        return Request(text, documentation.lookup, options, special_tokens=False)
+        return dialogue_request(turns, documentation, options, tokenizer)
     if template == "bfcl":
         text = bfcl_prompt(documentation.as_bfcl(), dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS))
     else:

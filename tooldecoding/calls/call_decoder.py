@@ -25,8 +25,6 @@ class CallDecoder:
         The name of the tool that must be called.
     prompt : str
         Text in which values are likely to stand.
-    context : int or None
-        Positions of the model.
     voted : callable, optional
         Called with each call once it is voted.
     """
@@ -37,7 +35,6 @@ class CallDecoder:
         only: str | None,
         options: DecodeOptions,
         prompt: str,
-        context: int | None,
         clock: PhaseClock,
         voted: Callable[[DecodedCall], None] | None = None,
     ) -> None:
@@ -46,7 +43,6 @@ class CallDecoder:
         self._options = options
         self._format = tools.call_format
         self._prompt = prompt
-        self._context = context
         self._clock = clock
         self._voted = voted
 
@@ -68,8 +64,7 @@ class CallDecoder:
             next_call = self._next_call(number + 1)
             more = next_call is not None
             branch, *committing = yield from branch.forks(2 if more else 1)
-            room = self._room_behind(branch)
-            orders = OrderDecoder(tool, number, self._options, self._prompt, room, keep_branches=more)
+            orders = OrderDecoder(tool, number, self._options, self._prompt, branch.room_behind, keep_branches=more)
             call = yield from self._call(branch, tool, orders)
             calls.append(call)
             if self._voted is not None:
@@ -105,9 +100,6 @@ class CallDecoder:
         confidences = tuple(map(options.confidence, voted.parameters))
         return DecodedCall(voted, candidates, orders.possible, confidences, options.min_confidence)
 
-    def _room_behind(self, branch: Branch) -> int | None:
-        return None if self._context is None else self._context - branch.length - len(branch.pending.text)
-
     def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
         """Return a branch that has read the voted call, as the model itself would write it.
 
@@ -129,7 +121,7 @@ class CallDecoder:
 
     def _goes_on(self, branch: Branch, next_call: NextCall) -> Steps[bool]:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
-        room = self._room_behind(branch)
+        room = branch.room_behind
         goes_on = False
         if room is None or room >= self._tools.longest:
             with self._clock.phase("next"):

@@ -236,16 +236,12 @@ class TextMode:
         """Tell what is certain to be text: no opener, stop or end of a line may begin in it."""
         if self._show is None:
             return
-        certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if self._is_open(o))])
+        certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if o.back is not None)])
         marks = [mark for thinking in self._rules.thinking for mark in (thinking.opening, thinking.closing)]
         for end in (self._opener, *(text.encode() for text in (*self._rules.stops, *marks))):
             size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)
             certain = min(certain, len(self._written) - size)
         self._show(self._written[:certain].decode(errors="ignore"))
-
-    def _is_open(self, opener: _Opener) -> bool:
-        """Whether a call may still be opened there."""
-        return opener.back is not None
 
     def _expected(self) -> str:
         """Return the draft: the rest of a known name that the model has begun behind the last opener."""

@@ -52,8 +52,6 @@ class PromptDecoder:
         Text in which values are likely to stand.
     line_end : str, optional
         Ends free text once there is more than white space before it.
-    context : int or None
-        Positions of the model.
     show : callable, optional
         Called with the answer so far while free text is written.
     voted : callable, optional
@@ -68,7 +66,6 @@ class PromptDecoder:
         prompt_ids: Sequence[int],
         prompt: str,
         line_end: str | None,
-        context: int | None,
         clock: PhaseClock,
         show: Callable[[Answer], None] | None = None,
         voted: Callable[[DecodedCall], None] | None = None,
@@ -80,7 +77,6 @@ class PromptDecoder:
         self._prompt_ids = prompt_ids
         self._prompt = prompt
         self._line_end = line_end
-        self._context = context
         self._clock = clock
         self._show = show
         self._voted = voted
@@ -100,7 +96,7 @@ class PromptDecoder:
             self._show(answer)
         only = None if self._options.tool_choice in TOOL_CHOICES else self._options.tool_choice
         voted = None if self._voted is None else self._show_call
-        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._context, self._clock, voted)
+        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._clock, voted)
         calls, text = yield from decoder.decode(written.branch, self._tools.called(written.opened))
         return DecodedPrompt(written.text + text, calls, answer, cut=False)
 
@@ -149,10 +145,7 @@ class PromptDecoder:
 
     def _text_limit(self, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
-        return self._tools.fitting(self._options.max_text_tokens, self._options.tool_choice, self._room(branch))
+        return self._tools.fitting(self._options.max_text_tokens, self._options.tool_choice, branch.room)
 
     def _thinking_limit(self, branch: Branch) -> int:
-        return self._tools.fitting(self._options.max_thinking_tokens, self._options.tool_choice, self._room(branch))
-
-    def _room(self, branch: Branch) -> int | None:
-        return None if self._context is None else self._context - branch.length
+        return self._tools.fitting(self._options.max_thinking_tokens, self._options.tool_choice, branch.room)

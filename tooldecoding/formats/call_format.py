@@ -62,7 +62,7 @@ class CallFormat:
     separator : str
         The text between two arguments.
     key_opener, key_closer : str
-        The text around a key.
+        The text around a key, where values are not written as JSON.
     lead : str
         White space that the model writes before the opener where no text stands before it.
     marks : tuple of str
@@ -131,7 +131,9 @@ class CallFormat:
 
     def key(self, name: str) -> str:
         """Return the text before the value of a key."""
-        return self.key_opener + (render_json(name)[1:-1] if self.notation == "json" else name) + self.key_closer
+        if self.notation == "json":
+            return f"{render_json(name)}: "
+        return self.key_opener + name + self.key_closer
 
     def ordered(self, keys: Iterable[str]) -> list[str]:
         """Return keys in the order that models know best: as documented, or sorted."""

@@ -47,8 +47,6 @@ HARMONY = CallFormat(
     reader=read_harmony,
     opener="<|channel|>commentary to=functions.",
     bracket=" <|constrain|>json<|message|>{",
-    key_opener='"',
-    key_closer='": ',
     end="}",
     closer="",  # <|call|> ends the turn
     marks=("<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"),

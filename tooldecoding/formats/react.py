@@ -38,7 +38,5 @@ REACT = CallFormat(
     closer="",
     bracket="\nAction Input: {",
     end="}",
-    key_opener='"',
-    key_closer='": ',
     optional_spaces=True,
 )

@@ -1,4 +1,4 @@
-"""Dialogues: read from JSON lines, written as the lines of a prompt or as chat messages.
+"""Dialogues: read from JSON lines, written as the lines of a prompt.
 
 Roles are API-Bank's (``User``, ``AI``, ``API``) or those of chat models (``user``, ``assistant``, ``system``,
 ``tool``), in any case. An ``API`` row is a request, and a response as well if it has a ``result``.
@@ -175,23 +175,6 @@ def dialogue_lines(turns: Sequence[Turn], call_format: CallFormat, labels: LineL
             case ToolResponse(_, value):
                 lines.append(f"{labels.response}: {json.dumps(value, ensure_ascii=False)}")
     return lines
-
-
-def chat_messages(turns: Sequence[Turn]) -> list[dict[str, Any]]:
-    """Return the dialogue as messages for a chat template."""
-    messages: list[dict[str, Any]] = []
-    for turn in turns:
-        match turn:
-            case Utterance(speaker, text):
-                messages.append({"role": speaker, "content": text})
-            case ToolRequest(name, arguments):
-                function = {"name": name, "arguments": dict(arguments)}
-                call = {"type": "function", "function": function}
-                messages.append({"role": "assistant", "content": "", "tool_calls": [call]})
-            case ToolResponse(name, value):
-                content = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-                messages.append({"role": "tool", "name": name, "content": content})
-    return messages
 
 
 def documented_tools(turns: Sequence[Turn]) -> list[Mapping[str, Any]]:

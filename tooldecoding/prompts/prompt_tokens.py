@@ -25,10 +25,13 @@ class Written(NamedTuple):
     content : str or list of int
     special_tokens : bool
         Whether the tokenizer may add special tokens; False after a chat template, which has written them.
+    chat : bool
+        Whether the chat template wrote it.
     """
 
     content: str | list[int]
     special_tokens: bool
+    chat: bool = False
 
 
 def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokenizerBase) -> tuple[list[Written], bool]:
@@ -53,14 +56,14 @@ def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokeniz
 
 def _written(prompt: Any, tokenizer: PreTrainedTokenizerBase, name: str) -> Written:
     if isinstance(prompt, str):
-        return Written(prompt, True)
+        return Written(prompt, special_tokens=True)
     if not _is_list(prompt):
         raise PromptError(f"{name}: expected {_EXPECTED}, got {type(prompt).__name__}")
     if not prompt:
         raise PromptError(f"{name}: expected {_EXPECTED}, got an empty list")
     if isinstance(prompt[0], Mapping):
-        return Written(_chat_text(prompt, tokenizer, name), False)
-    return Written(_whole_numbers(prompt, name), False)
+        return Written(_chat_text(prompt, tokenizer, name), special_tokens=False, chat=True)
+    return Written(_whole_numbers(prompt, name), special_tokens=False)
 
 
 def _chat_text(messages: Sequence[Any], tokenizer: PreTrainedTokenizerBase, name: str) -> str:

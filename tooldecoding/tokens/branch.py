@@ -94,7 +94,7 @@ class Branch:
         branch_id: int,
         table: TokenTable,
         tally: Tally,
-        context: int | None = None,
+        context: int | None,
     ) -> "Branch":
         """Start a branch behind a prompt.
 
@@ -120,6 +120,16 @@ class Branch:
 
     def _fork(self) -> "Branch":
         return replace(self, ids=list(self.ids), fed=self.fed.fork(), decided="forced")  # shared choices count once
+
+    @property
+    def room(self) -> int | None:
+        """How many tokens fit in the context behind the settled ones; None if it has no limit."""
+        return None if self.context is None else self.context - self.length
+
+    @property
+    def room_behind(self) -> int | None:
+        """The room behind the pending text, of which each byte may become a token."""
+        return None if self.room is None else self.room - len(self.pending.text)
 
     @property
     def all_ids(self) -> tuple[int, ...]:
@@ -257,8 +267,8 @@ class Branch:
         except TokenizerError:  # the prompt may hold characters that the tokenizer cannot write
             return own
         most = len(own) + self.draft_tokens
-        if self.context is not None:
-            most = max(len(own), min(most, self.context - self.length))
+        if self.room is not None:
+            most = max(len(own), min(most, self.room))
         return tokens[:most] if tokens[: len(own)] == own else own
 
     def _settle(self, token: int) -> None:

@@ -95,7 +95,7 @@ class _Writer:
         self._request = request
         self._prompt = prompt
         self._tally = Tally()
-        self._branch = Branch.behind(prompt, engine, root, decoder.table, self._tally)
+        self._branch = Branch.behind(prompt, engine, root, decoder.table, self._tally, decoder.context)
         self._held = self._branch.pending.text
         self._usage = engine.usage(root)
         call_format = REACT if form == "react" else request.options.call_format
@@ -148,7 +148,7 @@ class _Writer:
         return machine.advance(machine.start, opener.encode()) if machine and result.branch else None
 
     def _is_full(self) -> bool:
-        room = self._decoder.room(self._branch)
+        room = self._branch.room
         return room is not None and room <= bool(self._branch.pending.text)
 
     def result(self, seconds: float) -> ToolDecResult:

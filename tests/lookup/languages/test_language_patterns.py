@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from language_strategies import PATTERNS, TEXTS, Pattern, holds
 
 from lookup.languages import limits
-from lookup.languages.codepoints import RESERVED, either_case, ranges_of
+from lookup.languages.codepoints import either_case, ranges_of
 from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
 from lookup.languages.limits import TooLarge, UnsupportedPattern
 from lookup.languages.unicode_sets import property_set
+from lookup.reserved import RESERVED
 
 
 @given(PATTERNS, st.lists(TEXTS, min_size=5, max_size=20))
