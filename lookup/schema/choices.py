@@ -58,7 +58,8 @@ class Choices:
         flat = self._flat(parts, set())
         if flat is None:
             return Node(())
-        choices, dropped = flat.choices, []
+        choices = flat.choices
+        dropped: list[str] = []
         while True:
             expansion = _Expansion(self, [*flat.notes, *dropped], self._left)
             try:

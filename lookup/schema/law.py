@@ -40,7 +40,7 @@ class Law:
         document = Document(root)
         self._compiler = Compiler(document, closed)
         self._validator = Validator(document)
-        self._parts = (document.part(schema, root),)
+        self._parts: tuple[Part, ...] = (document.part(schema, root),)
 
     def _with(self, parts: Iterable[Part]) -> "Law":
         law = object.__new__(Law)

@@ -1,7 +1,7 @@
 """Decimal numbers between limits, digit by digit: whether a text may become one, and what completes it.
 
-All in exact integers: the allowed numbers are the multiples ``n * step`` with ``n`` between two limits. A text of digits
-stands for intervals of such ``n``, one for each number of further digits. Limited numbers have no exponent.
+All in exact integers: the allowed numbers are the multiples ``n * step`` with ``n`` between two limits. A text of
+digits stands for intervals of such ``n``, one for each number of further digits. Limited numbers have no exponent.
 """
 
 import re

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeGuard, get_args
 
 from lookup.types.type_names import NULL_NAMES, value_type
 
@@ -93,7 +93,7 @@ def names(value: object) -> list[str]:
     return [name for name in value if isinstance(name, str)] if isinstance(value, list | tuple) else []
 
 
-def is_schema(value: object) -> bool:
+def is_schema(value: object) -> TypeGuard[Mapping[str, Any] | bool]:
     """Whether a value is a schema: an object or a boolean."""
     return isinstance(value, Mapping | bool)
 

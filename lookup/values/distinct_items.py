@@ -28,7 +28,8 @@ class DistinctItems(Distinct):
         self._read = read
 
     def identity(self, written: str) -> Hashable:
-        return identity(self._read(written))
+        key: Hashable = identity(self._read(written))
+        return key
 
     def without(self, shape: Shape, seen: frozenset[Hashable]) -> Shape | None:
         shapes = [left for one in shape.alternatives if (left := self._left(one, seen)) is not None]

@@ -48,9 +48,8 @@ NUMBERS: st.SearchStrategy[Schema] = st.fixed_dictionaries(
         "multipleOf": st.sampled_from([1, 2, 5, 0.5]),
     },
 )
-ENUMS: st.SearchStrategy[Schema] = st.lists(st.sampled_from(["a", "ab", 1, 2.5, True, None]), min_size=1, max_size=3).map(
-    lambda members: {"enum": members}
-)
+_MEMBERS = st.sampled_from(["a", "ab", 1, 2.5, True, None])
+ENUMS: st.SearchStrategy[Schema] = st.lists(_MEMBERS, min_size=1, max_size=3).map(lambda members: {"enum": members})
 
 
 def lists(inner: st.SearchStrategy[Schema]) -> st.SearchStrategy[Schema]:
@@ -105,7 +104,9 @@ VALUES = st.recursive(
         st.booleans(),
         st.none(),
     ),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from([*NAMES, "c"]), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from([*NAMES, "c"]), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
