@@ -32,10 +32,11 @@ MAX_WIDTH: Final = 256
 """The most ways in which one prefix may be read."""
 
 _RESERVED: Final = frozenset(chr(code).encode()[:3] for code in RESERVED)
-_MAX_KEPT: Final = 512  # cached prefixes of one grammar
+_MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
+_MAX_RECENT: Final = 48  # prefixes whose readings are kept, at least one for each order
 _MORE_CLOSING: Final = 1_024
 _OPENING: Final = frozenset("[({")
-_MAX_TOKEN: Final = 32  # how many characters shorter a cached prefix may be
+_MAX_TOKEN: Final = 32  # how much shorter than a text a prefix may be for the search to end
 
 
 class ValueGrammar:
@@ -71,7 +72,7 @@ class ValueGrammar:
         self._most_closing = most_closing
         self.opener = opener
         self._start: list[Reading] = [Start(shape)]
-        self._kept: dict[str, list[Reading]] = {}
+        self._recent: list[tuple[str, list[Reading]]] = []
         self._bytes: dict[str, frozenset[int]] = {}
 
     @cached_property
@@ -153,24 +154,30 @@ class ValueGrammar:
         )
 
     def _read(self, text: str) -> list[Reading]:
-        """The readings of a prefix. Continues from a shorter prefix in the cache."""
-        found = self._kept.get(text)
-        if found is not None:
+        """The readings of a prefix. Continues from a shorter prefix that was read lately."""
+        begun, found = "", self._start
+        for place, (known, readings) in enumerate(self._recent):
+            if len(known) > len(begun) and text.startswith(known):
+                begun, found = known, readings
+                if len(text) - len(known) <= _MAX_TOKEN:
+                    if place:
+                        self._remember(known, readings, place)
+                    break
+        if len(begun) == len(text):
             return found
-        start = len(text)
-        for start in range(len(text) - 1, max(0, len(text) - _MAX_TOKEN) - 1, -1):
-            found = self._kept.get(text[:start])
-            if found is not None:
-                break
-        new = text if found is None else text[start:]
-        readings = advance(self._start if found is None else found, new, MAX_WIDTH)
+        new = text[len(begun) :]
+        readings = advance(found, new, MAX_WIDTH)
         if self._most_closing is not None and not _OPENING.isdisjoint(new):
             readings = [r for r in readings if byte_length(closing([r])) <= self._most_closing]
         if readings:
-            if len(self._kept) >= _MAX_KEPT:
-                self._kept.clear()
-            self._kept[text] = readings
+            self._remember(text, readings)
         return readings
+
+    def _remember(self, text: str, readings: list[Reading], place: int | None = None) -> None:
+        """Put a prefix first. The list is replaced, not changed, because threads may share a grammar."""
+        recent = self._recent
+        others = recent[:_MAX_RECENT] if place is None else recent[:place] + recent[place + 1 :]
+        self._recent = [(text, readings), *others]
 
 
 _GRAMMARS: dict[int, tuple["weakref.ref[ParameterSpec]", dict[tuple[Notation, Constraint], ValueGrammar]]] = {}

@@ -328,6 +328,16 @@ class _KeyReading(Reading):
             return [self._behind(self._inside.shape.key_at[span.start])]
         return [_KeyReading(self._inside, span)]
 
+    def skip(self, text: str, position: int) -> tuple[Reading, int]:
+        start, end, length = self._span
+        if end - start > 1:
+            return self, position
+        rest = self._inside.shape.texts.texts[start]
+        last = min(len(rest) - 1, length + len(text) - position)  # the last character ends the key
+        if last <= length or not text.startswith(rest[length:last], position):
+            return self, position
+        return _KeyReading(self._inside, Span(start, end, last)), position + last - length
+
     def _behind(self, number: int) -> Gap:
         return Gap(self._inside.with_key(number), behind_key(self._inside.spacing))
 

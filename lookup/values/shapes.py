@@ -211,17 +211,35 @@ def advance(readings: Sequence[Reading], text: str, most: int | None = None) -> 
     current = list(readings)
     position = 0
     while current and position < len(text):
-        if len(current) == 1:
-            current[0], position = current[0].skip(text, position)
-            if position == len(text):
-                break
+        position = _skip(current, text, position)
+        if position == len(text):
+            break
         current = _step(current, text[position])[:most]
         position += 1
     return current
 
 
-def _step(readings: Iterable[Reading], character: str) -> list[Reading]:
+def _skip(readings: list[Reading], text: str, position: int) -> int:
+    """Let all readings read as much of ``text`` as all of them can at once. Return the position behind it."""
+    if len(readings) == 1:
+        readings[0], position = readings[0].skip(text, position)
+        return position
+    skipped = [reading.skip(text, position) for reading in readings]
+    end = min(behind for _, behind in skipped)
+    if end > position and any(behind > end for _, behind in skipped):
+        skipped = [reading.skip(text[:end], position) for reading in readings]
+    if end == position or any(behind != end for _, behind in skipped):
+        return position
+    readings[:] = [reading for reading, _ in skipped]
+    return end
+
+
+def _step(readings: Sequence[Reading], character: str) -> list[Reading]:
     """The distinct readings after one character."""
+    if len(readings) == 1 and not readings[0].whole:
+        only = list(readings[0].read(character))
+        if len(only) < 2:
+            return only
     following: dict[tuple[object, ...], Reading] = {}
     for reading in readings:
         found: list[Reading] = [*reading.read(character)]
