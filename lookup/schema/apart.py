@@ -77,7 +77,7 @@ class Comparison:
         waiting = [part]
         seen: set[int] = set()
         for schema, resource in waiting:  # it grows
-            if not isinstance(schema, Mapping) or id(schema) in seen:
+            if not isinstance(schema, dict) or id(schema) in seen:
                 continue
             seen.add(id(schema))
             if reference := reference_in(schema):

@@ -30,6 +30,7 @@ class Document:
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.root = root
+        self._targets: dict[tuple[str, int], Part | None] = {}
 
     @cached_property
     def references_stand_alone(self) -> bool:
@@ -39,17 +40,23 @@ class Document:
 
     def part(self, schema: Schema, resource: Mapping[str, Any]) -> Part:
         """A schema inside a resource; it may be a resource of its own."""
-        if isinstance(schema, Mapping) and isinstance(name := _name(schema), str) and not name.startswith("#"):
+        if isinstance(schema, dict) and isinstance(name := _name(schema), str) and not name.startswith("#"):
             return Part(schema, schema)
         return Part(schema, resource)
 
     def target(self, reference: str, resource: Mapping[str, Any]) -> Part | None:
         """The schema that a reference inside ``resource`` names; ``None`` if the document has none."""
+        key = reference, id(resource)
+        if key not in self._targets:
+            self._targets[key] = self._find(reference, resource)
+        return self._targets[key]
+
+    def _find(self, reference: str, resource: Mapping[str, Any]) -> Part | None:
         name, fragment = urldefrag(reference)
         places = [resource, self.root] if not name else [self._named(name, resource)]
         for place in places:
             found = None if place is None else self._inside(place, fragment)
-            if place is not None and isinstance(found, Mapping | bool):
+            if place is not None and isinstance(found, dict | bool):
                 return self.part(found, place)
         return None
 
@@ -99,10 +106,10 @@ class Document:
             if id(node) in seen:
                 continue
             seen.add(id(node))
-            if isinstance(node, Mapping):
+            if isinstance(node, dict):
                 yield node
-            inside = node.values() if isinstance(node, Mapping) else node
-            waiting += [member for member in inside if isinstance(member, Mapping | list | tuple)]
+            inside = node.values() if isinstance(node, dict) else node
+            waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
 
 
 def reference_in(schema: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -124,7 +131,7 @@ def pointed(node: Any, pointer: str) -> Any:
     """What a JSON pointer (``/a/0``, possibly percent-encoded) leads to; ``None`` if it leads nowhere."""
     for step in unquote(pointer[1:]).split("/"):
         name = step.replace("~1", "/").replace("~0", "~")
-        if isinstance(node, Mapping):
+        if isinstance(node, dict):
             node = node.get(name)
         elif isinstance(node, list | tuple) and name.isdecimal() and len(name) < 10 and int(name) < len(node):
             node = node[int(name)]

@@ -42,10 +42,10 @@ class Known(NamedTuple):
             kinds = kinds & kinds_of(schema)
             required.update(names(schema.get("required")))
             properties = schema.get("properties")
-            for key, inner in properties.items() if isinstance(properties, Mapping) else ():
+            for key, inner in properties.items() if isinstance(properties, dict) else ():
                 if inner is False:
                     absent.add(key)
-                elif isinstance(inner, Mapping):
+                elif isinstance(inner, dict):
                     _note(key, inner, allowed, refused)
         if not kinds:
             return None
@@ -64,7 +64,7 @@ def _note(
         found = frozenset(map(identity, values))
         allowed[key] = allowed[key] & found if key in allowed else found
     inner = schema.get("not")
-    if isinstance(inner, Mapping) and not _NOT_IN.isdisjoint(inner) and len(inner) == 1:
+    if isinstance(inner, dict) and not _NOT_IN.isdisjoint(inner) and len(inner) == 1:
         refused[key] = refused.get(key, frozenset()) | frozenset(map(identity, given_values(inner) or ()))
     if Refused.VALUES in schema:
         refused[key] = refused.get(key, frozenset()) | frozenset(map(identity, schema[Refused.VALUES]))

@@ -33,10 +33,10 @@ class Law:
     """
 
     def __init__(self, schema: Schema, root: Mapping[str, Any] | None = None, closed: bool = False) -> None:
-        if not isinstance(schema, Mapping | bool):
+        if not isinstance(schema, dict | bool):
             raise DocumentationError(f"expected a schema to be an object or a boolean, found {type(schema).__name__}")
         if root is None:
-            root = schema if isinstance(schema, Mapping) else {}
+            root = schema if isinstance(schema, dict) else {}
         document = Document(root)
         self._compiler = Compiler(document, closed)
         self._validator = Validator(document)

@@ -19,31 +19,12 @@ Alternatives = list[list[Any]]
 """A value has one of them: a list of schemas that hold together."""
 
 ANNOTATIONS: Final = frozenset(
-    [
-        "$schema",
-        "$id",
-        "id",
-        "$comment",
-        "$anchor",
-        "$defs",
-        "definitions",
-        "title",
-        "description",
-        "default",
-        "example",
-        "examples",
-        "deprecated",
-        "readOnly",
-        "writeOnly",
-        "contentMediaType",
-        "contentEncoding",
-        "then",
-        "else",
-        "xml",
-        "externalDocs",
-        "discriminator",
-    ]
-)
+    {
+        "$schema", "$id", "id", "$comment", "$anchor", "$defs", "definitions", "title", "description", "default",
+        "example", "examples", "deprecated", "readOnly", "writeOnly", "contentMediaType", "contentEncoding", "then",
+        "else", "xml", "externalDocs", "discriminator",
+    }
+)  # fmt: skip
 """Words that refuse nothing by themselves."""
 
 _Negate = Callable[[Mapping[str, Any], str], Alternatives | None]
@@ -81,7 +62,7 @@ def _type(schema: Mapping[str, Any], word: str) -> Alternatives | None:
 
 def _values(schema: Mapping[str, Any], word: str) -> Alternatives | None:
     values = schema[word] if word == "enum" else [schema[word]]
-    if not isinstance(values, list | tuple) or any(isinstance(value, list | tuple | Mapping) for value in values):
+    if not isinstance(values, list | tuple) or any(isinstance(value, list | tuple | dict) for value in values):
         return None
     return [[{Refused.VALUES: tuple(values)}]]
 

@@ -74,8 +74,7 @@ class Texts:
             languages.append(any_of(self.excluded).outside())
         found: Language | None = None
         for language in languages:
-            both = language if found is None else _tried(lambda l=language, f=found: f.both(l), "patterns", notes)  # type: ignore[misc]
-            found = both or found
+            found = language if found is None else _both(found, language, notes) or found
         if self.least or self.most is not None:
             base = ANY_TEXT if found is None else found
             found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
@@ -90,6 +89,10 @@ class Texts:
     def notes(self) -> tuple[str, ...]:
         """What cannot be enforced while a text is written."""
         return self._built[1]
+
+
+def _both(one: Language, other: Language, notes: list[str]) -> Language | None:
+    return _tried(lambda: one.both(other), "several patterns", notes)
 
 
 def _tried(build: Callable[[], Language | None], what: str, notes: list[str]) -> Language | None:

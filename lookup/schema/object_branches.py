@@ -194,7 +194,7 @@ def _required(schema: Mapping[Any, Any], closed: bool) -> list[str]:
     found = names(schema.get("required"))
     if closed:
         inner = schemas(schema, "properties").items()
-        found += [name for name, key in inner if isinstance(key, Mapping) and key.get("required") is True]
+        found += [name for name, key in inner if isinstance(key, dict) and key.get("required") is True]
     return found
 
 
@@ -203,7 +203,7 @@ def _dependent(plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]]) -> 
     for schema, _ in plain:
         for word in ("dependentRequired", "dependencies"):
             lists = schema.get(word)
-            for key, needed in lists.items() if isinstance(lists, Mapping) else ():
+            for key, needed in lists.items() if isinstance(lists, dict) else ():
                 if isinstance(needed, list | tuple | str):
                     found[key] = (*found.get(key, ()), *([needed] if isinstance(needed, str) else names(needed)))
     return found

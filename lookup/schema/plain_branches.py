@@ -58,7 +58,7 @@ class PlainBranches:
 
     def build(self, parts: Sequence[Part], notes: list[str]) -> list[Branch] | None:
         """The branches of schemas that hold together; ``None`` if they allow everything."""
-        plain: Plain = [(p.schema, p.resource) for p in parts if isinstance(p.schema, Mapping)]
+        plain: Plain = [(p.schema, p.resource) for p in parts if isinstance(p.schema, dict)]
         if all(_IGNORED.issuperset(schema) for schema, _ in plain):
             kinds = reduce(frozenset.__and__, (kinds_of(schema) for schema, _ in plain), KINDS)
             if kinds == KINDS:
@@ -139,7 +139,7 @@ def _rest(schema: Mapping[Any, Any]) -> Any:
     for word in ("items", "additionalItems", "unevaluatedItems"):
         if word == "additionalItems" and not isinstance(schema.get("items"), list | tuple):
             continue
-        if isinstance(schema.get(word), Mapping | bool):
+        if isinstance(schema.get(word), dict | bool):
             return schema[word]
     return True
 

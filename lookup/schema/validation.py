@@ -105,7 +105,7 @@ class _Check:
             _check_text(value, schema, where)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             _check_number(value, schema, where)
-        elif isinstance(value, Mapping):
+        elif isinstance(value, dict):
             self._object(value, part, where, depth, applied)
         elif isinstance(value, list | tuple):
             self._list(value, part, where, depth, applied)
@@ -149,7 +149,7 @@ class _Check:
             follows = schema.get("else" if condition is None else "then")
             if is_schema(follows):
                 applied.add(self.check(value, self._document.part(follows, part.resource), where, depth + 1))
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             for word in ("dependentSchemas", "dependencies"):
                 for key, inner in schemas(schema, word).items():
                     if key in value:
@@ -249,7 +249,7 @@ def _check_keys(value: Mapping[Any, Any], schema: Mapping[str, Any], where: str)
     needed = names(schema.get("required"))
     for word in ("dependentRequired", "dependencies"):
         lists = schema.get(word)
-        for key, keys in lists.items() if isinstance(lists, Mapping) else ():
+        for key, keys in lists.items() if isinstance(lists, dict) else ():
             if key in value:
                 needed += [keys] if isinstance(keys, str) else names(keys)
     for key in needed:

@@ -77,7 +77,7 @@ def text(schema: Mapping[str, Any], word: str) -> str | None:
 def schemas(schema: Mapping[str, Any], word: str) -> dict[str, Any]:
     """Key -> schema, of ``properties``, ``patternProperties`` and the like."""
     value = schema.get(word)
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return {}
     return {key: inner for key, inner in value.items() if isinstance(key, str) and is_schema(inner)}
 
@@ -95,7 +95,7 @@ def names(value: object) -> list[str]:
 
 def is_schema(value: object) -> TypeGuard[Mapping[str, Any] | bool]:
     """Whether a value is a schema: an object or a boolean."""
-    return isinstance(value, Mapping | bool)
+    return isinstance(value, dict | bool)
 
 
 def identity(value: Any) -> Any:
@@ -104,7 +104,7 @@ def identity(value: Any) -> Any:
         return type(value).__name__, value
     if isinstance(value, int | float):
         return "number", exact(value) if math.isfinite(value) else value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "object", frozenset((key, identity(member)) for key, member in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "array", tuple(map(identity, value))
@@ -123,4 +123,4 @@ def kind_of(value: Any) -> Kind:
         return "integer" if value.is_integer() else "number"
     if isinstance(value, str):
         return "string"
-    return "object" if isinstance(value, Mapping) else "array"
+    return "object" if isinstance(value, dict) else "array"
