@@ -37,14 +37,18 @@ class Engine(ABC):
     def __init__(self, tokenizer: str) -> None: ...
 
     @abstractmethod
-    def compile(self, schema: Any) -> Sequence[str]:
-        """Make the grammar, until it has answered for the first token; return what it will not enforce.
+    def compile(self, schema: Any) -> None:
+        """Make the grammar, until it has answered for the first token.
 
         Raises
         ------
         REFUSALS
             If there is no grammar of this schema. ``take`` may still find that out.
         """
+
+    def notes(self) -> Sequence[str]:
+        """What the grammar does not enforce. Asked for last, because it may make all that was not needed before."""
+        return ()
 
     @abstractmethod
     def start(self) -> None:

@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -28,14 +27,13 @@ class LLGuidance(Engine):
         self._tokenizer = importlib.import_module("llguidance.hf").from_tokenizer(load_tokenizer(tokenizer))
         self._mask = masks.allocate_token_bitmask(1, self._tokenizer.vocab_size)
 
-    def compile(self, schema: Any) -> Sequence[str]:
+    def compile(self, schema: Any) -> None:
         """See Engine."""
         matcher = self._library.LLMatcher
         self._fresh = matcher(self._tokenizer, matcher.grammar_from_json_schema(json.dumps(schema)))
         self.start()
         self._fill(self._matcher, self._mask, 0)
         self._demand_no_error()
-        return ()
 
     def start(self) -> None:
         """See Engine."""
@@ -71,7 +69,7 @@ class XGrammar(Engine):
         self._compiler = self._library.GrammarCompiler(about, max_threads=1)
         self._mask = self._library.allocate_token_bitmask(1, about.vocab_size)
 
-    def compile(self, schema: Any) -> Sequence[str]:
+    def compile(self, schema: Any) -> None:
         """See Engine."""
         try:
             self._grammar = self._compiler.compile_json_schema(json.dumps(schema), strict_mode=False)
@@ -79,7 +77,6 @@ class XGrammar(Engine):
             raise ValueError(_PLACE.sub("", str(error))) from None
         self.start()
         self._matcher.fill_next_token_bitmask(self._mask)
-        return ()
 
     def start(self) -> None:
         """See Engine."""
@@ -115,12 +112,11 @@ class Outlines(Engine):
         self._vocabulary = self._library.Vocabulary(loaded.eos_token_id, ids)
         self._mask = np.full((len(table.texts) + 31) // 32, -1, dtype=np.int32)
 
-    def compile(self, schema: Any) -> Sequence[str]:
+    def compile(self, schema: Any) -> None:
         """See Engine."""
         self._index = self._library.Index(self._pattern(json.dumps(schema)), self._vocabulary)
         self.start()
         self._fill()
-        return ()
 
     def start(self) -> None:
         """See Engine."""
