@@ -18,12 +18,14 @@ class Stub(Engine):
     def __init__(self, tokenizer: str) -> None:
         assert Path(tokenizer).is_dir()
 
-    def compile(self, schema: Any) -> Sequence[str]:
+    def compile(self, schema: Any) -> None:
         if schema.get("refuse"):
             raise ValueError("no grammar\nof this")
         self._schema = schema
         self._left = 0
-        return ["const"] if "const" in schema else []
+
+    def notes(self) -> Sequence[str]:
+        return ["const"] if "const" in self._schema else []
 
     def start(self) -> None:
         self._left = self._schema.get("maxTokens", 1000)
@@ -56,14 +58,14 @@ class Hanging(Stub):
 
     name = "hanging"
 
-    def compile(self, schema: Any) -> Sequence[str]:
+    def compile(self, schema: Any) -> None:
         if schema.get("hang"):
             time.sleep(600)
         if schema.get("die"):
             os.abort()
         if schema.get("exit"):
             os._exit(101)
-        return super().compile(schema)
+        super().compile(schema)
 
 
 class Unloadable(Stub):
