@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lookup.languages.formats import FORMATS
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 NOT_ENFORCED: Final = ("regex",)
 """Formats of JSON Schema that are no regular languages."""
+
+_Made = TypeVar("_Made")
 
 INFINITE: Final = 1 << 60
 """The size of the smallest value of a branch that has none."""
@@ -78,6 +80,8 @@ class Texts:
         if self.least or self.most is not None:
             base = ANY_TEXT if found is None else found
             found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
+        if found is not None:
+            found = _measured(found, notes)
         return found, tuple(notes)
 
     @property
@@ -91,11 +95,17 @@ class Texts:
         return self._built[1]
 
 
+def _measured(language: Language, notes: list[str]) -> Language | None:
+    """The language, unless its lengths are too much work, which is found out late."""
+    rest = _tried(lambda: "" if language.is_empty else language.rest(language.start), "minLength or maxLength", notes)
+    return None if rest is None else language
+
+
 def _both(one: Language, other: Language, notes: list[str]) -> Language | None:
     return _tried(lambda: one.both(other), "several patterns", notes)
 
 
-def _tried(build: Callable[[], Language | None], what: str, notes: list[str]) -> Language | None:
+def _tried(build: Callable[[], _Made | None], what: str, notes: list[str]) -> _Made | None:
     try:
         return build()
     except LanguageError as error:

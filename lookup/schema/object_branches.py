@@ -58,7 +58,9 @@ class ObjectBranches:
         said = [self._said(schema, resource, notes) for schema, resource in plain if not _WORDS.isdisjoint(schema)]
         found = _Found(said, self._closed, self._of)
         texts = [
-            self._names(schema["propertyNames"], resource) for schema, resource in plain if "propertyNames" in schema
+            self._names(schema["propertyNames"], resource)
+            for schema, resource in plain
+            if is_schema(schema.get("propertyNames"))
         ]
         languages, allowed = self._name_languages(texts, notes)
         required = list(dict.fromkeys(name for schema, _ in plain for name in _required(schema, self._closed)))

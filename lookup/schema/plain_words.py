@@ -8,7 +8,7 @@ from typing import Any, Final
 from lookup.schema.negation import Refused
 from lookup.schema.nodes import Numbers, Texts
 from lookup.schema.number_range import common_multiple
-from lookup.schema.words import count, exact, number, text
+from lookup.schema.words import count, exact, is_number, number, text
 
 Plain = list[tuple[Mapping[Any, Any], Mapping[str, Any]]]
 """Schemas that are objects, each with its resource."""
@@ -56,7 +56,7 @@ def numbers_of(plain: Plain, integer: bool) -> Numbers:
         if step := number(schema, "multipleOf"):
             step = abs(step)
             found = replace(found, step=step if found.step is None else common_multiple(found.step, step))
-        numbers = [v for v in schema.get(Refused.VALUES, ()) if isinstance(v, int | float) and not isinstance(v, bool)]
+        numbers = list(filter(is_number, schema.get(Refused.VALUES, ())))
         if numbers:
             found = replace(found, excluded=found.excluded | set(map(exact, numbers)))
     return found

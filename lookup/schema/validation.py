@@ -35,6 +35,10 @@ class SchemaError(ValueError):
     """A value that breaks its schema. The message says what was expected, and what was found where."""
 
 
+class _UncheckedError(SchemaError):
+    """A check that takes too long. It is neither a yes nor a no, also inside ``not``."""
+
+
 class _Applied:
     """The keys, and the number of first items, that some schemas name."""
 
@@ -71,7 +75,10 @@ class Validator:
 
     def demand(self, value: Any, part: Part) -> None:
         """Raise SchemaError unless the value obeys the schema."""
-        _Check(self).check(value, part, "the value", 0)
+        try:
+            _Check(self).check(value, part, "the value", 0)
+        except RecursionError:
+            raise SchemaError("the value: the schema is nested too deep to be checked") from None
 
 
 class _Check:
@@ -81,18 +88,35 @@ class _Check:
         self._document = validator.document
         self._enum = validator.enum
         self._steps = 0
+        self._known: dict[tuple[int, int, int, str], _Applied | SchemaError] = {}
 
     def check(self, value: Any, part: Part, where: str, depth: int) -> _Applied:
         """What a schema names of the value; SchemaError if the value breaks the schema."""
         schema, resource = part
-        applied = _Applied()
         if schema is False:
             raise _error(where, "no value", value)
         if schema is True:
-            return applied
+            return _Applied()
+        key = id(schema), id(resource), id(value), where
+        known = self._known.get(key)
+        if known is None:  # each schema once, because references may lead to it in many ways
+            self._known[key] = _Applied()  # inside itself a schema says nothing more
+            try:
+                known = self._checked(value, part, where, depth)
+            except SchemaError as error:
+                known = error
+            self._known[key] = known
+        if isinstance(known, SchemaError):
+            raise known.with_traceback(None)
+        return known
+
+    def _checked(self, value: Any, part: Part, where: str, depth: int) -> _Applied:
+        schema, resource = part
+        assert not isinstance(schema, bool)
+        applied = _Applied()
         self._steps += 1
         if self._steps > _MAX_STEPS or depth > _MAX_DEPTH:
-            raise SchemaError(f"{where}: the schema cannot be checked within {_MAX_STEPS} steps")
+            raise _UncheckedError(f"{where}: the schema cannot be checked within {_MAX_STEPS} steps")
         if reference := reference_in(schema):
             target = self._document.target(reference[1], resource)
             if target is not None:
@@ -114,6 +138,8 @@ class _Check:
     def _allowed(self, value: Any, schema: Any, part: Part, depth: int) -> _Applied | None:
         try:
             return self.check(value, self._document.part(schema, part.resource), "", depth + 1)
+        except _UncheckedError:
+            raise
         except SchemaError:
             return None
 

@@ -1,7 +1,7 @@
 """Read the words of a schema. A word with a value of the wrong kind says nothing."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final, Literal, TypeGuard, get_args
 
@@ -25,6 +25,8 @@ _KIND_OF: Final[dict[str, frozenset[Kind]]] = {
     "any": KINDS,
 }
 _MAX_DIGITS: Final = 100
+_MAX_MEMBERS: Final = 100_000
+_MAX_DEPTH: Final = 100
 
 
 def kinds_of(schema: Mapping[str, Any]) -> frozenset[Kind]:
@@ -52,9 +54,14 @@ def _kinds(name: str) -> frozenset[Kind]:
 def number(schema: Mapping[str, Any], word: str) -> Fraction | None:
     """The number of a word, exactly as it is written in decimal digits."""
     value = schema.get(word)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return exact(value)
+    return exact(value) if is_number(value) else None
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a finite number; ``True`` is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, int) or math.isfinite(value)
 
 
 def exact(value: float) -> Fraction:
@@ -99,16 +106,32 @@ def is_schema(value: object) -> TypeGuard[Mapping[str, Any] | bool]:
 
 
 def identity(value: Any) -> Any:
-    """A hashable key that is equal for values that JSON Schema takes to be equal: ``1`` and ``1.0``, not ``True``."""
+    """A hashable key that is equal for values that JSON Schema takes to be equal: ``1`` and ``1.0``, not ``True``.
+
+    A value that is too deep or too large, or that JSON cannot have, is equal to itself only.
+    """
+    found = _identity(value, [_MAX_MEMBERS], 0)
+    return ("other", id(value)) if found is None else found
+
+
+def _identity(value: Any, left: list[int], depth: int) -> Any:
+    """The identity of a value; ``None`` if it has none. ``left`` holds the number of further members."""
     if isinstance(value, bool) or value is None:
         return type(value).__name__, value
+    if isinstance(value, str):
+        return "string", value
     if isinstance(value, int | float):
-        return "number", exact(value) if math.isfinite(value) else value
-    if isinstance(value, dict):
-        return "object", frozenset((key, identity(member)) for key, member in value.items())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return "array", tuple(map(identity, value))
-    return "string", value
+        return ("number", exact(value)) if is_number(value) else None
+    if not isinstance(value, dict | list | tuple):
+        return None
+    left[0] -= len(value)
+    if left[0] < 0 or depth >= _MAX_DEPTH:
+        return None
+    pairs = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    found = [(key, _identity(member, left, depth + 1)) for key, member in pairs]
+    if any(inner is None for _, inner in found):
+        return None
+    return ("object", frozenset(found)) if isinstance(value, dict) else ("array", tuple(inner for _, inner in found))
 
 
 def kind_of(value: Any) -> Kind:

@@ -1,7 +1,6 @@
 """The shape of a whole value that obeys a law, in each notation."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from lookup.dictionary import ANY
 from lookup.errors import DocumentationError
@@ -11,14 +10,12 @@ from lookup.schema.nodes import Branch, Constants, Lists, Objects, Texts
 from lookup.values.enclosed_shapes import Enclosed
 from lookup.values.language_shapes import text_before
 from lookup.values.literal_values import is_literal
-from lookup.values.node_shapes import NodeShapes
+from lookup.values.node_shapes import NO_VALUE, NodeShapes
 from lookup.values.notations import QUOTED_TEXT, MarkSyntax, Notation, RawText, TextSyntax, inside, renderer
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_shape, raw_text
 from lookup.values.shapes import Shape
 from lookup.values.type_shapes import text_shape
-
-_NO_VALUE: Final = "the documentation allows no value, or none that this call format can write"
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ class _Marked:
         shapes = [shape for shape, _ in made if shape is not None]
         openers = {opener for shape, opener in made if shape is not None}
         if not shapes:
-            raise DocumentationError(_NO_VALUE)
+            raise DocumentationError(NO_VALUE)
         literals = _listed(shapes)
         opener = openers.pop() if len(openers) == 1 and literals is None else ""
         return WholeValue(shapes[0] if len(shapes) == 1 else Union(shapes), opener, literals)
@@ -127,7 +124,7 @@ class _Raw:
         if inner:
             shapes.append(Enclosed(notation.other_lead, Union(inner), notation.mark))
         if not shapes:
-            raise DocumentationError(_NO_VALUE)
+            raise DocumentationError(NO_VALUE)
         return WholeValue(shapes[0] if len(shapes) == 1 else Union(shapes), self._opener(branches), _listed(shapes))
 
     def _opener(self, branches: tuple[Branch, ...]) -> str:

@@ -28,6 +28,9 @@ from lookup.values.type_shapes import any_shape, scalar_shape, text_shape
 MAX_DEPTH: Final = 40
 """Deeper than this, a bracket is only opened for the shortest literal."""
 
+NO_VALUE: Final = "the documentation allows no value, or none that this call format can write"
+"""Why a schema has no shape."""
+
 MAX_SHORTEST: Final = 65_536
 """The most characters of a value that is not longer than it must be."""
 
@@ -208,10 +211,18 @@ class Lazy(Shape):
         self._conjunction = conjunction
         self._shapes = shapes
         self._measuring = False
+        self._reason = NO_VALUE
 
     @cached_property
     def _branches(self) -> list[tuple[Branch, list[Shape]]]:
-        return [(branch, self._shapes.branch(branch)) for branch in self._conjunction.inhabited]
+        """The branches that the notation can write."""
+        found = []
+        for branch in self._conjunction.inhabited:
+            try:
+                found.append((branch, self._shapes.branch(branch)))
+            except DocumentationError as error:
+                self._reason = str(error)
+        return found
 
     @cached_property
     def inner(self) -> Shape:
@@ -220,7 +231,7 @@ class Lazy(Shape):
             return any_shape(_ANY_DEPTH, self._shapes.notation)
         shapes = [shape for _, shapes in self._branches for shape in shapes]
         if not shapes:
-            raise DocumentationError("the documentation allows no value, or none that this call format can write")
+            raise DocumentationError(self._reason)
         return shapes[0] if len(shapes) == 1 else Union(shapes)
 
     @property
