@@ -37,6 +37,14 @@ class Bracket(Frame):
         """The readings after the first character of the last key's value."""
         return ()
 
+    def value_shape(self) -> Shape | None:
+        """The shape of the last key's value."""
+        return None
+
+    def joined(self, others: "Sequence[Bracket]") -> "Bracket":
+        """One bracket for this one and others, before values of one shape."""
+        return self
+
     def letters(self, place: Place) -> Iterable[str]:
         """The non-ASCII characters that may follow in this gap, if not all of them may."""
         return ()
@@ -66,8 +74,9 @@ class Gap(Reading):
     @property
     def _space(self) -> str:
         """The optional space behind a comma or colon."""
-        spacing = self._inside.spacing
-        return {"comma": spacing.comma[1:], "value": spacing.colon[1:]}.get(self._place, "")
+        if self._place == "comma":
+            return self._inside.spacing.comma[1:]
+        return self._inside.spacing.colon[1:] if self._place == "value" else ""
 
     def closing(self) -> str:
         missing = "" if self._spaced else self._space
@@ -80,6 +89,14 @@ class Gap(Reading):
 
     def letters(self) -> Iterable[str]:
         return self._inside.letters(self._place)
+
+    def common_value(self) -> Hashable | None:
+        shape = self._inside.value_shape() if self._place in ("colon", "value") else None
+        return None if shape is None else (self._place, self._spaced, id(shape), id(self._inside.parent))
+
+    def joined(self, others: Sequence[Reading]) -> Reading:
+        brackets = [other._inside for other in others if isinstance(other, Gap)]
+        return Gap(self._inside.joined(brackets), self._place, self._spaced)
 
 
 class Elements(Shape):

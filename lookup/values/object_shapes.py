@@ -222,6 +222,12 @@ class _OpenRecord(Bracket):
     def value(self, character: str) -> Iterable[Reading]:
         return () if self._last is None else self._last.begin(character, self)
 
+    def value_shape(self) -> Shape | None:
+        return self._last
+
+    def joined(self, others: Sequence[Bracket]) -> Bracket:
+        return _JoinedRecords([self, *others])
+
     def may_close(self, place: Place) -> bool:
         return place == "opened" and self._may_end
 
@@ -309,6 +315,45 @@ class _OpenRecord(Bracket):
 
     def letters(self, place: Place) -> Iterable[str]:
         return self._last.letters if place == "value" and self._last is not None else ()
+
+
+class _JoinedRecords(Bracket):
+    """Objects of several branches before a value of the same shape, which is read once for all of them."""
+
+    closer = "}"
+
+    def __init__(self, records: Sequence[Bracket]) -> None:
+        self.parent = records[0].parent
+        self.spacing = records[0].spacing
+        self._records = records
+
+    def member(self, character: str) -> Iterable[Reading]:
+        return ()
+
+    def value(self, character: str) -> Iterable[Reading]:
+        shape = self.value_shape()
+        return () if shape is None else shape.begin(character, self)
+
+    def value_shape(self) -> Shape | None:
+        return self._records[0].value_shape()
+
+    def joined(self, others: Sequence[Bracket]) -> Bracket:
+        return _JoinedRecords([*self._records, *others])
+
+    def may_close(self, place: Place) -> bool:
+        return False
+
+    def completed(self, place: Place) -> str:
+        return min((record.completed(place) for record in self._records), key=byte_length)
+
+    def behind(self, character: str) -> Iterable[Reading]:
+        return [reading for record in self._records for reading in record.behind(character)]
+
+    def closing(self) -> str:
+        return min((record.closing() for record in self._records), key=byte_length)
+
+    def letters(self, place: Place) -> Iterable[str]:
+        return self._records[0].letters(place)
 
 
 class _KeyReading(Reading):

@@ -8,7 +8,7 @@ tell what is still missing, from the inside out.
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
 ANY_CHARACTER: Final = "\u4e00"
@@ -56,6 +56,14 @@ class Reading(ABC):
     @abstractmethod
     def identity(self) -> tuple[object, ...]:
         """Equal for readings with the same continuations."""
+
+    def common_value(self) -> Hashable | None:
+        """Equal for readings before the same value, which can be read once for all of them; ``None`` for all others."""
+        return None
+
+    def joined(self, others: "Sequence[Reading]") -> "Reading":
+        """One reading for this one and others with the same ``common_value``."""
+        return self
 
     def skip(self, text: str, position: int) -> "tuple[Reading, int]":
         """Read as much of ``text`` as possible at once. Return the reading and the position behind it."""
@@ -247,7 +255,16 @@ def _step(readings: Sequence[Reading], character: str) -> list[Reading]:
             found += reading.frame.behind(character)
         for new in found:
             following.setdefault(new.identity(), new)
-    return list(following.values())
+    return _joined(list(following.values())) if len(following) > 1 else list(following.values())
+
+
+def _joined(readings: list[Reading]) -> list[Reading]:
+    """The readings, with those before the same value as one."""
+    groups: dict[Hashable, list[Reading]] = {}
+    for reading in readings:
+        common = reading.common_value()
+        groups.setdefault(id(reading) if common is None else common, []).append(reading)
+    return [group[0].joined(group[1:]) if len(group) > 1 else group[0] for group in groups.values()]
 
 
 def closing(readings: Iterable[Reading]) -> str:

@@ -54,7 +54,7 @@ class ValueState:
     def __init__(self, grammar: ValueGrammar, call_format: CallFormat) -> None:
         self._grammar = grammar
         self._format = call_format
-        self._first_behind = call_format.first_behind_value
+        self._first_behind = frozenset(call_format.first_behind_value)
         notation = call_format.notation
         self._last_characters = _LAST_CHARACTERS | frozenset("" if isinstance(notation, str) else notation.mark[-1])
         self.text = grammar.opener
@@ -73,7 +73,7 @@ class ValueState:
         """Return the bytes that may come next, possibly with some others."""
         if self.tail or self._finishing:
             return _EVERY_BYTE
-        behind = self._first_behind if self._grammar.complete(self.text) else ""
+        behind = "".join(self._first_behind) if self._grammar.complete(self.text) else ""
         return self._grammar.bytes_after(self.text) | frozenset(behind.encode())
 
     def write(self, piece: bytes) -> bytes:
@@ -101,17 +101,22 @@ class ValueState:
         return suffix
 
     def _step(self, piece: bytes) -> Step | None:
-        decoder = codecs.getincrementaldecoder("utf-8")()
+        whole_bytes = self.tail + piece if self.tail else piece
+        tail = b""
         try:
-            new = decoder.decode(self.tail + piece)
+            new = whole_bytes.decode()
         except UnicodeDecodeError:
-            return None
-        tail = decoder.getstate()[0]
+            decoder = codecs.getincrementaldecoder("utf-8")()
+            try:
+                new = decoder.decode(whole_bytes)
+            except UnicodeDecodeError:
+                return None
+            tail = decoder.getstate()[0]
         if tail and not completable(tail):
             return None
         if self._finishing and (len(new) > 1 or (new and tail)):
             return None
-        ended = None if tail else self._ended_inside(new)
+        ended = None if tail or self._first_behind.isdisjoint(new) else self._ended_inside(new)
         if ended is not None:
             return ended
         text = self.text + new
