@@ -1,7 +1,7 @@
 """What a run of the command line left, the files that runs read, and what every bad input must give."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 CASES = Path(__file__).parent / "cases"
 
@@ -23,3 +23,9 @@ def assert_bad(ran: Ran, *said: str) -> None:
     assert "Traceback" not in ran.err
     for part in said:
         assert part in ran.err
+
+
+def limited(name: str, **limits: Any) -> dict[str, Any]:
+    """A tool with one list ``x``, of which the documentation says more than its type."""
+    schema = {"type": "object", "properties": {"x": {"type": "array", **limits}}, "required": ["x"]}
+    return {"name": name, "description": "", "parameters": schema}

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from command_line import CASES, Ran, assert_bad
+from command_line import CASES, Ran, assert_bad, limited
 from tiny_models import sentencepiece_tokenizer, tiny_model
 
 Cli = Callable[..., Ran]
@@ -95,6 +95,16 @@ class TestDecode:
         config.write_text(f"tools: {TOOLS}\ndialogue: {DIALOGUE}\norder_limit: 3\njson: true\ntool_choice: BookTable\n")
         assert len(json.loads(decode("--config", config).out)["candidates"]) == 3
         assert len(json.loads(decode("--config", config, "--order-limit", 2).out)["candidates"]) == 2
+
+
+def test_tools_that_are_not_enforced_as_a_whole_are_named_once(decode: Cli, tmp_path: Path) -> None:
+    docs = tmp_path / "docs.json"
+    docs.write_text(json.dumps([limited("a", contains={"type": "integer"}), limited("b", maxItems=2)]))
+    ran = decode("--tools", docs, "--prompt", "x", "--tool-choice", "b", "--format", "hermes", "--json")
+    assert ran.code == 0 and ran.err.count("\n") == 1
+    assert "enforced while decoding, but checked after, for a; see lookup --explain" in ran.err
+    docs.write_text(json.dumps([limited("b", maxItems=2)]))
+    assert decode("--tools", docs, "--prompt", "x", "--format", "hermes", "--json").err == ""
 
 
 class TestUncarriedNames:

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from boundaries.vocabularies import SHARED, real_decoder, vocabularies
-from command_line import Ran, assert_bad
+from command_line import Ran, assert_bad, limited
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.doctor.samples import CALLS, TOOLS
 from tooldecoding.doctor.self_check import SelfCheck
@@ -184,6 +184,17 @@ def test_a_context_that_is_too_short(cli: Cli, tmp_path: Path) -> None:
     told = found(cli("doctor", "--model", tmp_path, "--json"))
     assert told["self_check"]["exact"] == 0
     assert "context is 64 tokens" in told["problems"][0]
+
+
+def test_what_of_the_tools_is_not_enforced(cli: Cli, tmp_path: Path) -> None:
+    folder, docs = saved(tmp_path / "model", chat_tokenizer()), tmp_path / "docs.json"
+    docs.write_text(json.dumps([limited("a", contains={"type": "integer"}), limited("b", maxItems=2)]))
+    told = found(cli("doctor", "--model", folder, "--tools", docs, "--json"))
+    assert told["unenforced"] == {"a": ["parameter 'x': contains"]} and told["problems"] == []
+    out = cli("doctor", "--model", folder, "--tools", docs).out
+    assert out.count("a: not enforced while decoding, only checked: parameter 'x': contains") == 1
+    assert "all is well" in out
+    assert_bad(cli("doctor", "--model", folder, "--tools", tmp_path / "none.json"), "no such file")
 
 
 def test_a_folder_that_is_none(cli: Cli) -> None:

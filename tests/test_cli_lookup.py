@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CASES, Ran, assert_bad
+from command_line import CASES, Ran, assert_bad, limited
 
 Cli = Callable[..., Ran]
 TOOLS = CASES / "tools.jsonl"
@@ -85,6 +85,16 @@ class TestExplain:
         assert [p["rule"] for p in found["tools"][0]["parameters"]] == ["habit", "default"]
         assert found["tools"][1]["parameters"][0]["properties"][0]["required"] is True
         assert [entry["span"]["line"] for entry in found["unread"]] == [7]
+
+    def test_what_is_not_enforced(self, cli: Cli, tmp_path: Path) -> None:
+        docs = tmp_path / "limits.json"
+        docs.write_text(json.dumps([limited("a", contains={"type": "integer"}), limited("b", maxItems=2)]))
+        out = cli("lookup", docs, "--explain").out
+        assert out.count("not enforced while decoding, only checked: parameter 'x': contains") == 1
+        assert out.count("not enforced") == 1
+        assert "not enforced" not in cli("lookup", docs).out
+        first, second = json.loads(cli("lookup", docs, "--explain", "--json").out)["tools"]
+        assert first["unenforced"] == ["parameter 'x': contains"] and second["unenforced"] == []
 
     def test_what_was_not_taken_is_said_on_standard_error(self, cli: Cli, docs: Path) -> None:
         ran = cli("lookup", docs, "--on-duplicate", "rename", "--json")

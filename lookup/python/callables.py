@@ -31,8 +31,9 @@ _STARS: Final = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KE
 def read_callable(function: Callable[..., Any]) -> ToolSpec:
     """Read a function, method, ``functools.partial`` or callable object as a tool.
 
-    Types come from the type hints as pydantic understands them; the rest comes from the docstring. The source text of
-    the function gives the same tool. A hint that pydantic does not accept is ``any``, with a note.
+    Types and limits (``Field(ge=1)``) come from the type hints as pydantic understands them; the rest comes from the
+    docstring. The source text of the function gives the same tool without the limits. A hint that pydantic does not
+    accept is ``any``, with a note.
 
     Raises
     ------
@@ -134,7 +135,7 @@ def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: li
         notes.append(f"the type of {found.key!r} is no type to pydantic: {raw_type}")
         return found
     notes += reader.notes
-    return replace(found, type=read.type, enum=read.enum)
+    return replace(found, type=read.type, enum=read.enum, law=read.law)
 
 
 def _shown_type(annotation: object) -> str:
@@ -202,7 +203,7 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
             description = info.description or (said.description if said else "") or parameter.description
             parameter = replace(parameter, raw_type=_shown_type(info.annotation), description=description)
         parameters.append(parameter)
-    return ToolSpec(name, docstring.description, tuple(parameters), notes=(*notes, *reader.notes))
+    return ToolSpec(name, docstring.description, tuple(parameters), notes=(*notes, *reader.notes), law=reader.together)
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":

@@ -46,15 +46,17 @@ def _merge(declared: Parameter, documented: DocumentedKey) -> ParameterSpec:
     else:
         marker = {True: "[required] ", False: "[optional] ", None: ""}[documented.required]
         required, rule = decide(description=marker + description, has_default=documented.has_default, habit=True)
+    listed = declared.enum is None and documented.enum is not None
     return ParameterSpec(
         declared.key,
         declared.type if declared.raw_type else documented.type,
         declared.raw_type or documented.raw_type,
         required,
         description,
-        documented.enum if declared.enum is None else declared.enum,
+        documented.enum if listed else declared.enum,
         documented.default if declared.default is MISSING else declared.default,
         rule,
+        None if listed else declared.law,  # members that a docstring lists say more than limits
     )
 
 

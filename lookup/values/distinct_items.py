@@ -2,10 +2,12 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import Final
 
 from lookup.errors import LiteralError
+from lookup.literals.dialects import Dialect
+from lookup.literals.literal_reader import parse_literal
 from lookup.schema.words import identity
 from lookup.values.bracket_shapes import Distinct, OpenList
 from lookup.values.plain_shapes import Literals, Union
@@ -20,15 +22,15 @@ class DistinctItems(Distinct):
 
     Parameters
     ----------
-    read : callable
-        Literal -> value.
+    dialect : Dialect
+        How items are read.
     """
 
-    def __init__(self, read: Callable[[str], Any]) -> None:
-        self._read = read
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
 
     def identity(self, written: str) -> Hashable:
-        key: Hashable = identity(self._read(written))
+        key: Hashable = identity(parse_literal(written, self._dialect))
         return key
 
     def without(self, shape: Shape, seen: frozenset[Hashable]) -> Shape | None:

@@ -1,7 +1,5 @@
 """Read a literal that a model wrote, write one, or close an unfinished one."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
@@ -9,8 +7,7 @@ from lookup.errors import LiteralError
 from lookup.literals.literal_reader import parse_literal, read_literal
 from lookup.literals.literal_writer import render_json, render_literal, render_quoted
 from lookup.reserved import RESERVED_CHARACTER
-from lookup.values.bare_reader import bare_end, read_bare
-from lookup.values.notations import BareKeys, Notation, RawText, renderer
+from lookup.values.notations import Notation, RawText, inside, renderer
 from lookup.values.raw_reader import is_padded, raw_end, read_raw
 
 
@@ -25,13 +22,10 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
     LiteralError
         If ``text`` is not one literal.
     """
-    match notation:
-        case RawText():
-            value = read_raw(text, spec, notation)
-        case BareKeys(mark):
-            value = read_bare(text, mark)
-        case _:
-            value = parse_literal(text)
+    if isinstance(notation, RawText):
+        value = read_raw(text, spec, notation)
+    else:
+        value = parse_literal(text, inside(notation).dialect)
     if notation in ("json", "python-lists", "python-json") or not isinstance(notation, str):
         if spec.default is not MISSING and render_json(spec.default) == render_json(value):
             return spec.default
@@ -82,19 +76,9 @@ def render_value(value: Any, notation: Notation) -> str:
 
 def literal_end(text: str, position: int, notation: Notation) -> int:
     """Return the end of the literal that starts at ``position``; LiteralError if there is none."""
-    match notation:
-        case RawText():
-            return raw_end(text, position, notation)
-        case BareKeys(mark):
-            return bare_end(text, position, mark)
-    return read_literal(text, position)[1]
-
-
-def inside_reader(notation: Notation) -> Callable[[str], Any]:
-    """Return the function that reads a whole literal as it stands inside brackets."""
-    if isinstance(notation, BareKeys):
-        return partial(read_bare, mark=notation.mark)
-    return parse_literal
+    if isinstance(notation, RawText):
+        return raw_end(text, position, notation)
+    return read_literal(text, position, inside(notation).dialect)[1]
 
 
 def is_literal(text: str, notation: Notation) -> bool:

@@ -206,15 +206,15 @@ class _BareReading(Reading):
 
     def read(self, character: str) -> Iterable[Reading]:
         if character == ":":
-            return self.frame.ended(self._written) if self._written else []
+            return self.frame.ended(self._written + ":") if self._written else []
         possible = _BARE.match(character) and ord(character) not in RESERVED
         return [_BareReading(self.frame, self._written + character)] if possible else []
 
     def closing(self) -> str:
         for rest in ("" if self._written else "k", *map(str, range(_MAX_TRIED))):
-            if self.frame.admits(self._written + rest):
+            if self.frame.admits(self._written + rest + ":"):
                 break
-        return rest + ":" + self.frame.rest_behind(self._written + rest)
+        return rest + ":" + self.frame.rest_behind(self._written + rest + ":")
 
     def identity(self) -> tuple[object, ...]:
         return _BareReading, id(self.frame), self._written

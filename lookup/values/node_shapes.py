@@ -17,7 +17,7 @@ from lookup.values.distinct_items import DistinctItems
 from lookup.values.enclosed_shapes import Enclosed
 from lookup.values.language_shapes import quoted_text, text_before
 from lookup.values.limited_numbers import LimitedNumber
-from lookup.values.literal_values import inside_reader, is_key, is_literal
+from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey
 from lookup.values.notations import BareKeys, MarkSyntax, Notation, RawText, TextSyntax, inside
 from lookup.values.object_shapes import FreeKeys, Key, Record
@@ -99,7 +99,7 @@ class NodeShapes:
             return text_shape(syntax)
 
     def _list(self, branch: Lists) -> Shape:
-        distinct = DistinctItems(inside_reader(self.notation)) if branch.unique else None
+        distinct = DistinctItems(self._inside.dialect) if branch.unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
         prefix = [self._item(item, branch.unique) for item in possible]
         further = branch.rest if len(possible) == len(branch.prefix) else None
@@ -151,7 +151,7 @@ class NodeShapes:
         ]
         if free is None and branch.least > len(made):
             raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
-        return Record(made, free, self._inside.spacing, branch.least, branch.most)
+        return Record(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
 
     def _can_have(self, branch: Objects, name: str) -> bool:
         if branch.keys.get(name) is not None and branch.keys[name].is_empty:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
+from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys
 from lookup.literals.literal_writer import (
     escape,
     render_bare,
@@ -126,6 +127,8 @@ class Inside:
         Key -> the alternatives for writing it.
     has_tuples : bool
     spacing : Spacing
+    dialect : Dialect
+        How literals are read.
     """
 
     plain_text: TextSyntax | MarkSyntax
@@ -136,6 +139,7 @@ class Inside:
     keys: Callable[[str], list[str]]
     has_tuples: bool = True
     spacing: Spacing = SPACED
+    dialect: Dialect = PYTHON_OR_JSON
 
     @property
     def bare_keys(self) -> bool:
@@ -173,6 +177,7 @@ _AS_JSON: Final = Inside(
     render_json,
     lambda key: [render_json(key)],
     has_tuples=False,
+    dialect=JSON,
 )
 
 
@@ -194,7 +199,15 @@ def inside(notation: Notation) -> Inside:
 def _bare(text: MarkSyntax, notation: BareKeys) -> Inside:
     render = renderer(notation)
     return Inside(
-        text, (text,), ("true", "false"), "null", render, lambda key: [f"{key}:"], False, Spacing(colon="", comma=",")
+        text,
+        (text,),
+        ("true", "false"),
+        "null",
+        render,
+        lambda key: [f"{key}:"],
+        has_tuples=False,
+        spacing=Spacing(colon="", comma=","),
+        dialect=bare_keys(notation.mark),
     )
 
 

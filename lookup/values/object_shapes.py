@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from lookup.literals.literal_reader import parse_literal
+from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
+from lookup.literals.literal_reader import parse_key
 from lookup.values.bracket_shapes import Bracket, Gap, Place
 from lookup.values.language_shapes import LimitedText
 from lookup.values.marked_shapes import BareKey
@@ -86,6 +87,8 @@ class Record(Shape):
     spacing : Spacing
     least, most : int
         The number of keys; ``most`` may be ``None``.
+    dialect : Dialect
+        How keys are read.
     """
 
     bracket = "{"
@@ -97,7 +100,9 @@ class Record(Shape):
         spacing: Spacing = SPACED,
         least: int = 0,
         most: int | None = None,
+        dialect: Dialect = PYTHON_OR_JSON,
     ) -> None:
+        self.dialect = dialect
         self.keys = tuple(keys)
         self.free = free
         self.least = least
@@ -115,7 +120,7 @@ class Record(Shape):
     @cached_property
     def names(self) -> frozenset[str]:
         """The named keys as they are read."""
-        return frozenset(read_key(text, self.spacing) for text in self.texts.texts)
+        return frozenset(parse_key(text, self.dialect) for text in self.texts.texts)
 
     @cached_property
     def width(self) -> int:
@@ -160,11 +165,6 @@ class Record(Shape):
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
         return [Gap(_OpenRecord(self, frame, 0), "opened")] if character == "{" else []
-
-
-def read_key(written: str, spacing: Spacing) -> str:
-    """The key that a text stands for."""
-    return str(written.removesuffix(":") if behind_key(spacing) == "value" else parse_literal(written))
 
 
 def _longest(key: Key) -> int:
@@ -289,7 +289,7 @@ class _OpenRecord(Bracket):
         if self.shape.free is None:
             return "", None
         key = self.shape.free.texts[0].shortest_of(_OpenKey(self, alone=True))
-        name = read_key(key, self.spacing)
+        name = parse_key(key, self.shape.dialect)
         value = self.free_value(name)
         if value is None:
             return "", None
@@ -417,11 +417,11 @@ class _OpenKey(Frame):
         self._alone = alone
 
     def admits(self, written: str) -> bool:
-        return self._inside.free_value(read_key(written, self._inside.spacing)) is not None
+        return self._inside.free_value(parse_key(written, self._inside.shape.dialect)) is not None
 
     def ended(self, written: str) -> list[Reading]:
         inside = self._inside
-        name = read_key(written, inside.spacing)
+        name = parse_key(written, inside.shape.dialect)
         value = inside.free_value(name)
         return [] if value is None else [Gap(inside.with_free(name, value), behind_key(inside.spacing))]
 
@@ -433,6 +433,6 @@ class _OpenKey(Frame):
 
     def rest_behind(self, written: str) -> str:
         inside = self._inside
-        name = read_key(written, inside.spacing)
+        name = parse_key(written, inside.shape.dialect)
         value = None if self._alone else inside.free_value(name)
         return "" if value is None else inside.with_free(name, value).completed(behind_key(inside.spacing))

@@ -1,12 +1,12 @@
 """Read values in raw notation: a text as it is, or JSON, before a mark."""
 
-import json
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import LiteralError
+from lookup.literals.literal_reader import parse_literal
 from lookup.literals.literal_writer import render_raw
-from lookup.values.notations import RawText
+from lookup.values.notations import RawText, inside
 
 _KINDS: Final = {
     str: ("str",), bool: ("bool",), int: ("int", "float"), float: ("float",), list: ("list", "tuple"), dict: ("dict",),
@@ -52,8 +52,10 @@ def read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
         return content
     texts_fit = is_text is None and (spec.value_type.admits_text or any(isinstance(m, str) for m in spec.enum or ()))
     try:
-        value = strict_json(content)
-    except ValueError:
+        if content != content.strip():
+            raise LiteralError("JSON without white space around it", 0)
+        value = parse_literal(content, inside(notation).dialect)
+    except LiteralError:
         if is_text is None:
             return content
         raise LiteralError("JSON", len(text)) from None
@@ -84,31 +86,3 @@ def _is_of(value: Any, value_type: ValueType, nullable: bool) -> bool:
         return nullable or any(branch.nullable for branch in (value_type, *branches))
     members = {type(member) for branch in branches for member in branch.enum or ()}
     return type(value) in members or any(branch.kind in _KINDS[type(value)] for branch in branches)
-
-
-def strict_json(text: str) -> Any:
-    """Return the value of strict JSON; ValueError for NaN, infinities, repeated keys and white space around it."""
-    if text != text.strip():
-        raise ValueError(text)
-    try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a repeated key")
-    return found
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
-def _finite(digits: str) -> float:
-    value = float(digits)
-    if value in (float("inf"), float("-inf")):
-        raise ValueError(digits)
-    return value

@@ -68,9 +68,8 @@ class _Builder:
             case "any":
                 return any_shape(depth, self._notation)
             case "dict" if of.properties:
-                return Record(
-                    [self._key(spec, below, level + 1) for spec in of.properties], spacing=self._inside.spacing
-                )
+                keys = [self._key(spec, below, level + 1) for spec in of.properties]
+                return Record(keys, spacing=self._inside.spacing, dialect=self._inside.dialect)
         element = self.shape(of.items, below, level + 1) if of.items else any_shape(below, self._notation)
         if of.kind == "dict":
             return _dictionary(self._notation, element)
@@ -137,7 +136,8 @@ def _dictionary(notation: Notation, element: Shape) -> Record:
     """Objects with arbitrary keys."""
     around = inside(notation)
     keys = tuple(text for text in _texts(notation) if isinstance(text, Text))
-    return Record((), FreeKeys((BareKey(),) if around.bare_keys else keys, lambda _: element, element), around.spacing)
+    free = FreeKeys((BareKey(),) if around.bare_keys else keys, lambda _: element, element)
+    return Record((), free, around.spacing, dialect=around.dialect)
 
 
 @lru_cache(maxsize=64)

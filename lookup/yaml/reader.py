@@ -18,7 +18,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 import yaml
 
 from lookup.errors import MisreadError
-from lookup.literals.literal_reader import MAX_DEPTH, MAX_NUMBER_LENGTH
+from lookup.literals.literal_reader import MAX_DEPTH
+from lookup.literals.scalars import MAX_NUMBER_LENGTH
 from lookup.messages import found_at
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -5,7 +5,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from enum import Enum
 from typing import Annotated, Any, Dict, List, Literal, Optional, Sequence, Tuple, Union  # noqa: UP035
 
@@ -16,6 +16,9 @@ from lookup.dictionary import MISSING
 from lookup.errors import DocumentationError
 from lookup.forms.python_functions import find
 from lookup.python.callables import read_callable, read_model
+from lookup.values.grammar import value_grammar
+from lookup.values.literal_values import render_value
+from voting.type_check import TypeCheckError, check_value
 
 # The source of these functions is read verbatim, and Python prints Literal['a'] with single quotes.
 # ruff: noqa: UP006, UP007, UP045, B006, B008
@@ -272,6 +275,67 @@ def test_a_model_documents_its_fields():
     assert found["again"].type.nullable and "CallableSchema" in " ".join(tool.notes)
     with pytest.raises(DocumentationError, match="Anything"):
         read_model(type("Anything", (RootModel[list[int]],), {}))
+
+
+Code = Annotated[str, Field(pattern="^[A-Z]{2}$")]
+
+
+class Seat(BaseModel):
+    row: int = Field(ge=1, le=8)
+    code: Code
+
+
+def book(
+    n: Annotated[int, Field(ge=1, le=8)],
+    day: date,
+    codes: set[Code],
+    seat: Seat,
+    ratio: float = Field(0.5, gt=0, lt=1),
+    unit: Unit = Unit.C,
+    short: Annotated[str, Field(max_length=2)] = "a",
+):
+    """Books.
+
+    Args:
+        short: A size. (choices: ["abc", "s"])
+    """
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        ("n", [1, 8], [0, 9, "1"]),
+        ("day", ["2024-02-29"], ["2023-02-29", "today"]),
+        ("codes", [["AB", "CD"]], [["AB", "AB"], ["ab"]]),
+        ("seat", [{"row": 8, "code": "AB"}], [{"row": 9, "code": "AB"}, {"row": 1, "code": "A"}]),
+        ("ratio", [0.25], [0, 1]),
+        ("unit", ["c"], ["k"]),
+        ("short", ["abc", "a"], ["b"]),  # the docstring lists its members; a default is always allowed
+    ],
+)
+def test_limits_of_a_function_hold_for_values(key, good, bad):
+    spec = read_callable(book).parameter(key)
+    grammar = value_grammar(spec, "python")
+    for value in good:
+        assert grammar.complete(render_value(value, "python")) and check_value(value, spec) == value
+    for value in bad:
+        assert not grammar.complete(render_value(value, "python"))
+        with pytest.raises(TypeCheckError):
+            check_value(value, spec)
+
+
+def test_only_what_says_more_than_a_type_is_a_law():
+    assert [p.name for p in read_callable(book).parameters if p.law] == ["n", "day", "codes", "seat", "ratio"]
+    assert [p.name for p in read_model(Seat).parameters if p.law] == ["row", "code"]
+    assert not read_callable(book).unenforced
+
+
+def test_what_pydantic_says_and_no_grammar_writes_is_told():
+    def twice(word: Annotated[str, Field(json_schema_extra={"pattern": r"^(a|b)\1$"})]):
+        """Says a letter twice."""
+
+    [told] = read_callable(twice).unenforced
+    assert "word" in told and "pattern" in told
 
 
 def test_pydantic_is_not_imported_before_it_is_needed():

@@ -15,7 +15,7 @@ from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, warning_lines
 from tooldecoding.cli.inputs import read_input
-from tooldecoding.cli.lookup_tables import print_uncarried, print_unread
+from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced, print_unread
 from tooldecoding.cli.results import show_result
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import json_line
@@ -68,6 +68,7 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     if len(request.tools):
         _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder)
         print_uncarried(request.options.call_format, request.tools)
+        print_unenforced(request.tools)
     result = decode_requests([request], decoder)[0]
     if command.json:
         print(json_line(result_json(content, result, decoder.tokenizer, identifier)))
@@ -133,6 +134,7 @@ def _templates(
     shown = {template for identifier, template in templates.items() if identifier not in bare}
     _warn_of_misfits(shown, command, decoder)
     if documentation is not None:
+        print_unenforced(documentation.lookup)
         for name in {chosen_format(command, template, decoder.tokenizer) for template in shown}:
             print_uncarried(CALL_FORMATS[name], documentation.lookup)
     return templates

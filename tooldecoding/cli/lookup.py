@@ -19,7 +19,9 @@ class LookupCommand:
 
     docs: str = option(..., "File with tool documentation; - reads standard input.", metavar="DOCS", positional=True)
     as_json: bool = option(False, "Print JSON instead of tables.", flag="--json")
-    explain: bool = option(False, "Show where each tool stands and which rule decided for each key.")
+    explain: bool = option(
+        False, "Show where each tool stands, which rule decided for each key, and what is not enforced."
+    )
     on_duplicate: OnDuplicate = option("error", "What happens to two tools of one name.")
 
 

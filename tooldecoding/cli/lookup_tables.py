@@ -1,7 +1,8 @@
 """What the command line prints of a lookup dictionary."""
 
+import itertools
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.table import Table
@@ -16,6 +17,9 @@ from tooldecoding.formats.known_formats import unreadable
 REQUIRED = {True: "yes", False: "no", None: "?"}
 NAMED_TOOLS = 5
 """Most tools or keys that a note names."""
+
+UNENFORCED = "not enforced while decoding, only checked"
+"""What stands before a limit of a tool's values that only finished values are checked for."""
 
 
 def show_lookup(console: Console, lookup: LookupDictionary, explain: bool = False) -> None:
@@ -35,6 +39,8 @@ def show_lookup(console: Console, lookup: LookupDictionary, explain: bool = Fals
         console.print(_tool_table(tool, explain) if tool.parameters else Text("no parameters"))
         for note in tool.notes if explain else ():
             console.print(Text(shown(f"note: {note}"), style="yellow"))
+        for limit in tool.unenforced if explain else ():
+            console.print(Text(shown(f"{UNENFORCED}: {limit}"), style="yellow"), soft_wrap=True)
     if explain:
         console.print()
         console.print(f"looks like a tool and was not taken: {len(lookup.unread) or 'nothing'}")
@@ -46,11 +52,24 @@ def print_unread(lookup: LookupDictionary) -> None:
     """Print one line to standard error for each text that looks like a tool and was not taken, and one for notes."""
     for entry in lookup.unread:
         print(f"note: {shown(str(entry))}", file=sys.stderr)
-    if noted := [tool.name for tool in lookup.tools if tool.notes]:
-        names = ", ".join(noted[:NAMED_TOOLS]) + (", …" if len(noted) > NAMED_TOOLS else "")
+    if noted := _listed(tool.name for tool in lookup.tools if tool.notes):
+        print(f"note: not all that is documented was taken over for {noted}; see lookup --explain", file=sys.stderr)
+
+
+def print_unenforced(lookup: LookupDictionary) -> None:
+    """Print one line to standard error that names the tools whose documentation is not enforced as a whole."""
+    if noted := _listed(tool.name for tool in lookup.tools if tool.unenforced):
         print(
-            f"note: not all that is documented was taken over for {shown(names)}; see lookup --explain", file=sys.stderr
+            f"note: not all that is documented is enforced while decoding, but checked after, for {noted}; "
+            "see lookup --explain",
+            file=sys.stderr,
         )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first names; no more are looked for than are shown."""
+    first = [*itertools.islice(names, NAMED_TOOLS + 1)]
+    return shown(", ".join(first[:NAMED_TOOLS]) + (", …" if len(first) > NAMED_TOOLS else ""))
 
 
 def print_uncarried(call_format: CallFormat, tools: LookupDictionary) -> None:

@@ -1,0 +1,110 @@
+"""Dialects of literals: JSON together with Python, strict JSON, or JSON with bare keys and marked texts."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+_PYTHON_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_PYTHON_WORD = re.compile(r"(?:true|True|false|False|null|None)(?!\w)")
+_JSON_WORD = re.compile(r"(?:true|false|null)(?!\w)")
+_PYTHON_SPACE = re.compile(r"[ \t\r\n\f]*")
+_JSON_SPACE = re.compile(r"[ \t\r\n]*")
+_NO_SPACE = re.compile("")
+_BARE_KEY = re.compile(r'([^\s:,{}\[\]<>"|]++):')
+
+_JSON_ESCAPES: Final = {
+    '"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
+}  # fmt: skip
+_PYTHON_ESCAPES: Final = {**_JSON_ESCAPES, "'": "'", "\n": "", "a": "\a", "v": "\v"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What may stand in a literal.
+
+    Attributes
+    ----------
+    quotes : tuple of str
+        What encloses a text, on either side; triple quotes before single ones.
+    has_escapes : bool
+        Whether a backslash begins an escape in a text.
+    strict : bool
+        Whether tuples, sets, trailing commas, and numbers, words and escapes that JSON does not have are refused.
+    bare_keys : bool
+        Whether keys stand without quotes, directly before their colon.
+    has_spaces : bool
+        Whether white space may stand around brackets, colons and commas.
+    """
+
+    quotes: tuple[str, ...]
+    has_escapes: bool = True
+    strict: bool = False
+    bare_keys: bool = False
+    has_spaces: bool = True
+
+    @cached_property
+    def opening(self) -> re.Pattern[str]:
+        """What begins a text."""
+        return re.compile("|".join(map(re.escape, self.quotes)))
+
+    @cached_property
+    def stops(self) -> Mapping[str, re.Pattern[str]]:
+        """Quote -> the end of plain characters: the closing quote, an escape, or what may not stand in a text."""
+        return {quote: re.compile("|".join([re.escape(quote), *self._special(quote)])) for quote in self.quotes}
+
+    def _special(self, quote: str) -> list[str]:
+        if not self.has_escapes:
+            return []
+        if len(quote) > 1:
+            return [r"\\"]
+        return [r"\\", r"[\x00-\x1f]" if self.strict else r"[\r\n]"]
+
+    @cached_property
+    def escapes(self) -> Mapping[str, str]:
+        """Character behind a backslash -> the character that both stand for."""
+        return _JSON_ESCAPES if self.strict else _PYTHON_ESCAPES
+
+    @cached_property
+    def hex_lengths(self) -> Mapping[str, int]:
+        """Character behind a backslash -> the number of hexadecimal digits behind it."""
+        return {"u": 4} if self.strict else {"x": 2, "u": 4, "U": 8}
+
+    @cached_property
+    def closers(self) -> Mapping[str, str]:
+        """Opening bracket -> closing bracket."""
+        return {"{": "}", "[": "]"} if self.strict else {"{": "}", "[": "]", "(": ")"}
+
+    @cached_property
+    def number(self) -> re.Pattern[str]:
+        """A number of any length."""
+        return _JSON_NUMBER if self.strict else _PYTHON_NUMBER
+
+    @cached_property
+    def word(self) -> re.Pattern[str]:
+        """A boolean or null."""
+        return _JSON_WORD if self.strict else _PYTHON_WORD
+
+    @cached_property
+    def space(self) -> re.Pattern[str]:
+        """White space, which may be empty."""
+        return (_JSON_SPACE if self.strict else _PYTHON_SPACE) if self.has_spaces else _NO_SPACE
+
+    @cached_property
+    def key(self) -> re.Pattern[str] | None:
+        """A bare key with its colon; ``None`` if keys are literals."""
+        return _BARE_KEY if self.bare_keys else None
+
+
+PYTHON_OR_JSON: Final = Dialect(('"""', "'''", '"', "'"))
+"""The union of JSON and Python literals."""
+
+JSON: Final = Dialect(('"',), strict=True)
+"""Strict JSON, but without repeated keys, NaN and infinities."""
+
+
+def bare_keys(mark: str) -> Dialect:
+    """JSON without spaces, with bare keys, and with texts between two marks: ``{k:<|"|>v<|"|>}`` (Gemma)."""
+    return Dialect((mark,), has_escapes=False, strict=True, bare_keys=True, has_spaces=False)
