@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document, Part
+from lookup.schema.inhabited import surely_allows
 from lookup.schema.nodes import INFINITE, Branch, Node
 from lookup.schema.plain_branches import PlainBranches
 from lookup.schema.sizes import size_of_branch, smallest
-from lookup.schema.words import kinds_of
 
 _MAX_KEPT: Final = 100_000
 
@@ -39,9 +39,19 @@ class Conjunction:
 
     @cached_property
     def inhabited(self) -> list[Branch]:
-        """The branches of the normal form, those with the smallest values first, without those that have none."""
-        sized = [(self._compiler.branch_size(branch), branch) for branch in self.node.branches]
-        return [branch for size, branch in sorted(sized, key=lambda pair: pair[0]) if size < INFINITE]
+        """The branches of the normal form without those that have no value."""
+        if self._is_sure and len(self.node.branches) == 1:
+            return list(self.node.branches)
+        return [branch for branch in self.node.branches if self.size_of(branch) < INFINITE]
+
+    def size_of(self, branch: Branch) -> int:
+        """About the characters of the smallest value of a branch."""
+        return self._compiler.branch_size(branch)
+
+    @cached_property
+    def _is_sure(self) -> bool:
+        """Whether some value is surely allowed."""
+        return not self.parts or (len(self.parts) == 1 and surely_allows(self.parts[0], self._compiler.document))
 
     @cached_property
     def is_false(self) -> bool:
@@ -50,12 +60,8 @@ class Conjunction:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Whether no value is allowed. Plain schemas are not looked into."""
-        if self.is_false:
-            return True
-        if not self.parts or (len(self.parts) == 1 and _is_plain(self.parts[0].schema)):
-            return False
-        return self.size >= INFINITE
+        """Whether no value is allowed."""
+        return self.is_false or not (self._is_sure or self.size < INFINITE)
 
 
 class Compiler:
@@ -92,15 +98,5 @@ class Compiler:
         return self._sizes[conjunction]
 
     def branch_size(self, branch: Branch) -> int:
-        """About the characters of a branch's smallest value."""
+        """See ``Conjunction.size_of``."""
         return size_of_branch(branch, self._sizes)
-
-
-_PLAIN_WORDS: Final = frozenset(
-    {"type", "description", "title", "default", "examples", "example", "properties", "items"}
-)
-
-
-def _is_plain(schema: Any) -> bool:
-    """Whether a schema of well-known words surely allows some value."""
-    return isinstance(schema, dict) and _PLAIN_WORDS.issuperset(schema) and bool(kinds_of(schema))

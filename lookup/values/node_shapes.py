@@ -250,14 +250,13 @@ class Lazy(Shape):
     def _shortest(self) -> str:
         if self._conjunction.node.anything:
             return self.inner.shortest()
-        made = {id(branch): shapes for branch, shapes in self._branches}
-        for branch in self._conjunction.inhabited:
-            if made[id(branch)]:
-                found = made[id(branch)][0].shortest()
-                if len(found) > MAX_SHORTEST:
-                    raise DocumentationError(f"the shortest documented value has {len(found)} characters")
-                return found
-        return self.inner.shortest()
+        written = [(branch, shapes[0]) for branch, shapes in self._branches if shapes]
+        if not written:
+            return self.inner.shortest()
+        found = min(written, key=lambda pair: self._conjunction.size_of(pair[0]))[1].shortest()
+        if len(found) > MAX_SHORTEST:
+            raise DocumentationError(f"the shortest documented value has {len(found)} characters")
+        return found
 
     def shortest(self) -> str:
         return self._shortest
