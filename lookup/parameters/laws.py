@@ -10,7 +10,36 @@ from lookup.schema.nodes import NOT_ENFORCED, knows_format
 
 _MAX_WALKED: Final = 300
 _LIMITS: Final = frozenset(
-    ["pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems", "prefixItems", "additionalItems", "unevaluatedItems", "contains", "minProperties", "maxProperties", "patternProperties", "propertyNames", "unevaluatedProperties", "dependentRequired", "dependentSchemas", "dependencies", "not", "if", "allOf", "$dynamicRef", "$recursiveRef"]
+    [
+        "pattern",
+        "minLength",
+        "maxLength",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "prefixItems",
+        "additionalItems",
+        "unevaluatedItems",
+        "contains",
+        "minProperties",
+        "maxProperties",
+        "patternProperties",
+        "propertyNames",
+        "unevaluatedProperties",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "not",
+        "if",
+        "allOf",
+        "$dynamicRef",
+        "$recursiveRef",
+    ]
 )
 """Words that limit values in a way that a type does not say."""
 
