@@ -7,10 +7,12 @@ from typing import Any, Final
 from lookup.errors import DocumentationError
 from lookup.schema.conjunction import Compiler, Conjunction
 from lookup.schema.document import Document, Part, Schema
+from lookup.schema.listing import leaves_values
 from lookup.schema.nodes import INFINITE, Branch, Lists, Objects, Texts
 from lookup.schema.validation import Validator
 
 _MAX_WALKED: Final = 2_000
+_MAX_BRANCHES: Final = 2_000
 _MAX_NOTES: Final = 20
 
 
@@ -95,17 +97,28 @@ class Law:
 def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Where words are not enforced, and which."""
     waiting: list[tuple[str, Conjunction]] = [("", start)]
-    seen: set[Conjunction] = set()
-    for where, conjunction in waiting:  # it grows
-        if conjunction in seen or len(seen) >= _MAX_WALKED:
-            continue
-        seen.add(conjunction)
+    seen = {start}
+    branches = 0
+    for walked, (where, conjunction) in enumerate(waiting):  # it grows
+        if walked >= _MAX_WALKED or branches >= _MAX_BRANCHES:
+            yield "", (f"what the schemas beyond the first {walked} say was not looked at",)
+            return
         node = conjunction.node
-        words = (*node.notes, *(note for b in node.branches if isinstance(b, Texts) for note in b.notes))
+        branches += len(node.branches)
+        words = (*node.notes, *(note for branch in node.branches for note in _own_notes(branch)))
         if words:
             yield where, tuple(dict.fromkeys(words))
         for branch in node.branches:
-            waiting += [(f"{where}{step}: ", inner) for step, inner in _inside(branch)]
+            for step, inner in _inside(branch):
+                if inner not in seen:
+                    seen.add(inner)
+                    waiting.append((f"{where}{step}: ", inner))
+
+
+def _own_notes(branch: Branch) -> tuple[str, ...]:
+    if isinstance(branch, Lists) and branch.unique and not leaves_values(branch):
+        return ("uniqueItems",)
+    return branch.notes if isinstance(branch, Texts) else ()
 
 
 def _inside(branch: Branch) -> Iterator[tuple[str, Conjunction]]:

@@ -6,7 +6,7 @@ The schemas of members (items, values of keys) are ``Conjunction``s, whose own n
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from lookup.languages.formats import FORMATS
@@ -73,7 +73,8 @@ class Texts:
                     limited = language if wanted else _tried(language.outside, f"not {word} {name!r}", notes)
                     languages += [] if limited is None else [limited]
         if self.excluded:
-            languages.append(any_of(self.excluded).outside())
+            others = _tried(lambda: any_of(self.excluded).outside(), "not enum", notes)
+            languages += [] if others is None else [others]
         found: Language | None = None
         for language in languages:
             found = language if found is None else _both(found, language, notes) or found
@@ -159,8 +160,8 @@ class Objects:
     required : tuple of str
     free : callable or None
         Key -> the schema of its value, or ``None`` if an object may not have this key. ``None``: named keys only.
-    names : Texts or None
-        What free keys look like.
+    free_language : Language or None
+        What free keys look like; ``None`` if they may be any text.
     least, most : int
         Number of keys; ``most`` may be ``None``.
     dependent : mapping of str to tuple of str
@@ -170,15 +171,10 @@ class Objects:
     keys: "Mapping[str, Conjunction]"
     required: tuple[str, ...]
     free: "Callable[[str], Conjunction | None] | None"
-    names: tuple[Language, ...] = ()
+    free_language: Language | None = None
     least: int = 0
     most: int | None = None
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @cached_property
-    def free_language(self) -> Language | None:
-        """What free keys look like; ``None`` if they may be any text."""
-        return reduce(lambda one, other: one.both(other), self.names) if self.names else None
 
 
 Branch = Constants | Texts | Numbers | Lists | Objects

@@ -51,6 +51,7 @@ class ObjectBranches:
         self._conjunction = conjunction
         self._document = document
         self._closed = closed
+        self._is_naming = False
         self._read: dict[tuple[int, int], tuple[Any, _Keys, list[str]]] = {}
 
     def build(self, plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]], notes: list[str]) -> list[Objects]:
@@ -62,7 +63,7 @@ class ObjectBranches:
             for schema, resource in plain
             if is_schema(schema.get("propertyNames"))
         ]
-        languages, allowed = self._name_languages(texts, notes)
+        languages, allowed = self._names_allowed(texts, notes)
         required = list(dict.fromkeys(name for schema, _ in plain for name in _required(schema, self._closed)))
         dependent = _dependent(plain)
         needed = [*required, *(name for key, needs in dependent.items() for name in (key, *needs))]
@@ -74,17 +75,19 @@ class ObjectBranches:
         if any(name not in named for name in required):
             return []
         free = found.free
+        language: Language | None = None
         if free is not None:
             try:
-                languages += found.free_languages()
-            except LanguageError as error:
+                language = _common([*languages, *found.free_languages()])
+            except LanguageError as error:  # then free keys could not be told from those that are not allowed
                 notes.append(f"patternProperties ({error})")
+                free = None
         mosts = [most for schema, _ in plain if (most := count(schema, "maxProperties")) is not None]
         most = min(mosts, default=None)
         least = max((count(schema, "minProperties") or 0 for schema, _ in plain), default=0)
         if (most is not None and max(least, len(required)) > most) or (free is None and least > len(named)):
             return []
-        return [Objects(named, tuple(required), free, tuple(languages), least, most, dependent)]
+        return [Objects(named, tuple(required), free, language, least, most, dependent)]
 
     def _said(self, schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:
         """What a schema says of keys; read once."""
@@ -101,17 +104,25 @@ class ObjectBranches:
     def _names(self, schema: Any, resource: Mapping[str, Any]) -> "Conjunction":
         return self._conjunction([self._document.part(schema, resource)])
 
-    def _name_languages(
+    def _names_allowed(
         self, texts: "list[Conjunction]", notes: list[str]
     ) -> tuple[list[Language], Callable[[str], bool]]:
         """What ``propertyNames`` says: languages, and whether a name is in all of them."""
         languages: list[Language] = []
         for conjunction in texts:
+            if self._is_naming:  # a schema of names may contain itself
+                notes.append("propertyNames")
+                continue
+            self._is_naming = True
             try:
                 language = _language(conjunction.node)
             except LanguageError as error:
                 notes.append(f"propertyNames ({error})")
                 continue
+            finally:
+                self._is_naming = False
+            node = conjunction.node
+            notes += [*node.notes, *(note for b in node.branches if isinstance(b, Texts) for note in b.notes)]
             languages += [] if language is None else [language]
         return languages, lambda name: all(_matches(language, name) for language in languages)
 
@@ -165,6 +176,11 @@ class _Found:
         found = [reduce(lambda one, other: one.either(other), languages) for languages in allowed if languages]
         refused = [language for keys in self._said for language, schema in keys.patterns if schema is False]
         return found + [language.outside() for language in refused]
+
+
+def _common(languages: Sequence[Language]) -> Language | None:
+    """What is in all languages; ``None`` if there are none."""
+    return reduce(lambda one, other: one.both(other), languages) if languages else None
 
 
 def _allows(schema: Any) -> bool:

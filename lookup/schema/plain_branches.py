@@ -10,7 +10,7 @@ from lookup.schema.nodes import Branch, Constants, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.plain_words import Plain, given_values, numbers_of, texts_of
 from lookup.schema.validation import Validator
-from lookup.schema.words import KINDS, Kind, count, identity, kind_of, kinds_of, schema_list
+from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kind_of, kinds_of, schema_list
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
@@ -26,6 +26,7 @@ _IGNORED: Final = ANNOTATIONS | {
     "$dynamicRef",
     "$recursiveRef",
 }
+_GIVING: Final = {*ANNOTATIONS, "enum"}
 _IMPLIED: Final[dict[Kind, tuple[str, ...]]] = {
     "object": ("properties", "additionalProperties", "patternProperties", "required", "minProperties"),
     "array": ("items", "prefixItems", "minItems", "maxItems", "uniqueItems"),
@@ -87,11 +88,13 @@ class PlainBranches:
         self, given: Sequence[Any], parts: Sequence[Part], plain: Plain, kinds: frozenset[Kind]
     ) -> list[Branch]:
         refused = {identity(value) for schema, _ in plain for value in schema.get(Refused.VALUES, ())}
+        limiting = [p for p in parts if not (isinstance(p.schema, Mapping) and _only_gives(p.schema, given))]
         values = [
             value
             for value in given
-            if identity(value) not in refused and all(self._validator.allows(value, part) for part in parts)
+            if identity(value) not in refused and all(self._validator.allows(value, part) for part in limiting)
         ]
+        values = list(filter(is_plain, values))
         if not values and self._closed and not any(kind_of(value) in kinds for value in given):
             values = list(given)  # documented against its own type: what is listed wins
         return [Constants(tuple(values))] if values else []
@@ -142,6 +145,11 @@ def _rest(schema: Mapping[Any, Any]) -> Any:
         if isinstance(schema.get(word), dict | bool):
             return schema[word]
     return True
+
+
+def _only_gives(schema: Mapping[Any, Any], given: Sequence[Any]) -> bool:
+    """Whether a schema says nothing but that a value is one of those given."""
+    return schema.get("enum") is given and schema.keys() <= _GIVING
 
 
 def _is_contradictory(branch: Branch) -> bool:

@@ -1,11 +1,14 @@
-"""The size of the smallest value of a schema, also of one that refers to itself."""
+"""The size of the smallest value of a schema, also of one that refers to itself.
+
+A value that needs more than ``_MAX_DEPTH`` levels is taken to be impossible.
+"""
 
 import math
 from typing import TYPE_CHECKING, Final
 
+from lookup.schema.listing import listed_values
 from lookup.schema.nodes import INFINITE, Branch, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
-from lookup.schema.words import identity
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
@@ -40,7 +43,7 @@ class _Search:
             return known
         if len(self._active) > _MAX_DEPTH:
             self._lowest = 0
-            return 1
+            return INFINITE
         if of in self._active:
             self._lowest = min(self._lowest, self._active[of])
             return INFINITE
@@ -96,10 +99,8 @@ class _Search:
 
 def _values(conjunction: "Conjunction") -> float:
     """How many values a schema allows, if they are listed; otherwise infinitely many."""
-    node = conjunction.node
-    if node.anything or not all(isinstance(branch, Constants) for branch in node.branches):
-        return math.inf
-    return len({identity(v) for branch in node.branches if isinstance(branch, Constants) for v in branch.values})
+    listed = listed_values(conjunction)
+    return math.inf if listed is None else len(listed)
 
 
 def _text(branch: Texts) -> int:

@@ -198,14 +198,14 @@ class OpenList(Bracket):
         self.spacing = shape.spacing
         self._shape = shape
         self._count = count
-        self._seen = seen
+        self.seen = seen
 
     @cached_property
     def _next(self) -> "OpenList":
         return (
             self
             if self._count == self._shape.counted
-            else OpenList(self._shape, self.parent, self._count + 1, self._seen)
+            else OpenList(self._shape, self.parent, self._count + 1, self.seen)
         )
 
     def having(self, written: str) -> "OpenList | None":
@@ -213,15 +213,15 @@ class OpenList(Bracket):
         distinct = self._shape.distinct
         assert distinct is not None
         identity = distinct.identity(written)
-        if identity in self._seen:
+        if identity in self.seen:
             return None
-        return OpenList(self._shape, self.parent, self._count, self._seen | {identity})
+        return OpenList(self._shape, self.parent, self._count, self.seen | {identity})
 
     @cached_property
     def _element(self) -> Shape | None:
         """The shape of the current element."""
         shape, distinct = self._shape.at(self._count), self._shape.distinct
-        return shape if shape is None or distinct is None else distinct.without(shape, self._seen)
+        return shape if shape is None or distinct is None else distinct.without(shape, self.seen)
 
     @property
     def _needs_comma(self) -> bool:
@@ -242,13 +242,18 @@ class OpenList(Bracket):
     def completed(self, place: Place) -> str:
         if self.may_close(place):
             return self.closer
-        distinct, element = self._shape.distinct, self._element
-        if element is None:
+        if self._element is None:
             return self.closer
+        written, behind = self._filled(self._element)
+        return written + behind.closing()
+
+    def _filled(self, element: Shape) -> "tuple[str, OpenList]":
+        """A short element, and the list behind it."""
+        distinct = self._shape.distinct
         if distinct is None:
-            return element.shortest() + self.closing()
-        written = distinct.shortest(element, self._seen)
-        return written + (self.having(written) or self).closing()
+            return element.shortest(), self
+        written = distinct.shortest(element, self.seen)
+        return written, self.having(written) or self
 
     def behind(self, character: str) -> Iterable[Reading]:
         if character == ",":
@@ -258,9 +263,12 @@ class OpenList(Bracket):
         return [Ended(self.parent)] if may_end else []
 
     def closing(self) -> str:
-        if self._count + 1 < self._shape.least and self._next._element is not None:
-            return self.spacing.comma + self._next.completed("space")
-        return "," * self._needs_comma + self.closer
+        written: list[str] = []
+        here = self
+        while here._count + 1 < self._shape.least and (element := here._next._element) is not None:
+            text, here = here._next._filled(element)
+            written.append(self.spacing.comma + text)
+        return "".join(written) + "," * here._needs_comma + self.closer
 
     def letters(self, place: Place) -> Iterable[str]:
         return NO_LETTERS if self._element is None else self._element.letters

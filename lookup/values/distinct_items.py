@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Final
 
-from lookup.errors import LiteralError
+from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.dialects import Dialect
 from lookup.literals.literal_reader import parse_literal
 from lookup.schema.words import identity
@@ -14,11 +14,19 @@ from lookup.values.plain_shapes import Literals, Union
 from lookup.values.shapes import Ended, Reading, Shape, Start, advance, closing
 
 _MAX_TRIED: Final = 1_000
-_MAX_OPENING: Final = 12
+_MAX_STEPS: Final = 20_000
+_MAX_NUMBERED: Final = 20
+_MAX_OPENING: Final = 200
+_MAX_CHECKED: Final = 2_000
+_MAX_LISTED: Final = 256
+_COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
 
 
 class DistinctItems(Distinct):
     """Tells items apart by their values.
+
+    An item goes on only as long as some value that is not there yet is found behind it, so that it can be closed.
 
     Parameters
     ----------
@@ -28,6 +36,7 @@ class DistinctItems(Distinct):
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
+        self._identities: dict[str, Hashable] = {}
 
     def identity(self, written: str) -> Hashable:
         key: Hashable = identity(parse_literal(written, self._dialect))
@@ -35,43 +44,70 @@ class DistinctItems(Distinct):
 
     def without(self, shape: Shape, seen: frozenset[Hashable]) -> Shape | None:
         shapes = [left for one in shape.alternatives if (left := self._left(one, seen)) is not None]
-        if not shapes:
-            return None
-        return shapes[0] if len(shapes) == 1 else Union(shapes)
+        return None if not shapes else shapes[0] if len(shapes) == 1 else Union(shapes)
 
     def _left(self, shape: Shape, seen: frozenset[Hashable]) -> Shape | None:
-        if not isinstance(shape, Literals):
+        if not seen:
             return shape
-        texts = [text for text in shape.literals.texts if self.identity(text) not in seen]
+        if not isinstance(shape, Literals) or len(shape.given) > _MAX_LISTED:
+            return None if self.unseen([Start(shape)], "", seen) is None else shape
+        texts = [text for text in shape.literals.texts if self._identity_of(text) not in seen]
         return Literals(texts) if texts else None
 
+    def _identity_of(self, listed: str) -> Hashable:
+        """The identity of a listed literal, which is asked for again and again."""
+        if listed not in self._identities:
+            self._identities[listed] = self.identity(listed)
+        return self._identities[listed]
+
     def begin(self, shape: Shape, character: str, inside: OpenList) -> Iterable[Reading]:
-        return _Item(inside, self, [Start(shape)], "").read(character)
+        return _Item(inside, self, [Start(shape)], "", None).read(character)
 
     def shortest(self, shape: Shape, seen: frozenset[Hashable]) -> str:
-        for written in itertools.islice(self._written([Start(shape)], ""), _MAX_TRIED):
-            if self.identity(written) not in seen:
-                return written
-        return shape.shortest()
+        found = self.unseen([Start(shape)], "", seen)
+        if found is None:
+            raise DocumentationError(f"a list needs more than {len(seen)} different items, and no further one is found")
+        return found
 
-    def rest(self, readings: Sequence[Reading], written: str, inside: OpenList) -> str:
-        """A short text that completes an item which is not there yet."""
-        for whole in itertools.islice(self._written(readings, written), _MAX_TRIED):
-            if inside.having(whole) is not None:
-                return whole[len(written) :]
-        return closing(readings)
+    def unseen(self, readings: Sequence[Reading], written: str, seen: frozenset[Hashable]) -> str | None:
+        """A short item that begins so and is not there yet; ``None`` if none is found."""
+        for whole in itertools.islice(_wholes(readings, written, len(seen)), len(seen) + _MAX_TRIED):
+            try:
+                if self.identity(whole) not in seen:
+                    return whole
+            except LiteralError:
+                continue
+        return None
 
-    def _written(self, readings: Sequence[Reading], begun: str) -> Iterator[str]:
-        """Whole items that begin so."""
-        if all(isinstance(reading, Start) for reading in readings):
-            yield from (begun + text for reading in readings for text in _listed(reading))
-        shortest = closing(readings)
-        yield begun + shortest
-        for suffix in map(str, range(_MAX_TRIED)):
-            for end in range(min(len(shortest), _MAX_OPENING) + 1):
-                opening = shortest[:end] + suffix
-                if further := advance(readings, opening):
-                    yield begun + opening + closing(further)
+
+def _wholes(readings: Sequence[Reading], begun: str, known: int) -> Iterator[str]:
+    """Whole items that begin so; ``known`` items are there already."""
+    shortest = closing(readings)
+    yield begun + shortest
+    if all(isinstance(reading, Start) for reading in readings):
+        yield from (text for reading in readings for text in _listed(reading))
+    for number in map(str, range(known, known + _MAX_NUMBERED)):
+        here = list(readings)
+        for end in range(min(len(shortest), _MAX_OPENING) + 1):
+            if further := advance(here, number):
+                yield begun + shortest[:end] + number + closing(further)
+            here = advance(here, shortest[end : end + 1])
+    yield from _search(readings, begun)
+
+
+def _search(readings: Sequence[Reading], begun: str) -> Iterator[str]:
+    """Whole items that begin so, those with the shorter beginnings first."""
+    waiting: list[tuple[str, Sequence[Reading]]] = [(begun, readings)]
+    steps = 0
+    for opening, here in waiting:  # it grows
+        others = sorted({letter for reading in here for letter in reading.all_letters()})
+        for character in (*_CHARACTERS, *others):
+            steps += 1
+            if further := advance(here, character):
+                yield opening + character + closing(further)
+                waiting.append((opening + character, further))
+        if steps > _MAX_STEPS:
+            return
 
 
 def _listed(reading: Reading) -> Iterator[str]:
@@ -87,27 +123,43 @@ def _is_end(reading: Reading) -> bool:
 
 
 class _Item(Reading):
-    """Inside an item, or at its end: it goes on behind the item by itself."""
+    """Inside an item, or at its end: it goes on behind the item by itself.
 
-    def __init__(self, inside: OpenList, distinct: DistinctItems, readings: Sequence[Reading], written: str) -> None:
+    ``whole`` is an item that begins so and may stand in the list, if it was looked for.
+    """
+
+    def __init__(
+        self, inside: OpenList, distinct: DistinctItems, readings: Sequence[Reading], written: str, whole: str | None
+    ) -> None:
         self.frame = inside.parent
         self._inside = inside
         self._distinct = distinct
         self._readings = readings
         self._written = written
+        self._whole = whole
 
     def read(self, character: str) -> Iterable[Reading]:
         found: list[Reading] = []
-        written = self._written + character
         further = advance(self._readings, character)
-        if any(map(_is_end, further)) and self._list(written) is None:
-            further = [reading for reading in further if not _is_end(reading)]
         if further:
-            found.append(_Item(self._inside, self._distinct, further, written))
+            found += self._going_on(further, self._written + character)
         if any(reading.whole and reading.frame is None for reading in self._readings):
             inside = self._list(self._written)
             found += [] if inside is None else inside.behind(character)
         return found
+
+    def _going_on(self, readings: Sequence[Reading], written: str) -> "list[_Item]":
+        """The item behind one more character; empty if all that begins so is there already."""
+        if any(map(_is_end, readings)) and self._list(written) is None:
+            readings = [reading for reading in readings if not _is_end(reading)]
+        if not readings:
+            return []
+        whole, seen = self._whole, self._inside.seen
+        if seen and len(written) <= _MAX_CHECKED and (whole is None or not whole.startswith(written)):
+            whole = self._distinct.unseen(readings, written, seen)
+            if whole is None:
+                return []
+        return [_Item(self._inside, self._distinct, readings, written, whole)]
 
     def _list(self, written: str) -> OpenList | None:
         """The list behind an item; ``None`` if the item may not stand there."""
@@ -117,8 +169,11 @@ class _Item(Reading):
             return None
 
     def closing(self) -> str:
-        rest = self._distinct.rest(self._readings, self._written, self._inside)
-        return rest + (self._list(self._written + rest) or self._inside).closing()
+        whole = self._whole
+        if whole is None or not whole.startswith(self._written):
+            found = self._distinct.unseen(self._readings, self._written, self._inside.seen)
+            whole = self._written + closing(self._readings) if found is None else found
+        return whole[len(self._written) :] + (self._list(whole) or self._inside).closing()
 
     def identity(self) -> tuple[object, ...]:
         return _Item, id(self._inside), self._written

@@ -10,8 +10,8 @@ from lookup.errors import DocumentationError
 from lookup.languages.language import Language
 from lookup.languages.limits import LanguageError
 from lookup.schema.conjunction import Conjunction
+from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
 from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
-from lookup.schema.number_range import NumberRange
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
 from lookup.values.enclosed_shapes import Enclosed
@@ -38,7 +38,6 @@ UNKNOWN: Final = 1 << 40
 """The closing of a schema that contains itself, or of too many schemas, has no known bound."""
 
 _ANY_DEPTH: Final = 12
-_MAX_LISTED: Final = 256
 _MAX_MEASURED: Final = 500
 _BRACKETS: Final = frozenset("[({")
 
@@ -51,6 +50,7 @@ class NodeShapes:
         self._inside = inside(notation)
         self._known: dict[Conjunction, Lazy] = {}
         self.measured = 0
+        self.level = 0
 
     def of(self, conjunction: Conjunction) -> "Lazy":
         """The shape of a schema; the same object for the same schema."""
@@ -99,11 +99,12 @@ class NodeShapes:
             return text_shape(syntax)
 
     def _list(self, branch: Lists) -> Shape:
-        distinct = DistinctItems(self._inside.dialect) if branch.unique else None
-        possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
-        prefix = [self._item(item, branch.unique) for item in possible]
+        unique = branch.unique and leaves_values(branch)
+        distinct = DistinctItems(self._inside.dialect) if unique else None
+        possible = list(itertools.takewhile(_is_possible, branch.prefix))
+        prefix = [self._item(item, unique) for item in possible]
         further = branch.rest if len(possible) == len(branch.prefix) else None
-        rest = None if further is None or further.is_empty else self._item(further, branch.unique)
+        rest = None if further is None or not _is_possible(further) else self._item(further, unique)
         return Elements("[", rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
 
     def _item(self, item: Conjunction, unique: bool) -> Shape:
@@ -112,8 +113,8 @@ class NodeShapes:
             return self.of(item)
         shapes: list[Shape] = []
         for branch in item.node.branches:
-            listed = _listed(branch)
-            shapes += self.branch(branch if listed is None else Constants(tuple(listed)))
+            listed = listed_values_of(branch)
+            shapes += self.branch(branch if listed is None or len(listed) > MAX_LISTED else Constants(tuple(listed)))
         return Union(shapes) if shapes else self.of(item)
 
     def _object(self, branch: Objects) -> Shape:
@@ -154,7 +155,7 @@ class NodeShapes:
         return Record(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
 
     def _can_have(self, branch: Objects, name: str) -> bool:
-        if branch.keys.get(name) is not None and branch.keys[name].is_empty:
+        if name in branch.keys and not _is_possible(branch.keys[name]):
             return False
         if is_key(name, self.notation):
             return True
@@ -165,7 +166,7 @@ class NodeShapes:
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""
         language, free = branch.free_language, branch.free
-        members = None if language is None else language.members(_MAX_LISTED)
+        members = None if language is None else language.members(MAX_LISTED)
         if members is None or free is None:
             return None
         found = {name: free(name) for name in members}
@@ -189,19 +190,14 @@ class NodeShapes:
                 if state is None or not language.whole(state):
                     return None
             found = free(name)
-            return None if found is None or found.is_empty else self.of(found)
+            return None if found is None or not _is_possible(found) else self.of(found)
 
         return FreeKeys(tuple(texts), value, scalar_shape("int", self.notation)) if texts else None
 
 
-def _listed(branch: Branch) -> list[Any] | None:
-    """The values of a branch if they are few."""
-    if isinstance(branch, Numbers) and branch.is_limited:
-        return NumberRange(branch).all_numbers(_MAX_LISTED)
-    if isinstance(branch, Texts) and branch.language is not None:
-        members = branch.language.members(_MAX_LISTED)
-        return None if members is None else list(members)
-    return None
+def _is_possible(conjunction: Conjunction) -> bool:
+    """Whether some value is allowed that is not too long to be written."""
+    return not conjunction.needs_more_than(MAX_SHORTEST)
 
 
 class Lazy(Shape):
@@ -267,14 +263,17 @@ class Lazy(Shape):
 
     @cached_property
     def longest_closing(self) -> int:
-        if self._measuring or self._shapes.measured >= _MAX_MEASURED:
+        shapes = self._shapes
+        if self._measuring or shapes.measured >= _MAX_MEASURED or shapes.level >= MAX_DEPTH:
             return UNKNOWN
         self._measuring = True
-        self._shapes.measured += 1
+        shapes.measured += 1
+        shapes.level += 1
         try:
             return self.inner.longest_closing
         finally:
             self._measuring = False
+            shapes.level -= 1
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
         if character in _BRACKETS and _depth(frame) >= MAX_DEPTH:
