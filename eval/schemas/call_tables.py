@@ -119,8 +119,8 @@ def call_tables(rows: Sequence[Mapping[str, Any]], about: str) -> list[Table]:
 
 
 _COLUMNS: Final = (
-    "no\ntool", "tools", "re-\nfused", "un-\njudged", "noted", "valid", "not\nnoted", "valid", "per\ncent", "said\nvalid",
-    "cut\noff",
+    "no\ntool", "tools", "re-\nfused", "un-\njudged", "noted", "valid", "not\nnoted", "valid", "per\ncent",
+    "said\nvalid", "cut\noff",
 )  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def faults(schema: Mapping[str, Any], value: Any) -> list[dict[str, str]]:
     judges, known = importlib.import_module("jsonschema"), importlib.import_module("jsonschema.validators")
     unresolved = importlib.import_module("referencing.exceptions").Unresolvable
     kind = known.validator_for(schema, default=judges.Draft202012Validator)
-    validator = kind(schema, format_checker=judges.FormatChecker(), registry=known.SPECIFICATIONS)
+    validator = kind(schema, format_checker=kind.FORMAT_CHECKER, registry=known.SPECIFICATIONS)
     written = json.loads(json.dumps(value))  # a tuple is an array
     try:
         found = list(islice(validator.iter_errors(written), _MOST))
