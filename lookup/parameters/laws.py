@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any, Final
 
+from lookup.dictionary import ValueLaw
 from lookup.parameters.schema_branches import UNIONS, branches_of, is_null
 from lookup.schema.document import Document
 from lookup.schema.law import Law
@@ -30,9 +31,14 @@ def law_of_arguments(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Law 
     return Law(schema, root, closed=True) if combined else None
 
 
-def law_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Law | None:
+def law_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> ValueLaw | None:
     """The law of a property in a document, if it says more than a type, or contradicts itself."""
-    if says_more(schema, root) or _has_wrong_members(schema):
+    members = schema.get("enum")
+    kinds = kinds_of(schema)
+    wrong = [kind_of(m) not in kinds for m in members] if isinstance(members, list | tuple) else []
+    if wrong and all(wrong):
+        return ListedAgainstType()
+    if any(wrong) or says_more(schema, root):
         return Law(schema, root, closed=True)
     default = schema.get("default")
     if not isinstance(default, Mapping | list | tuple):
@@ -41,13 +47,15 @@ def law_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Law | None:
     return None if law.allows(default) else law
 
 
-def _has_wrong_members(schema: Mapping[str, Any]) -> bool:
-    """Whether the type refuses a member of the enum."""
-    members = schema.get("enum")
-    if not isinstance(members, list | tuple) or "type" not in schema:
-        return False
-    kinds = kinds_of(schema)
-    return any(kind_of(member) not in kinds for member in members)
+class ListedAgainstType:
+    """The law of an enum without a member of the documented type: what is listed wins, and nothing else is enforced."""
+
+    is_empty = True
+    notes = ("the enum has no member of the type, so only the enum is enforced",)
+
+    def check(self, value: Any) -> Any:
+        """The value."""
+        return value
 
 
 def says_more(schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
@@ -71,7 +79,7 @@ def says_more(schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
 
 def _limits(schema: Mapping[str, Any]) -> bool:
     """Whether the schema's own words say more than a type."""
-    if not _LIMITS.isdisjoint(schema):
+    if not _LIMITS.isdisjoint(schema) or is_null(schema):
         return True
     written = schema.get("format")
     if isinstance(written, str) and (written in NOT_ENFORCED or knows_format(written)):
@@ -97,7 +105,7 @@ def _inside(schema: Mapping[str, Any]) -> list[Any]:
     properties = schema.get("properties")
     found += properties.values() if isinstance(properties, Mapping) else ()
     for union in UNIONS:
-        found += branches_of(schema, union)
+        found += [branch for branch in branches_of(schema, union) if not is_null(branch)]
     return [inner for inner in found if inner is not None]
 
 
@@ -124,7 +132,8 @@ class Together:
     ) -> None:
         self.words: list[str] = []
         self._said = self._across(schema, root, len(keys), len(required), 0)
-        self._keys = {"properties": dict.fromkeys(keys, True), "required": list(required), "additionalProperties": False}
+        known = dict.fromkeys(keys, True)
+        self._keys = {"properties": known, "required": list(required), "additionalProperties": False}
         self._root = root
 
     @cached_property

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueLaw, ValueType
 from lookup.errors import DocumentationError
 from lookup.messages import quoted, shown
 from lookup.parameters.descriptions import read_description
@@ -19,7 +19,6 @@ from lookup.parameters.references import References
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null
 from lookup.parameters.schemas import Schemas, Scope
-from lookup.schema.law import Law
 from lookup.types.type_names import NULL_NAMES, WITH_MARKER, value_type
 from lookup.types.unions import united
 
@@ -195,7 +194,7 @@ class PropertyReader:
         plain = replace(kind, enum=None)
         return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, law)
 
-    def _law(self, key: str, spec: object, scope: Scope) -> Law | None:
+    def _law(self, key: str, spec: object, scope: Scope) -> ValueLaw | None:
         """The law of a key of the tool; keys of objects are part of it."""
         if scope.nesting or not isinstance(spec, Mapping):
             return None
