@@ -29,6 +29,10 @@ class ValueLaw(Protocol):
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while a value is decoded, only checked after."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no value can obey it. Then it says nothing."""
+
     def check(self, value: Any) -> Any:
         """The value if it obeys the schema; otherwise a ValueError that says what was expected."""
 

@@ -14,14 +14,15 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
     """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
     If an enum is documented, only its members are valid, even if they contradict the type. The documented default is
-    always valid, and null is valid if the documentation allows it. A schema that says more decides alone.
+    always valid, and null is valid if the documentation allows it. A schema that says more decides alone, unless no
+    value can obey it.
 
     Raises
     ------
     TypeCheckError
         If the value has another type, is not a member of the enum, or breaks the schema.
     """
-    if spec.law is not None:
+    if spec.law is not None and not spec.law.is_empty:
         return _lawful(value, spec, spec.law)
     try:
         return _check(value, spec.value_type)

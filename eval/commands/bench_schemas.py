@@ -38,6 +38,12 @@ class BenchSchemasCommand:
         commas=True,
         default_text="llguidance, xgrammar and outlines, if they are installed",
     )
+    calls: CountOrNone = option(
+        0,
+        "Judge calls instead, which a model with random weights makes of each schema in so many orders.",
+        metavar="ORDERS",
+        default_text="instances are judged",
+    )
     time_limit: Positive = option(60.0, "Seconds for one schema; what takes longer is stopped and counts as refused.")
     out: str | None = option(
         None, "File of rows as JSON lines; the same command goes on in it.", metavar="FILE", default_text="none is kept"
@@ -49,10 +55,13 @@ def bench_schemas(given: Given) -> None:
     """Measure grammars of JSON Schemas on MaskBench: verdicts on instances, and times, beside other libraries."""
     demand_extra("eval", "scipy")
     command = given.read(BenchSchemasCommand)
+    if command.calls:
+        demand_extra("bench", "jsonschema")
     import torch
 
     from eval.bench.machine import describe_machine
     from eval.runs.run import draw
+    from eval.schemas.calls import CALLS, run_calls
     from eval.schemas.engines import chosen
     from eval.schemas.row_file import row_file
     from eval.schemas.run import row_id, run
@@ -60,20 +69,25 @@ def bench_schemas(given: Given) -> None:
     from tooldecoding.models.loading import load_tokenizer
     from tooldecoding.tokens.token_table import TokenTable
 
-    engines = chosen(command.peers)
+    engines = {} if command.calls else chosen(command.peers)
     every = find_files(command.data)
     files = draw(every, command.limit or None, command.seed)
     table = TokenTable(load_tokenizer(command.tokenizer))
     machine = describe_machine(torch.device("cpu"))
     settings = {"tokenizer": command.tokenizer, "time_limit": command.time_limit, "cpu": machine["cpu"]}
+    if command.calls:
+        settings["calls"] = command.calls
     interrupted = False
     with row_file(command.out, settings, {"machine": machine}) as rows:
         try:
             with progress_bar("measuring", len(files)) as advance:
-                run(files, engines, command.tokenizer, table, command.time_limit, rows, advance)
+                if command.calls:
+                    run_calls(files, command.calls, command.tokenizer, command.time_limit, rows, advance)
+                else:
+                    run(files, engines, command.tokenizer, table, command.time_limit, rows, advance)
         except KeyboardInterrupt:
             interrupted = True
-        wanted = [row_id(label, path) for path in files for label in engines]
+        wanted = [row_id(label, path) for path in files for label in engines or [CALLS]]
         found = [rows.by_id[identifier] for identifier in wanted if identifier in rows.by_id]
     _show(command, engines, found, table, machine, len(every))
     if interrupted:
@@ -92,6 +106,7 @@ def _show(
 ) -> None:
     from eval.bench.machine import machine_line
     from eval.report.terminal import show
+    from eval.schemas.call_tables import call_tables, calls_to_json
     from eval.schemas.summary import to_json
     from eval.schemas.tables import tables
 
@@ -99,13 +114,14 @@ def _show(
     tokenizer = {"name": Path(command.tokenizer).name, "vocabulary": len(table.texts)}
     sample = {"schemas": schemas, "drawn_from": drawn_from, "seed": command.seed}
     if command.as_json:
-        print(json_line({"machine": machine, "tokenizer": tokenizer, "sample": sample, **to_json(rows, engines)}))
+        figures = calls_to_json(rows) if command.calls else to_json(rows, engines)
+        print(json_line({"machine": machine, "tokenizer": tokenizer, "sample": sample, **figures}))
         return
     about = (
         f"{schemas:,} of {drawn_from:,} schemas (seed {command.seed}); tokenizer {tokenizer['name']}, "
         f"{tokenizer['vocabulary']:,} tokens; {command.time_limit:g} s a schema at most; {machine_line(dict(machine))}."
     )
-    show(output_console(), tables(rows, engines, about))
+    show(output_console(), call_tables(rows, about) if command.calls else tables(rows, engines, about))
 
 
 BENCH_SCHEMAS = Command("bench schemas", bench_schemas, options_of(BenchSchemasCommand))

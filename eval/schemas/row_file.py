@@ -10,7 +10,7 @@ from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.files.manifest import demand_settings, locked, read_manifest, write_manifest
 from tooldecoding.files.result_file import ResultFile
 
-COLUMNS: Final = frozenset({"refused", "wrong"})
+COLUMNS: Final = frozenset({"refused", "wrong", "no_tool", "said_valid"})
 """Every row has one of these."""
 _REMEDY: Final = "choose another --out"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.schemas.engine import Engine
+from eval.schemas.measure import measure
 from eval.schemas.row_file import RowFile
 from eval.schemas.samples import Sample, read_sample, split_of
 from eval.schemas.worker import Worker
@@ -39,7 +40,7 @@ def run(
     """
     with ExitStack() as stack:
         workers = {
-            label: stack.enter_context(closing(Worker(engine, tokenizer, time_limit)))
+            label: stack.enter_context(closing(Worker(engine, measure, tokenizer, time_limit)))
             for label, engine in engines.items()
         }
         for path in files:
@@ -54,7 +55,7 @@ def row_id(label: str, path: Path) -> str:
     return f"{label}/{path.name}"
 
 
-def _measure(path: Path, workers: Mapping[str, Worker], table: TokenTable) -> list[dict[str, Any]]:
+def _measure(path: Path, workers: Mapping[str, Worker[Engine]], table: TokenTable) -> list[dict[str, Any]]:
     sample = read_sample(path)
     texts = [json_line(test.data).encode() for test in sample.tests]
     tokens = [table.encode_after(b"", text) for text in texts]

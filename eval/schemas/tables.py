@@ -71,7 +71,7 @@ _SCHEMA_COLUMNS: Final = ("schemas", "accepted", "noted", "refused", "all\nright
 
 def _schemas(t: Tally) -> tuple[str, ...]:
     return (
-        *_counts(t.schemas, t.schemas - t.noted - t.refused, t.noted, t.refused),
+        *counts(t.schemas, t.schemas - t.noted - t.refused, t.noted, t.refused),
         share(t.grammar.schemas, t.schemas),
         share(t.checked.schemas, t.schemas),
     )
@@ -84,7 +84,7 @@ _INSTANCE_COLUMNS: Final = (
 
 
 def _instances(t: Tally) -> tuple[str, ...]:
-    return _counts(
+    return counts(
         t.grammar.right,
         t.grammar.valid_refused,
         t.grammar.invalid_accepted,
@@ -122,7 +122,7 @@ def _splits(rows: Rows, engines: Iterable[str]) -> Table:
 
 def _reasons(title: str, counters: Mapping[str, Counter[str]]) -> list[Table]:
     rows = [
-        (_name(label), reason if len(reason) <= _WIDTH else reason[: _WIDTH - 1] + "…", f"{count:,}")
+        (_name(label), clipped(reason), f"{count:,}")
         for label, counter in counters.items()
         for reason, count in counter.most_common(_MOST)
     ]
@@ -134,11 +134,17 @@ def _name(label: str) -> str:
     return label.partition(" ")[0]
 
 
-def _counts(*numbers: int) -> tuple[str, ...]:
-    return tuple(f"{number:,}" for number in numbers)
-
-
 def _number(value: float | None) -> str:
     if value is None:
         return NONE
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def clipped(reason: str) -> str:
+    """Return a reason that fits in a table."""
+    return reason if len(reason) <= _WIDTH else reason[: _WIDTH - 1] + "…"
+
+
+def counts(*numbers: int) -> tuple[str, ...]:
+    """Return cells of numbers."""
+    return tuple(f"{number:,}" for number in numbers)

@@ -1,52 +1,68 @@
-"""An engine in a process of its own, which is stopped if it takes too long and replaced if it dies."""
+"""A subject in a process of its own, which is stopped if it takes too long and replaced if it dies."""
 
 import gc
 import json
 import os
 import resource
 import signal
+from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from eval.bench.failures import failure
 from eval.errors import EvalError
-from eval.schemas.engine import REFUSALS, Engine
-from eval.schemas.measure import measure
+from eval.schemas.engine import REFUSALS
 from tooldecoding.files.json_lines import json_line
 
 MOST_MEMORY: Final = 8 * 2**30
-"""Bytes of data that an engine may hold; one that asks for more fails."""
+"""Bytes of data that a process may hold; one that asks for more fails."""
 _LOADING: Final = 600.0
-"""Seconds to load an engine with its tokenizer."""
+"""Seconds to load a subject with its tokenizer."""
 _READY: Final = "ready"
 
 
-class Worker:
-    """One engine in a process of its own.
+class Subject(Protocol):
+    """What a process holds."""
+
+    name: ClassVar[str]
+
+    def __init__(self, tokenizer: str) -> None: ...
+
+
+S = TypeVar("S", bound=Subject)
+Answer = Callable[[S, dict[str, Any]], dict[str, Any]]
+"""Does a task with a subject."""
+
+
+class Worker(Generic[S]):
+    """One subject in a process of its own.
 
     Parameters
     ----------
-    engine : type of Engine
+    subject : type of Subject
+    answer : callable
+        A function of a module, as the process finds it by its name.
     tokenizer : str
     seconds : float
-        The longest time for one schema.
+        The longest time for one task.
     """
 
-    def __init__(self, engine: type[Engine], tokenizer: str, seconds: float) -> None:
-        self.engine = engine
+    def __init__(self, subject: type[S], answer: Answer[S], tokenizer: str, seconds: float) -> None:
+        self._subject = subject
+        self._answer = answer
         self._tokenizer = tokenizer
         self._seconds = seconds
         self._running: tuple[BaseProcess, Connection] | None = None
 
     def ask(self, task: str) -> dict[str, Any]:
-        """Return what ``measure`` returns for a task (JSON). Too much time, or the end of the process, is a refusal.
+        """Return the answer to a task (JSON). Too much time, or the end of the process, is a refusal.
 
         Raises
         ------
         EvalError
-            If the engine cannot be loaded.
+            If the subject cannot be loaded.
         """
         process, pipe = self._running or self._start()
         try:
@@ -73,7 +89,9 @@ class Worker:
     def _start(self) -> tuple[BaseProcess, Connection]:
         context = get_context("spawn")
         pipe, its_end = context.Pipe()
-        process = context.Process(target=_serve, args=(self.engine, self._tokenizer, its_end), daemon=True)
+        process = context.Process(
+            target=_serve, args=(self._subject, self._answer, self._tokenizer, its_end), daemon=True
+        )
         process.start()
         its_end.close()
         self._running = process, pipe
@@ -85,7 +103,7 @@ class Worker:
         if answer is None or _READY not in answer:
             self.close()
             reason = "takes too long" if answer is None else answer["failed"]
-            raise EvalError(f"{self.engine.name} cannot be loaded with the tokenizer {self._tokenizer!r}: {reason}")
+            raise EvalError(f"{self._subject.name} cannot be loaded with the tokenizer {self._tokenizer!r}: {reason}")
         return process, pipe
 
 
@@ -104,13 +122,13 @@ def _ending(code: int | None) -> str:
     return f"exit code {code}"
 
 
-def _serve(engine_type: type[Engine], tokenizer: str, pipe: Connection) -> None:
+def _serve(subject_type: type[S], answer: Answer[S], tokenizer: str, pipe: Connection) -> None:
     """Answer tasks until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
     _write_nowhere()
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
     try:
-        engine = engine_type(tokenizer)
+        subject = subject_type(tokenizer)
     except REFUSALS as error:
         _send(pipe, {"failed": failure(error)})
         return
@@ -122,7 +140,7 @@ def _serve(engine_type: type[Engine], tokenizer: str, pipe: Connection) -> None:
             task = json.loads(pipe.recv_bytes())
         except EOFError:
             return
-        _send(pipe, measure(engine, task))
+        _send(pipe, answer(subject, task))
 
 
 def _send(pipe: Connection, answer: dict[str, Any]) -> None:

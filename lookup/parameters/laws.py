@@ -1,14 +1,19 @@
 """Which properties say more than a type, an enum and keys: their whole schema becomes a law for values."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import Any, Final
 
+from lookup.dictionary import ValueLaw
 from lookup.parameters.schema_branches import UNIONS, branches_of, is_null
 from lookup.schema.document import Document
 from lookup.schema.law import Law
 from lookup.schema.nodes import NOT_ENFORCED, knows_format
+from lookup.schema.words import kind_of, kinds_of
 
 _MAX_WALKED: Final = 300
+_MAX_DEPTH: Final = 8
+_MAX_BRANCHES: Final = 64
 _LIMITS: Final = frozenset(
     {
         "pattern", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
@@ -31,9 +36,31 @@ def law_of_arguments(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Law 
     return Law(schema, root, closed=True) if combined else None
 
 
-def law_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Law | None:
-    """The law of a property in a document, if it says more than a type."""
-    return Law(schema, root, closed=True) if says_more(schema, root) else None
+def law_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> ValueLaw | None:
+    """The law of a property in a document, if it says more than a type, or contradicts itself."""
+    members = schema.get("enum")
+    kinds = kinds_of(schema)
+    wrong = [kind_of(m) not in kinds for m in members] if isinstance(members, list | tuple) else []
+    if wrong and all(wrong):
+        return ListedAgainstType()
+    if any(wrong) or says_more(schema, root):
+        return Law(schema, root, closed=True)
+    default = schema.get("default")
+    if not isinstance(default, Mapping | list | tuple):
+        return None
+    law = Law(schema, root, closed=True)
+    return None if law.allows(default) else law
+
+
+class ListedAgainstType:
+    """The law of an enum without a member of the documented type: what is listed wins, and nothing else is enforced."""
+
+    is_empty = True
+    notes = ("the enum has no member of the type, so only the enum is enforced",)
+
+    def check(self, value: Any) -> Any:
+        """The value."""
+        return value
 
 
 def says_more(schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
@@ -57,7 +84,7 @@ def says_more(schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
 
 def _limits(schema: Mapping[str, Any]) -> bool:
     """Whether the schema's own words say more than a type."""
-    if not _LIMITS.isdisjoint(schema):
+    if not _LIMITS.isdisjoint(schema) or is_null(schema):
         return True
     written = schema.get("format")
     if isinstance(written, str) and (written in NOT_ENFORCED or knows_format(written)):
@@ -83,7 +110,7 @@ def _inside(schema: Mapping[str, Any]) -> list[Any]:
     properties = schema.get("properties")
     found += properties.values() if isinstance(properties, Mapping) else ()
     for union in UNIONS:
-        found += branches_of(schema, union)
+        found += [branch for branch in branches_of(schema, union) if not is_null(branch)]
     return [inner for inner in found if inner is not None]
 
 
@@ -93,21 +120,76 @@ class Together:
     Parameters
     ----------
     schema : Mapping
-        The schema of all arguments.
+        The schema of all arguments, whose reference is followed.
     root : Mapping
         The document that references point into.
+    keys, required : collection of str
+        The tool's keys, and those that every call has.
+
+    Attributes
+    ----------
+    words : list of str
+        The words that say it.
     """
 
-    def __init__(self, schema: Mapping[str, Any], root: Mapping[str, Any]) -> None:
-        self.words = [w for w in _ACROSS if w in schema and (w not in UNIONS or len(branches_of(schema, w)) > 1)]
-        said = {word: schema[word] for word in (*self.words, "then", "else") if word in schema}
-        self._law = Law(said, root, closed=True)
+    def __init__(
+        self, schema: Mapping[str, Any], root: Mapping[str, Any], keys: Collection[str], required: Collection[str]
+    ) -> None:
+        self.words: list[str] = []
+        self._said = self._across(schema, root, len(keys), len(required), 0)
+        known = dict.fromkeys(keys, True)
+        self._keys = {"properties": known, "required": list(required), "additionalProperties": False}
+        self._root = root
+
+    @cached_property
+    def _law(self) -> Law:
+        return Law(self._said, self._root, closed=True)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether no call obeys it, whatever its values are: such a condition is not checked."""
+        return bool(self.words) and Law({"allOf": [self._keys, self._said]}, self._root, closed=True).is_empty
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while the arguments are decoded."""
-        return (f"several parameters together: {', '.join(self.words)}",) if self.words else ()
+        if not self.words:
+            return ()
+        end = "; no call can obey it, so it is not checked" if self.is_empty else ""
+        return (f"several parameters together: {', '.join(self.words)}{end}",)
 
     def check(self, value: Any) -> Any:
         """The arguments if they obey the schema; otherwise SchemaError."""
-        return self._law.check(value)
+        return value if self.is_empty else self._law.check(value)
+
+    def _across(
+        self, schema: Mapping[str, Any], root: Mapping[str, Any], keys: int, required: int, depth: int
+    ) -> dict[str, Any]:
+        """The part of a schema that is about several arguments, also of its branches that always hold."""
+        always = [*branches_of(schema, "allOf")]
+        said = {}
+        for word in _ACROSS:
+            if word not in schema or (word in UNIONS and not branches_of(schema, word)):
+                continue
+            if word in UNIONS and len(branches_of(schema, word)) == 1:
+                always += branches_of(schema, word)
+            elif not _is_idle(word, schema[word], keys, required):
+                self.words += [] if word in self.words else [word]
+                said[word] = schema[word]
+        if "if" in said:
+            said |= {word: schema[word] for word in ("then", "else") if word in schema}
+        if isinstance(reference := schema.get("$ref"), str):
+            target = Document(root).target(reference, root)
+            always += [] if target is None or not isinstance(target.schema, Mapping) else [target.schema]
+        if depth < _MAX_DEPTH:
+            inner = [self._across(branch, root, keys, required, depth + 1) for branch in always[:_MAX_BRANCHES]]
+            if found := [each for each in inner if each]:
+                said["allOf"] = found
+        return said
+
+
+def _is_idle(word: str, value: object, keys: int, required: int) -> bool:
+    """Whether the number of keys is right in every call."""
+    if not isinstance(value, int):
+        return False
+    return value <= required if word == "minProperties" else word == "maxProperties" and value >= keys

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueLaw, ValueType
 from lookup.errors import DocumentationError
 from lookup.messages import quoted, shown
 from lookup.parameters.descriptions import read_description
@@ -19,7 +19,6 @@ from lookup.parameters.references import References
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null
 from lookup.parameters.schemas import Schemas, Scope
-from lookup.schema.law import Law
 from lookup.types.type_names import NULL_NAMES, WITH_MARKER, value_type
 from lookup.types.unions import united
 
@@ -87,13 +86,17 @@ class PropertyReader:
             non-empty list.
         """
         merged, active = self._schemas.merged(schema, frozenset())
-        law = law_of_arguments(self.resolve(schema), self._schemas.root)
-        together = Together(merged, self._schemas.root)
-        self.together = together if together.words else None
+        resolved = self.resolve(schema)
+        law = law_of_arguments(resolved, self._schemas.root)
+        self.together = None
         # Any number of tools may refer to an object of a shared document.
         if (active or self._schemas.shared) and not self._schemas.may_read_keys(merged):
             return ()
-        return self._keys(merged, beside or {}, self._scope._replace(active=active, law=law), strict)
+        keys = self._keys(merged, beside or {}, self._scope._replace(active=active, law=law), strict)
+        required = [spec.name for spec in keys if spec.required]
+        together = Together(resolved, self._schemas.root, [spec.name for spec in keys], required)
+        self.together = together if together.words else None
+        return keys
 
     def parameter(self, key: object, spec: object, listed: bool | None = None) -> ParameterSpec:
         """Read one property.
@@ -191,7 +194,7 @@ class PropertyReader:
         plain = replace(kind, enum=None)
         return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, law)
 
-    def _law(self, key: str, spec: object, scope: Scope) -> Law | None:
+    def _law(self, key: str, spec: object, scope: Scope) -> ValueLaw | None:
         """The law of a key of the tool; keys of objects are part of it."""
         if scope.nesting or not isinstance(spec, Mapping):
             return None
@@ -237,7 +240,8 @@ class PropertyReader:
         if isinstance(written, list | tuple) and all(isinstance(name, str) for name in written):
             named = [name for name in written if name.lower() not in NULL_NAMES]
             kind = united(map(value_type, named))
-            return replace(kind, nullable=len(named) < len(written)), json.dumps(written, ensure_ascii=False)
+            nullable = len(named) < len(written) and not _lacks_null(spec)
+            return replace(kind, nullable=nullable), json.dumps(written, ensure_ascii=False)
         raise DocumentationError(f"{scope.where}: expected 'type' to be a text, found {shown(written)}")
 
     def _with_branches(self, kind: ValueType, spec: Schema, scope: Scope) -> ValueType:
@@ -288,6 +292,14 @@ class PropertyReader:
         else:
             return kind
         return replace(inferred if kind == ANY and "type" not in spec else kind, enum=members)
+
+
+def _lacks_null(spec: Schema) -> bool:
+    """Whether an enum or a constant stands beside the type that has no null."""
+    members = spec.get("enum")
+    if isinstance(members, list | tuple):
+        return None not in members
+    return spec.get("const") is not None
 
 
 def _of(kind: ValueType, element: ValueType) -> ValueType:

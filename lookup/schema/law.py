@@ -14,6 +14,7 @@ from lookup.schema.validation import Validator
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
 _MAX_NOTES: Final = 20
+_CONTRADICTORY: Final = "no value can obey the whole schema, so only the type is enforced"
 
 
 class Law:
@@ -78,9 +79,18 @@ class Law:
             self._validator.demand(value, part)
         return value
 
+    def allows(self, value: Any) -> bool:
+        """Whether a value obeys the schema."""
+        return all(self._validator.allows(value, part) for part in self._parts)
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What is not enforced while a value is decoded, only checked after: ``key 'a': not``."""
+        """What is not enforced while a value is decoded, only checked after: ``key 'a': not``.
+
+        If no value obeys the schema, nothing of it is enforced or checked beyond the type.
+        """
+        if self.is_empty:
+            return (_CONTRADICTORY,)
         found: list[str] = []
         for where, words in _unenforced(self.conjunction):
             note = f"{where}{', '.join(words)}"
@@ -88,7 +98,7 @@ class Law:
                 found.append(note)
         return tuple(found)
 
-    @property
+    @cached_property
     def is_empty(self) -> bool:
         """Whether no value is allowed."""
         return self.conjunction.size >= INFINITE

@@ -69,7 +69,7 @@ class PlainBranches:
             kinds = _implied(plain)
         given = next((values for schema, _ in plain if (values := given_values(schema)) is not None), None)
         if given is not None:
-            return self._constants(given, parts, plain, kinds)
+            return self._constants(given, parts, plain, kinds, notes)
         found: list[Branch] = []
         if constants := tuple(v for kind, values in _LISTED.items() if kind in kinds for v in values):
             refused = {identity(value) for schema, _ in plain for value in schema.get(Refused.VALUES, ())}
@@ -85,7 +85,7 @@ class PlainBranches:
         return [branch for branch in found if not _is_contradictory(branch)]
 
     def _constants(
-        self, given: Sequence[Any], parts: Sequence[Part], plain: Plain, kinds: frozenset[Kind]
+        self, given: Sequence[Any], parts: Sequence[Part], plain: Plain, kinds: frozenset[Kind], notes: list[str]
     ) -> list[Branch]:
         refused = {identity(value) for schema, _ in plain for value in schema.get(Refused.VALUES, ())}
         limiting = [p for p in parts if not (isinstance(p.schema, Mapping) and _only_gives(p.schema, given))]
@@ -97,6 +97,7 @@ class PlainBranches:
         values = list(filter(is_plain, values))
         if not values and self._closed and not any(kind_of(value) in kinds for value in given):
             values = list(given)  # documented against its own type: what is listed wins
+            notes.append("type, as no member of the enum has it")
         return [Constants(tuple(values))] if values else []
 
     def _lists(self, plain: Plain, notes: list[str]) -> list[Branch]:

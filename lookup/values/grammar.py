@@ -225,7 +225,7 @@ def _free(notation: Notation) -> ValueGrammar:
 
 def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
     try:
-        if isinstance(spec.law, Law):
+        if isinstance(spec.law, Law) and not spec.law.is_empty:
             return _lawful(spec.law, notation)
         grammar = _grammar(spec.value_type, notation)
     except DocumentationError as error:

@@ -13,6 +13,7 @@ import eval.schemas.engines as engines
 from command_line import Ran, assert_bad
 from eval.commands.bench_schemas import PeerName
 from eval.schemas.durations import Durations
+from eval.schemas.measure import measure
 from eval.schemas.samples import split_of
 from eval.schemas.worker import Worker
 from stub_engines import Hanging, Strict, Stub, Unloadable
@@ -119,7 +120,7 @@ def test_a_run_goes_on_behind_an_interrupt(
     asked: list[str] = []
     real = Worker.ask
 
-    def ask(worker: Worker, task: str) -> dict[str, Any]:
+    def ask(worker: Worker[Any], task: str) -> dict[str, Any]:
         if len(asked) == 2:
             raise KeyboardInterrupt
         asked.append(task)
@@ -154,7 +155,7 @@ def test_a_larger_sample_holds_the_smaller_one(cli: Cli, command: tuple[Any, ...
 
 
 def test_an_engine_that_hangs_or_dies_refuses(tiny_model_path: str) -> None:
-    worker = Worker(Hanging, tiny_model_path, 0.5)
+    worker = Worker(Hanging, measure, tiny_model_path, 0.5)
     try:
         assert "verdicts" in worker.ask(json.dumps({"schema": {}, "tests": []}))
         reasons = [worker.ask(json.dumps({"schema": {way: True}, "tests": []})) for way in ("hang", "die", "exit")]
