@@ -11,10 +11,11 @@ from lookup.literals.literal_reader import parse_literal
 from lookup.schema.words import identity
 from lookup.values.bracket_shapes import Distinct, OpenList
 from lookup.values.plain_shapes import Literals, Union
-from lookup.values.shapes import Ended, Reading, Shape, Start, advance, closing
+from lookup.values.shapes import ANY_CHARACTER, ASCII, Ended, Reading, Shape, Start, advance, closing
 
 _MAX_TRIED: Final = 1_000
 _MAX_OPENING: Final = 12
+_MAX_OPENED: Final = 100
 
 
 class DistinctItems(Distinct):
@@ -67,11 +68,38 @@ class DistinctItems(Distinct):
             yield from (begun + text for reading in readings for text in _listed(reading))
         shortest = closing(readings)
         yield begun + shortest
-        for suffix in map(str, range(_MAX_TRIED)):
-            for end in range(min(len(shortest), _MAX_OPENING) + 1):
-                opening = shortest[:end] + suffix
-                if further := advance(readings, opening):
-                    yield begun + opening + closing(further)
+        openings = [shortest[:end] for end in range(min(len(shortest), _MAX_OPENING) + 1)]
+        yield from (begun + rest for rest in _with_digits(readings, openings))
+        yield from (begun + rest for rest in _with_letters(readings, openings))
+
+
+def _with_digits(readings: Sequence[Reading], openings: Sequence[str]) -> Iterator[str]:
+    """What completes an item with a number behind its opening, where digits may stand there."""
+    found = False
+    for number in range(_MAX_TRIED):
+        for opening in openings:
+            written = f"{opening}{number}"
+            if further := advance(readings, written):
+                found = True
+                yield written + closing(further)
+        if number == 9 and not found:
+            return
+
+
+def _with_letters(readings: Sequence[Reading], openings: Sequence[str]) -> Iterator[str]:
+    """What completes an item with few letters behind its opening, whichever may stand there."""
+    waiting = [(written, further) for written in openings if (further := advance(readings, written))]
+    known = set(openings)
+    for opened, (written, begun) in enumerate(waiting):  # it grows
+        if opened == _MAX_OPENED:
+            return
+        letters = {*ASCII, *(letter for reading in begun for letter in reading.all_letters())} - {ANY_CHARACTER}
+        for letter in sorted(letters, key=lambda letter: (not letter.isalnum(), letter)):
+            longer = written + letter
+            if longer not in known and (further := advance(begun, letter)):
+                known.add(longer)
+                waiting.append((longer, further))
+                yield longer + closing(further)
 
 
 def _listed(reading: Reading) -> Iterator[str]:
