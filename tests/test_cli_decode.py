@@ -100,11 +100,11 @@ class TestDecode:
 def test_tools_that_are_not_enforced_as_a_whole_are_named_once(decode: Cli, tmp_path: Path) -> None:
     docs = tmp_path / "docs.json"
     docs.write_text(json.dumps([limited("a", contains={"type": "integer"}), limited("b", maxItems=2)]))
-    ran = decode("--tools", docs, "--prompt", "x", "--tool-choice", "b", "--format", "hermes", "--json")
+    ran = decode("--tools", docs, "--prompt", "x", "--tool-choice", "b", "--format", "pythonic", "--json")
     assert ran.code == 0 and ran.err.count("\n") == 1
     assert "enforced while decoding, but checked after, for a; see lookup --explain" in ran.err
     docs.write_text(json.dumps([limited("b", maxItems=2)]))
-    assert decode("--tools", docs, "--prompt", "x", "--format", "hermes", "--json").err == ""
+    assert decode("--tools", docs, "--prompt", "x", "--format", "pythonic", "--json").err == ""
 
 
 class TestUncarriedNames:

@@ -190,6 +190,15 @@ def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: S
         check_value(value, spec)
 
 
+@pytest.mark.parametrize("notation", NOTATIONS, ids=str)
+@pytest.mark.parametrize("pattern", ["^a+b?$", "^x+$", "^[ab]{3}$", "^é|ü+$"])
+def test_items_that_must_differ_are_found_in_every_language(notation: Notation, pattern: str) -> None:
+    items = {"type": "string", "pattern": pattern}
+    law = Law({"type": "array", "items": items, "minItems": 5, "uniqueItems": True}, closed=True)
+    grammar = law_grammar(law, notation)
+    assert grammar.complete(grammar.close("")) and grammar.complete(grammar.opener + grammar.close(grammar.opener))
+
+
 @given(SCHEMAS, st.integers(0, 2**32))
 @settings(max_examples=200)
 def test_every_beginning_is_possible_and_can_be_closed(schema: Schema, seed: int) -> None:
