@@ -11,6 +11,7 @@ from lookup.schema.words import KINDS, identity, kinds_of, names, schema_list, s
 
 _MAX_DEPTH: Final = 4
 _MAX_ALTERNATIVES: Final = 16
+_MAX_STEPS: Final = 5_000
 _NUMBERS: Final = frozenset({"integer", "number"})
 
 _Flat = list[tuple[Mapping[str, Any], Mapping[str, Any]]]
@@ -21,12 +22,14 @@ class Comparison:
 
     def __init__(self, document: Document) -> None:
         self._document = document
+        self._left = _MAX_STEPS
 
     def apart(self, one: Part, other: Part, depth: int = 0) -> bool:
         """Whether no value obeys both; False where that is not clear."""
         if one.schema is False or other.schema is False:
             return True
-        if depth > _MAX_DEPTH:
+        self._left -= 1
+        if depth > _MAX_DEPTH or self._left < 0:
             return False
         first, second = self._flat(one), self._flat(other)
         kinds = _kinds(first) & _kinds(second)

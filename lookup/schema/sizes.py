@@ -1,9 +1,10 @@
 """The size of the smallest value of a schema, also of one that refers to itself.
 
-A value that needs more than ``_MAX_DEPTH`` levels is taken to be impossible.
+A value that needs more than ``_MAX_DEPTH`` levels, or too many schemas, is taken to be impossible.
 """
 
 import math
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from lookup.schema.listing import listed_values
@@ -14,87 +15,104 @@ if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
 
 _MAX_DEPTH: Final = 50
-_MAX_STEPS: Final = 20_000
-_FAR: Final = 1 << 30
+_MAX_BRANCHES: Final = 6_000
+
+_Sizes = dict["Conjunction", int]
+_SizeOf = Callable[["Conjunction"], int]
 
 
-def smallest(conjunction: "Conjunction", known: "dict[Conjunction, int]") -> None:
+def smallest(conjunction: "Conjunction", known: _Sizes) -> None:
     """Find the size of a schema and of those it needs, in characters of JSON, roughly."""
-    _Search(known).size(conjunction)
+    _find([conjunction], known)
 
 
-def size_of_branch(branch: Branch, known: "dict[Conjunction, int]") -> int:
+def size_of_branch(branch: Branch, known: _Sizes) -> int:
     """The size of the smallest value of a branch, roughly; ``INFINITE`` if it has none."""
-    return _Search(known).branch(branch)
+    _find(list(_needed(branch)), known)
+    return _size(branch, known.__getitem__)
 
 
-class _Search:
-    """A schema inside itself has no smallest value there. What depends on such a guess is not kept."""
+def _find(wanted: "list[Conjunction]", known: _Sizes) -> None:
+    """Find sizes: each round from those of the round before, so that a round adds a level."""
+    reached = dict.fromkeys(of for of in wanted if of not in known)
+    branches = 0
+    waiting = list(reached)
+    for of in waiting:  # it grows
+        branches += len(of.node.branches)
+        for inner in (inner for branch in of.node.branches for inner in _needed(branch)):
+            if inner not in known and inner not in reached and branches < _MAX_BRANCHES:
+                reached[inner] = None
+                waiting.append(inner)
+    sizes = dict.fromkeys(waiting, INFINITE)
+    own = {of: [(branch, list(_needed(branch))) for branch in of.node.branches] for of in waiting}
+    changed = set(waiting)
+    for _ in range(_MAX_DEPTH):
+        before = dict(sizes)
 
-    def __init__(self, known: "dict[Conjunction, int]") -> None:
-        self._known = known
-        self._active: dict[Conjunction, int] = {}
-        self._lowest = _FAR
-        self._steps = 0
+        def size_of(inner: "Conjunction", before: _Sizes = before) -> int:
+            return known.get(inner, before.get(inner, INFINITE))
 
-    def size(self, of: "Conjunction") -> int:
-        known = self._known.get(of)
-        if known is not None:
-            return known
-        if len(self._active) > _MAX_DEPTH:
-            self._lowest = 0
+        for of in waiting:
+            if of.node.anything:
+                sizes[of] = 1
+                continue
+            for branch, needed in own[of]:
+                if sizes[of] == INFINITE or not changed.isdisjoint(needed):
+                    sizes[of] = min(sizes[of], _size(branch, size_of))
+        changed = {of for of in waiting if sizes[of] != before[of]}
+        if not changed:
+            break
+    known |= sizes
+
+
+def _needed(branch: Branch) -> "Iterator[Conjunction]":
+    """The schemas on whose sizes the size of a branch depends."""
+    if isinstance(branch, Lists):
+        yield from branch.prefix[: branch.least]
+        if branch.least > len(branch.prefix) and branch.rest is not None:
+            yield branch.rest
+    elif isinstance(branch, Objects):
+        must_count = branch.free is None and branch.least > len(branch.required)
+        yield from branch.keys.values() if must_count else (branch.keys[key] for key in branch.required)
+
+
+def _size(branch: Branch, size_of: _SizeOf) -> int:
+    match branch:
+        case Constants(values):
+            return min((len(str(value)) for value in values), default=INFINITE)
+        case Texts():
+            return _text(branch)
+        case Numbers():
+            return INFINITE if NumberRange(branch).is_empty else 1
+        case Lists():
+            return _list(branch, size_of)
+        case Objects():
+            return _object(branch, size_of)
+
+
+def _list(branch: Lists, size_of: _SizeOf) -> int:
+    items = [size_of(item) for item in branch.prefix[: branch.least]]
+    more = branch.least - len(items)
+    if more > 0:
+        rest = INFINITE if branch.rest is None else size_of(branch.rest)
+        if branch.unique and branch.rest is not None and _values(branch.rest) < more:
             return INFINITE
-        if of in self._active:
-            self._lowest = min(self._lowest, self._active[of])
-            return INFINITE
-        before, self._lowest = self._lowest, _FAR
-        place = self._active[of] = len(self._active)
-        self._steps += 1
-        node = of.node
-        found = 1 if node.anything else min((self.branch(branch) for branch in node.branches), default=INFINITE)
-        del self._active[of]
-        if self._lowest >= place or self._steps > _MAX_STEPS:
-            self._known[of] = found
-            self._lowest = before
-        else:
-            self._lowest = min(before, self._lowest)
-        return found
+        items.append(rest if rest >= INFINITE else rest * more)
+    return min(INFINITE, 2 + sum(items))
 
-    def branch(self, branch: Branch) -> int:
-        """See ``size_of_branch``."""
-        match branch:
-            case Constants(values):
-                return min((len(str(value)) for value in values), default=INFINITE)
-            case Texts():
-                return _text(branch)
-            case Numbers():
-                return INFINITE if NumberRange(branch).is_empty else 1
-            case Lists():
-                return self._list(branch)
-            case Objects():
-                return self._object(branch)
 
-    def _list(self, branch: Lists) -> int:
-        items = [self.size(item) for item in branch.prefix[: branch.least]]
-        more = branch.least - len(items)
-        if more > 0:
-            rest = INFINITE if branch.rest is None else self.size(branch.rest)
-            if branch.unique and branch.rest is not None and _values(branch.rest) < more:
-                return INFINITE
-            items.append(rest if rest >= INFINITE else rest * more)
-        return min(INFINITE, 2 + sum(items))
+def _object(branch: Objects, size_of: _SizeOf) -> int:
+    more = branch.least - len(branch.required)
+    if more > 0 and branch.free is None and more > _unrequired(branch, size_of):
+        return INFINITE
+    pairs = [len(key) + 4 + size_of(branch.keys[key]) for key in branch.required]
+    return min(INFINITE, 2 + sum(pairs) + 4 * max(0, branch.least - len(pairs)))
 
-    def _object(self, branch: Objects) -> int:
-        more = branch.least - len(branch.required)
-        if more > 0 and branch.free is None and more > self._unrequired(branch):
-            return INFINITE
-        pairs = [len(key) + 4 + self.size(branch.keys[key]) for key in branch.required]
-        return min(INFINITE, 2 + sum(pairs) + 4 * max(0, branch.least - len(pairs)))
 
-    def _unrequired(self, branch: Objects) -> int:
-        """How many named keys may stand there beside the required ones."""
-        others = [key for name, key in branch.keys.items() if name not in branch.required]
-        return sum(self.size(key) < INFINITE for key in others)
+def _unrequired(branch: Objects, size_of: _SizeOf) -> int:
+    """How many named keys may stand there beside the required ones."""
+    others = [key for name, key in branch.keys.items() if name not in branch.required]
+    return sum(size_of(key) < INFINITE for key in others)
 
 
 def _values(conjunction: "Conjunction") -> float:
