@@ -66,6 +66,8 @@ class ObjectBranches:
         languages, allowed = self._names_allowed(texts, notes)
         required = list(dict.fromkeys(name for schema, _ in plain for name in _required(schema, self._closed)))
         dependent = _dependent(plain)
+        for name in required:  # it grows
+            required += [other for other in dependent.get(name, ()) if other not in required]
         needed = [*required, *(name for key, needs in dependent.items() for name in (key, *needs))]
         named: dict[str, Conjunction] = {}
         for name in dict.fromkeys([*(name for keys in said for name in keys.properties), *needed]):

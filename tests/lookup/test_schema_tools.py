@@ -1,0 +1,142 @@
+"""Schemas as the parameters of tools: what contradicts itself is told, and does not make the tool useless."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookup import extract
+from lookup.dictionary import ParameterSpec, ToolSpec
+from lookup.values.grammar import value_grammar
+from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
+
+NAMES = ["a", "b", "c"]
+
+
+def tool_of(schema: dict[str, Any]) -> ToolSpec:
+    """The tool with these parameters."""
+    return extract({"name": "f", "description": "", "parameters": {"type": "object", **schema}})["f"]
+
+
+def parameter(spec: dict[str, Any]) -> tuple[ToolSpec, ParameterSpec]:
+    """The tool with one parameter, and the parameter."""
+    tool = tool_of({"properties": {"x": spec}, "required": ["x"]})
+    return tool, tool.parameter("x")
+
+
+def accepts(spec: ParameterSpec, value: Any) -> bool:
+    """Whether a value passes the check of the vote."""
+    try:
+        check_value(value, spec)
+    except TypeCheckError:
+        return False
+    return True
+
+
+def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
+    """The vote on one candidate."""
+    values = tuple(CandidateValue(key, value, json.dumps(value), 0.0) for key, value in arguments.items())
+    return merge([CandidateCall(tool.name, tuple(arguments), values)], tool)
+
+
+@pytest.mark.parametrize(
+    ("spec", "literal"),
+    [
+        ({"type": "object", "properties": {"r": {"type": "number"}, "h": {"type": "number"}}, "required": ["r", "h"],
+          "oneOf": [{"required": ["r"]}, {"required": ["h"]}]}, '{"r": 1.5, "h": 2.5}'),
+        ({"type": "object", "maxProperties": 1, "required": ["a"], "dependentRequired": {"a": ["b"]},
+          "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, '{"a": 1}'),
+        ({"type": "string", "pattern": "^a$", "minLength": 3}, '"anything"'),
+        ({"type": "integer", "minimum": 3, "maximum": 2}, "7"),
+        ({"type": "object", "enum": ["x", "y"]}, '"x"'),
+        ({"type": "array", "items": {"type": "string"}, "enum": ["x", "y"]}, '["x"]'),
+    ],
+)  # fmt: skip
+def test_without_a_right_value_the_type_is_enforced_and_this_is_told(spec: dict[str, Any], literal: str) -> None:
+    tool, found = parameter(spec)
+    assert len(tool.unenforced) == 1 and tool.unenforced[0].startswith("parameter 'x': ")
+    for notation in ("json", "python", "quoted"):
+        value_grammar(found, notation)  # there is one
+    assert value_grammar(found, "json").complete(literal)
+    voted = called(tool, {"x": json.loads(literal)})
+    assert voted.valid and not voted.errors
+
+
+@pytest.mark.parametrize(
+    ("spec", "right", "wrong"),
+    [
+        ({"type": ["string", "null"], "enum": ["x"]}, ["x"], [None]),
+        ({"type": ["string", "null"], "enum": ["x", None]}, ["x", None], ["y"]),
+        ({"type": ["string", "null"], "const": "x"}, ["x"], [None]),
+        ({"anyOf": [{"type": "string", "enum": ["x"]}, {"type": "null"}]}, ["x", None], ["y"]),
+        ({"type": "string", "enum": ["x", 1]}, ["x"], [1]),
+        ({"type": "object", "properties": {"n": {"type": "null"}}, "required": ["n"]}, [{"n": None}], [{"n": 1}]),
+        ({"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"], "default": {}},
+         [{"k": "x"}], [{}]),
+        ({"type": "array", "items": {"type": "string"}, "default": [1]}, [["x"], []], [[1]]),
+        ({"type": "array", "items": {"type": "string"}, "default": ["y"]}, [["x"], []], [[1]]),
+    ],
+)  # fmt: skip
+def test_what_the_schema_refuses_is_neither_written_nor_valid(
+    spec: dict[str, Any], right: list[Any], wrong: list[Any]
+) -> None:
+    tool, found = parameter(spec)
+    assert not tool.unenforced
+    grammar = value_grammar(found, "json")
+    for value in [*right, *wrong]:
+        allowed = jsonschema.Draft202012Validator(spec).is_valid(value)
+        assert allowed == (value in right)
+        assert grammar.complete(json.dumps(value)) == allowed == accepts(found, value)
+
+
+CONDITIONS = st.recursive(
+    st.one_of(
+        st.lists(st.sampled_from(NAMES), max_size=2, unique=True).map(lambda keys: {"required": keys}),
+        st.fixed_dictionaries({"properties": st.fixed_dictionaries({"a": st.just({"const": 1})})}),
+        st.integers(0, 3).map(lambda count: {"minProperties": count}),
+        st.integers(1, 4).map(lambda count: {"maxProperties": count}),
+        st.just({"dependentRequired": {"a": ["b"]}}),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(lambda several: {"anyOf": several}),
+        st.lists(inner, min_size=1, max_size=3).map(lambda several: {"oneOf": several}),
+        st.lists(inner, min_size=1, max_size=2).map(lambda several: {"allOf": several}),
+        inner.map(lambda one: {"not": one}),
+        st.tuples(inner, inner).map(lambda two: {"if": two[0], "then": two[1]}),
+    ),
+    max_leaves=4,
+)
+
+
+@given(CONDITIONS, st.dictionaries(st.sampled_from(NAMES), st.integers(1, 2)))
+@settings(max_examples=300)
+def test_a_call_is_valid_only_if_jsonschema_says_so(condition: dict[str, Any], arguments: dict[str, Any]) -> None:
+    schema = {"type": "object", **condition, "properties": {key: {"type": "integer"} for key in NAMES}}
+    schema["properties"] |= condition.get("properties", {})
+    tool = tool_of(schema)
+    if any(p.required and p.name not in arguments for p in tool.parameters):
+        return  # no candidate lacks a required key
+    told = any("no call can obey it" in note or "no value can obey" in note for note in tool.unenforced)
+    voted = called(tool, arguments)
+    if voted.arguments == arguments and not told:
+        assert voted.valid == jsonschema.Draft202012Validator(schema).is_valid(arguments)
+
+
+def test_a_condition_that_no_call_obeys_is_told_and_not_checked() -> None:
+    properties = {"r": {"type": "number"}, "h": {"type": "number"}}
+    either = [{"required": ["r"]}, {"required": ["h"]}]
+    tool = tool_of({"properties": properties, "required": ["r", "h"], "oneOf": either})
+    assert [note.endswith("no call can obey it, so it is not checked") for note in tool.unenforced] == [True]
+    assert called(tool, {"r": 1.5, "h": 2.5}).valid
+    tool = tool_of({"properties": properties, "oneOf": either})
+    assert not called(tool, {"r": 1.5, "h": 2.5}).valid and called(tool, {"r": 1.5}).valid
+
+
+def test_a_number_of_keys_that_every_call_has_is_no_condition() -> None:
+    properties = {"a": {"type": "string"}, "b": {"type": "string"}}
+    assert not tool_of({"properties": properties, "required": ["a"], "minProperties": 1}).unenforced
+    assert not tool_of({"properties": properties, "maxProperties": 2}).unenforced
+    assert tool_of({"properties": properties, "minProperties": 1}).unenforced
