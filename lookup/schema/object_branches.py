@@ -8,6 +8,7 @@ from lookup.languages.language import Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.schema.document import Document, Part
 from lookup.schema.nodes import Constants, Node, Objects, Texts
+from lookup.schema.plain_checks import matches
 from lookup.schema.words import count, is_schema, names, schemas
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class _Keys(NamedTuple):
     def of(self, name: str) -> list[Any]:
         """The schemas of a key, apart from additional ones."""
         found = [self.properties[name]] if name in self.properties else []
-        return found + [schema for language, schema in self.patterns if _matches(language, name)]
+        return found + [schema for language, schema in self.patterns if matches(language, name)]
 
 
 class ObjectBranches:
@@ -126,7 +127,7 @@ class ObjectBranches:
             node = conjunction.node
             notes += [*node.notes, *(note for b in node.branches if isinstance(b, Texts) for note in b.notes)]
             languages += [] if language is None else [language]
-        return languages, lambda name: all(_matches(language, name) for language in languages)
+        return languages, lambda name: all(matches(language, name) for language in languages)
 
 
 class _Found:
@@ -187,11 +188,6 @@ def _common(languages: Sequence[Language]) -> Language | None:
 
 def _allows(schema: Any) -> bool:
     return schema is not False
-
-
-def _matches(language: Language, name: str) -> bool:
-    state = language.run(language.start, name)
-    return state is not None and language.whole(state)
 
 
 def _read_keys(schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:

@@ -5,34 +5,33 @@ Follows JSON Schema 2020-12 and the older words of drafts 4 to 2019-09. A number
 Patterns are automata; a pattern or format that cannot be made into one is not checked.
 """
 
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from lookup.languages.language import Language, format_language, pattern_language
-from lookup.languages.limits import LanguageError
 from lookup.schema.document import Document, Part, reference_in
+from lookup.schema.plain_checks import (
+    SchemaError,
+    broken,
+    check_count,
+    check_keys,
+    check_number,
+    check_text,
+    matches,
+    pattern_schemas,
+)
 from lookup.schema.words import (
     count,
-    exact,
     identity,
     is_schema,
     kind_of,
     kinds_of,
-    names,
-    number,
     schema_list,
     schemas,
 )
 
 _MAX_STEPS: Final = 100_000
 _MAX_DEPTH: Final = 200
-_MAX_SHOWN: Final = 80
 _MAX_LISTED: Final = 20
-
-
-class SchemaError(ValueError):
-    """A value that breaks its schema. The message says what was expected, and what was found where."""
 
 
 class _UncheckedError(SchemaError):
@@ -94,7 +93,7 @@ class _Check:
         """What a schema names of the value; SchemaError if the value breaks the schema."""
         schema, resource = part
         if schema is False:
-            raise _error(where, "no value", value)
+            raise broken(where, "no value", value)
         if schema is True:
             return _Applied()
         key = id(schema), id(resource), id(value), where
@@ -126,9 +125,9 @@ class _Check:
         self._kind(value, schema, where)
         self._combined(value, part, where, depth, applied)
         if isinstance(value, str):
-            _check_text(value, schema, where)
+            check_text(value, schema, where)
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            _check_number(value, schema, where)
+            check_number(value, schema, where)
         elif isinstance(value, dict):
             self._object(value, part, where, depth, applied)
         elif isinstance(value, list | tuple):
@@ -145,12 +144,12 @@ class _Check:
 
     def _kind(self, value: Any, schema: Mapping[str, Any], where: str) -> None:
         if "type" in schema and kind_of(value) not in kinds_of(schema):
-            raise _error(where, f"a value of type {schema['type']!r}", value)
+            raise broken(where, f"a value of type {schema['type']!r}", value)
         if "const" in schema and identity(value) != identity(schema["const"]):
-            raise _error(where, f"{schema['const']!r}", value)
+            raise broken(where, f"{schema['const']!r}", value)
         values = schema.get("enum")
         if isinstance(values, list | tuple) and identity(value) not in self._enum(values):
-            raise _error(where, f"one of {', '.join(map(repr, values[:_MAX_LISTED]))}", value)
+            raise broken(where, f"one of {', '.join(map(repr, values[:_MAX_LISTED]))}", value)
 
     def _combined(self, value: Any, part: Part, where: str, depth: int, applied: _Applied) -> None:
         schema = part.schema
@@ -164,11 +163,11 @@ class _Check:
             found = [a for inner in members if (a := self._allowed(value, inner, part, depth)) is not None]
             if not found or (word == "oneOf" and len(found) > 1):
                 expected = "one of the alternatives" if not found else f"exactly one alternative, not {len(found)},"
-                raise _error(where, f"{expected} of {word!r}", value)
+                raise broken(where, f"{expected} of {word!r}", value)
             for one in found:
                 applied.add(one)
         if is_schema(schema.get("not")) and self._allowed(value, schema["not"], part, depth) is not None:
-            raise _error(where, "what 'not' does not refuse", value)
+            raise broken(where, "what 'not' does not refuse", value)
         if is_schema(schema.get("if")):
             condition = self._allowed(value, schema["if"], part, depth)
             applied.add(condition or _Applied())
@@ -184,8 +183,8 @@ class _Check:
     def _object(self, value: Mapping[Any, Any], part: Part, where: str, depth: int, applied: _Applied) -> None:
         schema = part.schema
         assert not isinstance(schema, bool)
-        _check_keys(value, schema, where)
-        named, patterns = schemas(schema, "properties"), _patterns(schema)
+        check_keys(value, schema, where)
+        named, patterns = schemas(schema, "properties"), pattern_schemas(schema)
         additional, unevaluated = schema.get("additionalProperties"), schema.get("unevaluatedProperties")
         for key, member in value.items():
             inner = f"{where}, key {key!r}"
@@ -205,9 +204,9 @@ class _Check:
     def _list(self, value: Any, part: Part, where: str, depth: int, applied: _Applied) -> None:
         schema = part.schema
         assert not isinstance(schema, bool)
-        _check_count(len(value), schema, "Items", where)
+        check_count(len(value), schema, "Items", where)
         if schema.get("uniqueItems") is True and len(set(map(identity, value))) < len(value):
-            raise _error(where, "no item twice", value)
+            raise broken(where, "no item twice", value)
         first = schema_list(schema, "prefixItems" if "prefixItems" in schema else "items")
         rest = schema.get("items")
         if isinstance(rest, list | tuple):
@@ -225,81 +224,4 @@ class _Check:
             found = sum(self._allowed(member, schema["contains"], part, depth) is not None for member in value)
             least, most = count(schema, "minContains"), count(schema, "maxContains")
             if found < (1 if least is None else least) or (most is not None and found > most):
-                raise _error(where, "another number of items that 'contains' allows", value)
-
-
-def _error(where: str, expected: str, value: Any) -> SchemaError:
-    shown = repr(value)
-    if len(shown) > _MAX_SHOWN:
-        shown = shown[: _MAX_SHOWN - 1] + "…"
-    return SchemaError(f"{where}: expected {expected}, got {shown}")
-
-
-def _check_text(value: str, schema: Mapping[str, Any], where: str) -> None:
-    _check_count(len(value), schema, "Length", where)
-    build: dict[str, Callable[[str], Language | None]] = {"pattern": pattern_language, "format": format_language}
-    for word, language_of in build.items():
-        name = schema.get(word)
-        language = _tried(language_of, name) if isinstance(name, str) else None
-        if language is not None and not matches(language, value):
-            raise _error(where, f"a text of the {word} {name!r}", value)
-
-
-def _check_number(value: float, schema: Mapping[str, Any], where: str) -> None:
-    if not math.isfinite(value):
-        raise _error(where, "a finite number", value)
-    given = exact(value)
-    for word, sign in (("minimum", 1), ("maximum", -1)):
-        limit = number(schema, word)
-        beyond = number(schema, f"exclusive{word.capitalize()}")
-        exclusive = schema.get(f"exclusive{word.capitalize()}") is True
-        if limit is not None and (sign * (given - limit) < 0 or (exclusive and given == limit)):
-            raise _error(where, f"{word} {schema[word]}", value)
-        if beyond is not None and sign * (given - beyond) <= 0:
-            raise _error(where, f"exclusive {word} {float(beyond):g}", value)
-    step = number(schema, "multipleOf")
-    if step and (given / step).denominator != 1:
-        raise _error(where, f"a multiple of {schema['multipleOf']}", value)
-
-
-def _check_count(size: int, schema: Mapping[str, Any], what: str, where: str) -> None:
-    least, most = count(schema, f"min{what}"), count(schema, f"max{what}")
-    if least is not None and size < least:
-        raise SchemaError(f"{where}: expected min{what} {least}, got {size}")
-    if most is not None and size > most:
-        raise SchemaError(f"{where}: expected max{what} {most}, got {size}")
-
-
-def _check_keys(value: Mapping[Any, Any], schema: Mapping[str, Any], where: str) -> None:
-    _check_count(len(value), schema, "Properties", where)
-    needed = names(schema.get("required"))
-    for word in ("dependentRequired", "dependencies"):
-        lists = schema.get(word)
-        for key, keys in lists.items() if isinstance(lists, dict) else ():
-            if key in value:
-                needed += [keys] if isinstance(keys, str) else names(keys)
-    for key in needed:
-        if key not in value:
-            raise _error(where, f"the required key {key!r}", dict(value))
-
-
-def _patterns(schema: Mapping[str, Any]) -> list[tuple[Language, Any]]:
-    found = ((_tried(pattern_language, pattern), inner) for pattern, inner in _pattern_items(schema))
-    return [(language, inner) for language, inner in found if language is not None]
-
-
-def _pattern_items(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    yield from schemas(schema, "patternProperties").items()
-
-
-def _tried(build: Callable[[str], Language | None], name: str) -> Language | None:
-    try:
-        return build(name)
-    except LanguageError:
-        return None
-
-
-def matches(language: Language, text: str) -> bool:
-    """Whether a text is in a language."""
-    state = language.run(language.start, text)
-    return state is not None and language.whole(state)
+                raise broken(where, "another number of items that 'contains' allows", value)

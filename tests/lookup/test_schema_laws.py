@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.schema.law import Law
-from lookup.schema.validation import SchemaError
+from lookup.schema.plain_checks import SchemaError
 from lookup.values.grammar import ValueGrammar, law_grammar, value_grammar
 from lookup.values.literal_values import read_value
 from lookup.values.notations import BareKeys, Notation, RawText
