@@ -10,7 +10,7 @@ from lookup.schema.nodes import Branch, Constants, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.plain_words import Plain, given_values, numbers_of, texts_of
 from lookup.schema.validation import Validator
-from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kind_of, kinds_of, schema_list
+from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kinds_of, schema_list
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
@@ -54,7 +54,7 @@ class PlainBranches:
         self.conjunction = conjunction
         self._document = document
         self._closed = closed
-        self._validator = Validator(document)
+        self._validator = Validator(document, closed)
         self._objects = ObjectBranches(conjunction, document, closed)
 
     def build(self, parts: Sequence[Part], notes: list[str]) -> list[Branch] | None:
@@ -69,7 +69,7 @@ class PlainBranches:
             kinds = _implied(plain)
         given = next((values for schema, _ in plain if (values := given_values(schema)) is not None), None)
         if given is not None:
-            return self._constants(given, parts, plain, kinds)
+            return self._constants(given, parts, plain)
         found: list[Branch] = []
         if constants := tuple(v for kind, values in _LISTED.items() if kind in kinds for v in values):
             refused = {identity(value) for schema, _ in plain for value in schema.get(Refused.VALUES, ())}
@@ -84,9 +84,7 @@ class PlainBranches:
             found += self._objects.build(plain, notes)
         return [branch for branch in found if not _is_contradictory(branch)]
 
-    def _constants(
-        self, given: Sequence[Any], parts: Sequence[Part], plain: Plain, kinds: frozenset[Kind]
-    ) -> list[Branch]:
+    def _constants(self, given: Sequence[Any], parts: Sequence[Part], plain: Plain) -> list[Branch]:
         refused = {identity(value) for schema, _ in plain for value in schema.get(Refused.VALUES, ())}
         limiting = [p for p in parts if not (isinstance(p.schema, Mapping) and _only_gives(p.schema, given))]
         values = [
@@ -95,8 +93,6 @@ class PlainBranches:
             if identity(value) not in refused and all(self._validator.allows(value, part) for part in limiting)
         ]
         values = list(filter(is_plain, values))
-        if not values and self._closed and not any(kind_of(value) in kinds for value in given):
-            values = list(given)  # documented against its own type: what is listed wins
         return [Constants(tuple(values))] if values else []
 
     def _lists(self, plain: Plain, notes: list[str]) -> list[Branch]:

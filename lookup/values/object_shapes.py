@@ -11,7 +11,7 @@ from lookup.values.language_shapes import LimitedText
 from lookup.values.marked_shapes import BareKey
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.plain_shapes import Text
-from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
+from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length, is_letter
 from lookup.values.sorted_texts import SortedTexts, Span
 
 _TO_TELL_APART: Final = 6
@@ -308,7 +308,10 @@ class _OpenRecord(Bracket):
         return "".join(self.spacing.comma + member for member in self._added(at_least_one=False)) + self.closer
 
     def letters(self, place: Place) -> Iterable[str]:
-        return self._last.letters if place == "value" and self._last is not None else ()
+        if place == "value":
+            return () if self._last is None else self._last.letters
+        texts = self.shape.texts  # bare keys have no quotes
+        return filter(is_letter, texts.characters(texts.whole)) if self.shape.keys else ()
 
 
 class _KeyReading(Reading):
