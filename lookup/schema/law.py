@@ -42,7 +42,7 @@ class Law:
             root = schema if isinstance(schema, dict) else {}
         document = Document(root)
         self._compiler = Compiler(document, closed)
-        self._validator = Validator(document)
+        self._validator = Validator(document, closed)
         self._parts: tuple[Part, ...] = (document.part(schema, root),)
 
     def _with(self, parts: Iterable[Part]) -> "Law":

@@ -10,7 +10,7 @@ from lookup.schema.nodes import Branch, Constants, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.plain_words import Plain, given_values, numbers_of, texts_of
 from lookup.schema.validation import Validator
-from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kind_of, kinds_of, schema_list
+from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kinds_of, schema_list
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
@@ -54,7 +54,7 @@ class PlainBranches:
         self.conjunction = conjunction
         self._document = document
         self._closed = closed
-        self._validator = Validator(document)
+        self._validator = Validator(document, closed)
         self._objects = ObjectBranches(conjunction, document, closed)
 
     def build(self, parts: Sequence[Part], notes: list[str]) -> list[Branch] | None:
@@ -95,8 +95,7 @@ class PlainBranches:
             if identity(value) not in refused and all(self._validator.allows(value, part) for part in limiting)
         ]
         values = list(filter(is_plain, values))
-        if not values and self._closed and not any(kind_of(value) in kinds for value in given):
-            values = list(given)  # documented against its own type: what is listed wins
+        if self._closed and values and not any(kind_of(value) in kinds for value in values):
             notes.append("type, as no member of the enum has it")
         return [Constants(tuple(values))] if values else []
 

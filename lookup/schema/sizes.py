@@ -44,25 +44,24 @@ def _find(wanted: "list[Conjunction]", known: _Sizes) -> None:
                 reached[inner] = None
                 waiting.append(inner)
     sizes = dict.fromkeys(waiting, INFINITE)
-    own = {of: [(branch, list(_needed(branch))) for branch in of.node.branches] for of in waiting}
-    changed = set(waiting)
+    dependent: dict[Conjunction, list[Conjunction]] = {}
+    for of in waiting:
+        for inner in {inner for branch in of.node.branches for inner in _needed(branch)}:
+            dependent.setdefault(inner, []).append(of)
+    changed = waiting
     for _ in range(_MAX_DEPTH):
-        before = dict(sizes)
-
-        def size_of(inner: "Conjunction", before: _Sizes = before) -> int:
-            return known.get(inner, before.get(inner, INFINITE))
-
-        for of in waiting:
-            if of.node.anything:
-                sizes[of] = 1
-                continue
-            for branch, needed in own[of]:
-                if sizes[of] == INFINITE or not changed.isdisjoint(needed):
-                    sizes[of] = min(sizes[of], _size(branch, size_of))
-        changed = {of for of in waiting if sizes[of] != before[of]}
-        if not changed:
+        found = {of: _size_of_node(of, lambda inner: known.get(inner, sizes.get(inner, INFINITE))) for of in changed}
+        smaller = [of for of, size in found.items() if size < sizes[of]]
+        if not smaller:
             break
+        sizes.update(found)
+        changed = list(dict.fromkeys(of for inner in smaller for of in dependent.get(inner, ())))
     known |= sizes
+
+
+def _size_of_node(of: "Conjunction", size_of: _SizeOf) -> int:
+    node = of.node
+    return 1 if node.anything else min((_size(branch, size_of) for branch in node.branches), default=INFINITE)
 
 
 def _needed(branch: Branch) -> "Iterator[Conjunction]":

@@ -19,7 +19,10 @@ from lookup.schema.plain_checks import (
     matches,
     pattern_schemas,
 )
+from lookup.schema.plain_words import given_values
 from lookup.schema.words import (
+    KINDS,
+    Kind,
     count,
     identity,
     is_schema,
@@ -52,10 +55,18 @@ class _Applied:
 
 
 class Validator:
-    """Checks values against the schemas of one document."""
+    """Checks values against the schemas of one document.
 
-    def __init__(self, document: Document) -> None:
+    Parameters
+    ----------
+    document : Document
+    closed : bool
+        Whether an enum or constant that its own type excludes wins over the type.
+    """
+
+    def __init__(self, document: Document, closed: bool = False) -> None:
         self.document = document
+        self.closed = closed
         self._enums: dict[int, tuple[Any, frozenset[Any]]] = {}
 
     def enum(self, values: Any) -> frozenset[Any]:
@@ -86,6 +97,7 @@ class _Check:
     def __init__(self, validator: Validator) -> None:
         self._document = validator.document
         self._enum = validator.enum
+        self._closed = validator.closed
         self._steps = 0
         self._known: dict[tuple[int, int, int, str], _Applied | SchemaError] = {}
 
@@ -143,7 +155,8 @@ class _Check:
             return None
 
     def _kind(self, value: Any, schema: Mapping[str, Any], where: str) -> None:
-        if "type" in schema and kind_of(value) not in kinds_of(schema):
+        kinds = kinds_of(schema) if "type" in schema else KINDS
+        if kind_of(value) not in kinds and not (self._closed and _lists_others(schema, kinds)):
             raise broken(where, f"a value of type {schema['type']!r}", value)
         if "const" in schema and identity(value) != identity(schema["const"]):
             raise broken(where, f"{schema['const']!r}", value)
@@ -225,3 +238,9 @@ class _Check:
             least, most = count(schema, "minContains"), count(schema, "maxContains")
             if found < (1 if least is None else least) or (most is not None and found > most):
                 raise broken(where, "another number of items that 'contains' allows", value)
+
+
+def _lists_others(schema: Mapping[str, Any], kinds: frozenset[Kind]) -> bool:
+    """Whether a schema lists values, and none of them of its own types."""
+    values = given_values(schema)
+    return values is not None and not any(kind_of(value) in kinds for value in values)

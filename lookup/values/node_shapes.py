@@ -49,14 +49,13 @@ class NodeShapes:
         self.notation: Notation = notation
         self._inside = inside(notation)
         self._known: dict[Conjunction, Lazy] = {}
+        self._known_listed: dict[Conjunction, Lazy] = {}
         self.measured = 0
         self.level = 0
 
     def of(self, conjunction: Conjunction) -> "Lazy":
         """The shape of a schema; the same object for the same schema."""
-        if conjunction not in self._known:
-            self._known[conjunction] = Lazy(conjunction, self)
-        return self._known[conjunction]
+        return self._item(conjunction, unique=False)
 
     def branch(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch; none if the notation cannot write its values."""
@@ -107,15 +106,17 @@ class NodeShapes:
         rest = None if further is None or not _is_possible(further) else self._item(further, unique)
         return Elements("[", rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
 
-    def _item(self, item: Conjunction, unique: bool) -> Shape:
+    def _item(self, item: Conjunction, unique: bool) -> "Lazy":
         """The shape of an item. Items that must differ are listed where there are few."""
-        if not unique or item.node.anything:
-            return self.of(item)
-        shapes: list[Shape] = []
-        for branch in item.node.branches:
-            listed = listed_values_of(branch)
-            shapes += self.branch(branch if listed is None or len(listed) > MAX_LISTED else Constants(tuple(listed)))
-        return Union(shapes) if shapes else self.of(item)
+        known = self._known_listed if unique else self._known
+        if item not in known:
+            known[item] = Lazy(item, self, listed=unique)
+        return known[item]
+
+    def listed(self, branch: Branch) -> list[Shape]:
+        """The shapes of a branch, with its values listed if they are few."""
+        values = listed_values_of(branch)
+        return self.branch(branch if values is None or len(values) > MAX_LISTED else Constants(tuple(values)))
 
     def _object(self, branch: Objects) -> Shape:
         names = list(branch.keys)
@@ -203,19 +204,21 @@ def _is_possible(conjunction: Conjunction) -> bool:
 class Lazy(Shape):
     """The shape of a schema, which is made when a value reaches it, because a schema may contain itself."""
 
-    def __init__(self, conjunction: Conjunction, shapes: NodeShapes) -> None:
+    def __init__(self, conjunction: Conjunction, shapes: NodeShapes, listed: bool) -> None:
         self._conjunction = conjunction
         self._shapes = shapes
+        self._listed = listed
         self._measuring = False
         self._reason = NO_VALUE
 
     @cached_property
     def _branches(self) -> list[tuple[Branch, list[Shape]]]:
         """The branches that the notation can write."""
+        shapes_of = self._shapes.listed if self._listed else self._shapes.branch
         found = []
         for branch in self._conjunction.inhabited:
             try:
-                found.append((branch, self._shapes.branch(branch)))
+                found.append((branch, shapes_of(branch)))
             except DocumentationError as error:
                 self._reason = str(error)
         return found

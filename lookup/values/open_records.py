@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lookup.literals.literal_reader import parse_key
 from lookup.values.bracket_shapes import Bracket, Gap, Place
 from lookup.values.notations import Spacing
-from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
+from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length, is_letter
 from lookup.values.sorted_texts import Span
 
 if TYPE_CHECKING:
@@ -161,7 +161,10 @@ class OpenRecord(Bracket):
         return "".join(self.spacing.comma + member for member in self._added(at_least_one=False)) + self.closer
 
     def letters(self, place: Place) -> Iterable[str]:
-        return self._last.letters if place == "value" and self._last is not None else ()
+        if place == "value":
+            return () if self._last is None else self._last.letters
+        texts = self.shape.texts  # bare keys have no quotes
+        return filter(is_letter, texts.characters(texts.whole)) if self.shape.keys else ()
 
 
 class _JoinedRecords(Bracket):
