@@ -141,11 +141,6 @@ class Inside:
     spacing: Spacing = SPACED
     dialect: Dialect = PYTHON_OR_JSON
 
-    @property
-    def bare_keys(self) -> bool:
-        """Whether keys stand without quotes."""
-        return not self.spacing.colon
-
 
 def _between_quotes(value: Any) -> str:
     """A literal inside a list or dict that is written between single quotes."""

@@ -136,7 +136,7 @@ def _dictionary(notation: Notation, element: Shape) -> Record:
     """Objects with arbitrary keys."""
     around = inside(notation)
     keys = tuple(text for text in _texts(notation) if isinstance(text, Text))
-    free = FreeKeys((BareKey(),) if around.bare_keys else keys, lambda _: element, element)
+    free = FreeKeys((BareKey(),) if around.dialect.bare_keys else keys, lambda _: element, element)
     return Record((), free, around.spacing, dialect=around.dialect)
 
 
