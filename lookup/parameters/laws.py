@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from lookup.dictionary import ValueLaw
-from lookup.parameters.schema_branches import UNIONS, branches_of, is_null
+from lookup.parameters.schema_branches import UNIONS, branches_of, is_null, listed_keys
 from lookup.schema.document import Document
 from lookup.schema.law import Law
 from lookup.schema.nodes import NOT_ENFORCED, knows_format
@@ -92,8 +92,11 @@ def _limits(schema: Mapping[str, Any]) -> bool:
     if isinstance(schema.get("items"), list | tuple):
         return True
     additional = schema.get("additionalProperties")
-    if schema.get("properties") and (additional is True or isinstance(additional, Mapping)):
-        return True
+    if schema.get("properties"):
+        if additional is True or isinstance(additional, Mapping):
+            return True
+    elif additional is False or listed_keys(schema):
+        return True  # a type has no object without keys, and no keys without a description
     return any(_has_objects(schema, union) for union in UNIONS)
 
 

@@ -76,6 +76,8 @@ def test_without_a_right_value_the_type_is_enforced_and_this_is_told(spec: dict[
         ({"type": "object", "properties": {"n": {"type": "null"}}, "required": ["n"]}, [{"n": None}], [{"n": 1}]),
         ({"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"], "default": {}},
          [{"k": "x"}], [{}]),
+        ({"type": "object", "required": ["k"]}, [{"k": "x"}, {"k": [1]}], [{}]),
+        ({"type": "object", "properties": {}, "additionalProperties": False}, [{}], [{"k": 1}]),
         ({"type": "array", "items": {"type": "string"}, "default": [1]}, [["x"], []], [[1]]),
         ({"type": "array", "items": {"type": "string"}, "default": ["y"]}, [["x"], []], [[1]]),
     ],
