@@ -10,7 +10,7 @@ from lookup.schema.nodes import Branch, Constants, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.plain_words import Plain, given_values, numbers_of, texts_of
 from lookup.schema.validation import Validator
-from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kinds_of, schema_list
+from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kind_of, kinds_of, schema_list
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
