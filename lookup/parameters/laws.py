@@ -32,7 +32,7 @@ _ACROSS: Final = (
 
 def law_of_arguments(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Law | None:
     """The law of all arguments, if the schemas of single keys stand in several branches."""
-    combined = not {"allOf", "if", *UNIONS}.isdisjoint(schema)
+    combined = not {"allOf", "if", "patternProperties", *UNIONS}.isdisjoint(schema)
     return Law(schema, root, closed=True) if combined else None
 
 

@@ -222,7 +222,7 @@ def _dependent(plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]]) -> 
             for key, needed in lists.items() if isinstance(lists, dict) else ():
                 if isinstance(needed, list | tuple | str):
                     found[key] = (*found.get(key, ()), *([needed] if isinstance(needed, str) else names(needed)))
-    return found
+    return {key: tuple(name for name in dict.fromkeys(needed) if name != key) for key, needed in found.items()}
 
 
 def _language(node: Node) -> Language | None:
