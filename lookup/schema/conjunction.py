@@ -51,15 +51,11 @@ class Conjunction:
     @cached_property
     def is_empty(self) -> bool:
         """Whether no value is allowed. Plain schemas are not looked into."""
-        return self.needs_more_than(INFINITE - 1)
-
-    def needs_more_than(self, characters: int) -> bool:
-        """Whether no value is so short, as far as sizes tell. Plain schemas are not looked into."""
         if self.is_false:
             return True
         if not self.parts or (len(self.parts) == 1 and _is_plain(self.parts[0].schema)):
             return False
-        return self.size > characters
+        return self.size >= INFINITE
 
 
 class Compiler:
