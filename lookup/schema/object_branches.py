@@ -149,7 +149,7 @@ class _Found:
             found += [(schema, keys.resource) for schema in here]
             if not here and keys.additional is not None:
                 found.append((keys.additional, keys.resource))
-            if keys.unevaluated is not None and not any(named):
+            if keys.unevaluated is not None and keys.additional is None and not any(named):
                 found.append((keys.unevaluated, keys.resource))
         return None if any(schema is False for schema, _ in found) else self._conjunction(found)
 

@@ -185,7 +185,10 @@ FINDS: list[Schema] = [
 @pytest.mark.parametrize("schema", FINDS, ids=json.dumps)
 def test_no_beginning_is_a_dead_end(schema: Schema, notation: Notation) -> None:
     law = Law(schema)
-    grammar = law_grammar(law, notation)
+    try:
+        grammar = law_grammar(law, notation)
+    except DocumentationError as error:
+        pytest.skip(str(error))  # bare keys have no languages
     for seed in range(12):
         text = written(grammar, seed, CHARACTERS)
         assert grammar.complete(text)
