@@ -75,7 +75,7 @@ class Texts:
             languages += [] if others is None else [others]
         found: Language | None = None
         for language in languages:
-            both = language if found is None else _tried(lambda l=language, f=found: f.both(l), "patterns", notes)  # type: ignore[misc]
+            both = language if found is None else _tried(lambda one=language, f=found: f.both(one), "patterns", notes)  # type: ignore[misc]
             found = both or found
         if self.least or self.most is not None:
             base = ANY_TEXT if found is None else found
