@@ -61,11 +61,7 @@ class Conjunction:
     @cached_property
     def is_empty(self) -> bool:
         """Whether no value is allowed."""
-        return self.needs_more_than(INFINITE - 1)
-
-    def needs_more_than(self, characters: int) -> bool:
-        """Whether no value is so short, as far as sizes tell."""
-        return self.is_false or not (self._is_sure or self.size <= characters)
+        return self.is_false or not (self._is_sure or self.size < INFINITE)
 
 
 class Compiler:

@@ -6,6 +6,7 @@ from lookup.schema.document import Document, Part, reference_in
 from lookup.schema.words import count, is_schema, kinds_of, names, schemas
 
 _MAX_DEPTH: Final = 4
+_MAX_LENGTH: Final = 1_000
 _WORDS: Final = frozenset(
     {
         "type", "description", "title", "default", "examples", "example", "$comment", "deprecated", "nullable",
@@ -28,6 +29,8 @@ def surely_allows(part: Part, document: Document, depth: int = 0) -> bool:
         return alone and target is not None and surely_allows(target, document, depth + 1)
     if "enum" in schema or "const" in schema:
         return _WITH_VALUES.issuperset(schema) and bool(schema.get("enum", True))
+    if (count(schema, "minLength") or 0) > _MAX_LENGTH:
+        return False
     if "minLength" in schema and ("format" in schema or "maxLength" in schema):
         return False
     if "maxLength" in schema and ("format" in schema or count(schema, "maxLength") is None):

@@ -52,8 +52,9 @@ class NumberRange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no such number."""
-        return self._nearest(None, None) is None
+        """Whether there is no such number, or none with so few digits that it is written."""
+        nearest = self._nearest(None, None)
+        return nearest is None or abs(nearest * self._grid) >= 10**self._most_digits
 
     @property
     def longest(self) -> int:

@@ -1,7 +1,7 @@
 """Plain schemas of objects -> their keys: named ones, and free ones by patterns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lookup.languages.language import Language, any_of, pattern_language
@@ -152,31 +152,30 @@ class _Found:
             found += [(schema, keys.resource) for schema in here]
             if not here and keys.additional is not None:
                 found.append((keys.additional, keys.resource))
-            if keys.unevaluated is not None and not any(named):
+            if keys.unevaluated is not None and keys.additional is None and not any(named):
                 found.append((keys.unevaluated, keys.resource))
         return None if any(schema is False for schema, _ in found) else self._conjunction(found)
 
     @property
     def free(self) -> "Callable[[str], Conjunction | None] | None":
         """Key -> its schema, for keys that are not named; ``None`` if there are none."""
-        for keys in self._said:
-            last = keys.unevaluated if keys.additional is None else keys.additional
-            if last is False and not keys.patterns:
-                return None
-        if self._patterns_only and not any(keys.patterns for keys in self._said):
-            return None
-        return self._free_key
+        return None if any(not languages for languages in self._limits) else self._free_key
 
     def _free_key(self, name: str) -> "Conjunction | None":
         return self.key(name)
 
+    @cached_property
+    def _limits(self) -> list[list[Language]]:
+        """Lists of languages; a free key must be in one of each."""
+        every = [pattern for keys in self._said for pattern in keys.patterns]
+        limits = [keys.patterns for keys in self._said if keys.additional is False]
+        limits += [every for keys in self._said if keys.unevaluated is False and keys.additional is None]
+        limits += [every] if self._patterns_only else []
+        return [[language for language, schema in patterns if schema is not False] for patterns in limits]
+
     def free_languages(self) -> list[Language]:
         """What free keys look like where only some are allowed."""
-        limits = [keys.patterns for keys in self._said if keys.additional is False]
-        if self._patterns_only:
-            limits.append([pattern for keys in self._said for pattern in keys.patterns])
-        allowed = [[language for language, schema in patterns if schema is not False] for patterns in limits]
-        found = [reduce(lambda one, other: one.either(other), languages) for languages in allowed if languages]
+        found = [reduce(lambda one, other: one.either(other), languages) for languages in self._limits]
         refused = [language for keys in self._said for language, schema in keys.patterns if schema is False]
         return found + [language.outside() for language in refused]
 

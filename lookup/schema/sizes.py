@@ -1,6 +1,7 @@
 """The size of the smallest value of a schema, also of one that refers to itself.
 
-A value that needs more than ``_MAX_DEPTH`` levels, or too many schemas, is taken to be impossible.
+A value that needs more than ``_MAX_DEPTH`` levels, ``_MAX_SIZE`` characters or too many schemas is taken to be
+impossible.
 """
 
 import math
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
 
 _MAX_DEPTH: Final = 50
+_MAX_SIZE: Final = 65_536
 _MAX_BRANCHES: Final = 6_000
 
 _Sizes = dict["Conjunction", int]
@@ -76,6 +78,11 @@ def _needed(branch: Branch) -> "Iterator[Conjunction]":
 
 
 def _size(branch: Branch, size_of: _SizeOf) -> int:
+    size = _exact_size(branch, size_of)
+    return size if size <= _MAX_SIZE else INFINITE
+
+
+def _exact_size(branch: Branch, size_of: _SizeOf) -> int:
     match branch:
         case Constants(values):
             return min((len(str(value)) for value in values), default=INFINITE)
@@ -126,4 +133,6 @@ def _text(branch: Texts) -> int:
     language = branch.language
     if language is None:
         return 2
+    if any(part.least > _MAX_SIZE for part in language.parts):
+        return min(part.least for part in language.parts)
     return INFINITE if language.is_empty else 2 + len(language.rest(language.start))

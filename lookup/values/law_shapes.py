@@ -6,11 +6,11 @@ from lookup.dictionary import ANY
 from lookup.errors import DocumentationError
 from lookup.languages.limits import LanguageError
 from lookup.schema.law import Law
-from lookup.schema.nodes import INFINITE, Branch, Constants, Lists, Objects, Texts
+from lookup.schema.nodes import Branch, Constants, Lists, Objects, Texts
 from lookup.values.enclosed_shapes import Enclosed
 from lookup.values.language_shapes import text_before
 from lookup.values.literal_values import is_literal
-from lookup.values.node_shapes import MAX_SHORTEST, NO_VALUE, NodeShapes
+from lookup.values.node_shapes import NO_VALUE, NodeShapes
 from lookup.values.notations import QUOTED_TEXT, MarkSyntax, Notation, RawText, TextSyntax, inside, renderer
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_shape, raw_text
@@ -45,8 +45,6 @@ def law_shape(law: Law, notation: Notation) -> WholeValue:
         If the law allows no value, or the notation can write none.
     """
     node = law.conjunction.node
-    if MAX_SHORTEST < law.conjunction.size < INFINITE:
-        raise DocumentationError(f"the shortest documented value has more than {MAX_SHORTEST} characters")
     if node.anything:
         return WholeValue(_anything(law, notation), "", None)
     if isinstance(notation, RawText):

@@ -15,7 +15,7 @@ from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Text
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
 from lookup.values.enclosed_shapes import Enclosed
-from lookup.values.language_shapes import quoted_text, text_before
+from lookup.values.language_shapes import completions, quoted_text, text_before
 from lookup.values.limited_numbers import LimitedNumber
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey
@@ -39,6 +39,7 @@ UNKNOWN: Final = 1 << 40
 
 _ANY_DEPTH: Final = 12
 _MAX_MEASURED: Final = 500
+_MAX_SAMPLED: Final = 50
 _BRACKETS: Final = frozenset("[({")
 
 
@@ -100,10 +101,10 @@ class NodeShapes:
     def _list(self, branch: Lists) -> Shape:
         unique = branch.unique and leaves_values(branch)
         distinct = DistinctItems(self._inside.dialect) if unique else None
-        possible = list(itertools.takewhile(_is_possible, branch.prefix))
+        possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
         prefix = [self._item(item, unique) for item in possible]
         further = branch.rest if len(possible) == len(branch.prefix) else None
-        rest = None if further is None or not _is_possible(further) else self._item(further, unique)
+        rest = None if further is None or further.is_empty else self._item(further, unique)
         return Elements("[", rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
 
     def _item(self, item: Conjunction, unique: bool) -> "Lazy":
@@ -126,37 +127,34 @@ class NodeShapes:
         if listed is not None:
             values |= {name: value for name, value in listed.items() if name not in values}
             names, free = list(values), None
-        names = [name for name in names if self._can_have(branch, name)]
+        names = self._possible_keys(branch, names)
         places = {name: place for place, name in enumerate(names)}
-        keys = []
-        for name in names:
-            needs = [places.get(other, -1) for other in branch.dependent.get(name, ())]
-            if -1 in needs:
-                continue
-            keys.append((name, needs))
-        if len(keys) < len(names):  # a key that needs one which cannot be written cannot be written either
-            kept = {name for name, _ in keys}
-            missing = [name for name in branch.required if name not in kept]
-            if missing:
-                raise DocumentationError(f"the key {missing[0]!r} of an object needs keys that it may not have")
-            places = {name: place for place, (name, _) in enumerate(keys)}
-            keys = [(name, [places[n] for n in branch.dependent.get(name, ()) if n in places]) for name, _ in keys]
         made = [
             Key(
                 tuple(self._inside.keys(name)),
                 self.of(values[name]),
                 name in branch.required,
                 self._inside.spacing,
-                tuple(needs),
+                tuple(places[other] for other in branch.dependent.get(name, ())),
             )
-            for name, needs in keys
+            for name in names
         ]
         if free is None and branch.least > len(made):
             raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
         return Record(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
 
+    def _possible_keys(self, branch: Objects, names: list[str]) -> list[str]:
+        """The keys that can be written together with those that they need."""
+        possible = {name for name in names if self._can_have(branch, name)}
+        while unfit := {name for name in possible if not possible.issuperset(branch.dependent.get(name, ()))}:
+            possible -= unfit
+        missing = [name for name in branch.required if name not in possible]
+        if missing:
+            raise DocumentationError(f"the key {missing[0]!r} of an object needs keys that it may not have")
+        return [name for name in names if name in possible]
+
     def _can_have(self, branch: Objects, name: str) -> bool:
-        if name in branch.keys and not _is_possible(branch.keys[name]):
+        if name in branch.keys and branch.keys[name].is_empty:
             return False
         if is_key(name, self.notation):
             return True
@@ -191,14 +189,15 @@ class NodeShapes:
                 if state is None or not language.whole(state):
                     return None
             found = free(name)
-            return None if found is None or not _is_possible(found) else self.of(found)
+            return None if found is None or found.is_empty else self.of(found)
 
+        if language is not None and not any(map(value, itertools.islice(_texts_of(language), _MAX_SAMPLED))):
+            return None
         return FreeKeys(tuple(texts), value, scalar_shape("int", self.notation)) if texts else None
 
 
-def _is_possible(conjunction: Conjunction) -> bool:
-    """Whether some value is allowed that is not too long to be written."""
-    return not conjunction.needs_more_than(MAX_SHORTEST)
+def _texts_of(language: Language) -> Iterable[str]:
+    return completions(language, language.start) if not language.is_empty else ()
 
 
 class Lazy(Shape):

@@ -134,7 +134,8 @@ class Record(Shape):
         if self.free is not None:
             key = max(text.longest_closing for text in self.free.texts) + _TO_TELL_APART + len(" : ")
             under_way.append(max(key + self.free.bound.size, self.free.bound.longest_closing))
-        required = sum(key.size + len(", ") for key in self.keys if key.required)
+        needed = {number for key in self.keys for number in key.needs}
+        required = sum(key.size + len(", ") for n, key in enumerate(self.keys) if key.required or n in needed)
         return max(under_way, default=0) + required + len(" }") + (self.size if self.least else 0)
 
     def needed(self, used: int) -> int:

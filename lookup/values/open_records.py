@@ -115,18 +115,20 @@ class OpenRecord(Bracket):
 
     def _added(self, at_least_one: bool) -> list[str]:
         """The members that complete the object."""
-        shape = self.shape
-        members = [key.shortest() for key in shape.missing(self.used)]
-        count = self._count + len(members)
-        if count >= shape.least and (members or not at_least_one):
-            return members
-        here: OpenRecord | None = OpenRecord(
-            shape, self.parent, self.used | shape.needed(self.used), self.free, None, count
-        )
-        while here is not None and (here._count < shape.least or (at_least_one and not members)):
-            written, here = here._one_more()
-            members += [written] if here is not None else []
-        return members
+        shape, here = self.shape, self
+        members: list[str] = []
+        while True:  # a further key may need others
+            if missing := shape.missing(here.used):
+                members += [key.shortest() for key in missing]
+                used, count = here.used | shape.needed(here.used), here._count + len(missing)
+                here = OpenRecord(shape, self.parent, used, here.free, None, count)
+            if here._count >= shape.least and (members or not at_least_one):
+                return members
+            written, further = here._one_more()
+            if further is None:
+                return members
+            members.append(written)
+            here = further
 
     def _one_more(self) -> "tuple[str, OpenRecord | None]":
         """A short member with an unused key."""
