@@ -240,8 +240,7 @@ class PropertyReader:
         if isinstance(written, list | tuple) and all(isinstance(name, str) for name in written):
             named = [name for name in written if name.lower() not in NULL_NAMES]
             kind = united(map(value_type, named))
-            nullable = len(named) < len(written) and not _lacks_null(spec)
-            return replace(kind, nullable=nullable), json.dumps(written, ensure_ascii=False)
+            return replace(kind, nullable=len(named) < len(written)), json.dumps(written, ensure_ascii=False)
         raise DocumentationError(f"{scope.where}: expected 'type' to be a text, found {shown(written)}")
 
     def _with_branches(self, kind: ValueType, spec: Schema, scope: Scope) -> ValueType:
@@ -292,14 +291,6 @@ class PropertyReader:
         else:
             return kind
         return replace(inferred if kind == ANY and "type" not in spec else kind, enum=members)
-
-
-def _lacks_null(spec: Schema) -> bool:
-    """Whether an enum or a constant stands beside the type that has no null."""
-    members = spec.get("enum")
-    if isinstance(members, list | tuple):
-        return None not in members
-    return spec.get("const") is not None
 
 
 def _of(kind: ValueType, element: ValueType) -> ValueType:
