@@ -11,7 +11,7 @@ _WORDS: Final = frozenset(
     {
         "type", "description", "title", "default", "examples", "example", "$comment", "deprecated", "nullable",
         "properties", "items", "additionalProperties", "required", "maxLength", "minLength", "format", "enum", "const",
-        "minimum", "maxItems", "uniqueItems", "$ref", "readOnly", "writeOnly",
+        "maxItems", "uniqueItems", "$ref", "readOnly", "writeOnly",
     }
 )  # fmt: skip
 

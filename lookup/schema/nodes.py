@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NOT_ENFORCED: Final = ("regex",)
 """Formats of JSON Schema that are no regular languages."""
 
+_MAX_MEASURED: Final = 10_000
 _Made = TypeVar("_Made")
 
 INFINITE: Final = 1 << 60
@@ -81,7 +82,7 @@ class Texts:
         if self.least or self.most is not None:
             base = ANY_TEXT if found is None else found
             found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
-        if found is not None:
+        if found is not None and self.least <= _MAX_MEASURED:
             found = _measured(found, notes)
         return found, tuple(notes)
 
