@@ -1,6 +1,7 @@
 """Checks of finished values without a look inside: texts, numbers, sizes, required keys."""
 
 import math
+import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ class SchemaError(ValueError):
 
 def broken(where: str, expected: str, value: Any) -> SchemaError:
     """The error of a value that is not what its schema expects."""
-    shown = repr(value)
+    shown = reprlib.repr(value) if isinstance(value, list | tuple | dict) else repr(value)
     if len(shown) > _MAX_SHOWN:
         shown = shown[: _MAX_SHOWN - 1] + "…"
     return SchemaError(f"{where}: expected {expected}, got {shown}")

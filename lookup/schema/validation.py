@@ -5,6 +5,7 @@ Follows JSON Schema 2020-12 and the older words of drafts 4 to 2019-09. A number
 Patterns are automata; a pattern or format that cannot be made into one is not checked.
 """
 
+import reprlib
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -159,10 +160,10 @@ class _Check:
         if kind_of(value) not in kinds and not (self._closed and _lists_others(schema, kinds)):
             raise broken(where, f"a value of type {schema['type']!r}", value)
         if "const" in schema and identity(value) != identity(schema["const"]):
-            raise broken(where, f"{schema['const']!r}", value)
+            raise broken(where, reprlib.repr(schema["const"]), value)
         values = schema.get("enum")
         if isinstance(values, list | tuple) and identity(value) not in self._enum(values):
-            raise broken(where, f"one of {', '.join(map(repr, values[:_MAX_LISTED]))}", value)
+            raise broken(where, f"one of {', '.join(map(reprlib.repr, values[:_MAX_LISTED]))}", value)
 
     def _combined(self, value: Any, part: Part, where: str, depth: int, applied: _Applied) -> None:
         schema = part.schema
