@@ -30,25 +30,25 @@ _ACROSS: Final = (
 """Words that limit several arguments of a call together."""
 
 
-def law_of_arguments(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Law | None:
+def law_of_arguments(schema: Mapping[str, Any], document: Document) -> Law | None:
     """The law of all arguments, if the schemas of single keys stand in several branches."""
     combined = not {"allOf", "if", "patternProperties", *UNIONS}.isdisjoint(schema)
-    return Law(schema, root, closed=True) if combined else None
+    return Law(schema, document, closed=True) if combined else None
 
 
-def law_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> ValueLaw | None:
+def law_of(schema: Mapping[str, Any], document: Document) -> ValueLaw | None:
     """The law of a property in a document, if it says more than a type, or contradicts itself."""
     members = schema.get("enum")
     kinds = kinds_of(schema)
     wrong = [kind_of(m) not in kinds for m in members] if isinstance(members, list | tuple) else []
     if wrong and all(wrong):
         return ListedAgainstType()
-    if any(wrong) or says_more(schema, root):
-        return Law(schema, root, closed=True)
+    if any(wrong) or says_more(schema, document):
+        return Law(schema, document, closed=True)
     default = schema.get("default")
     if not isinstance(default, Mapping | list | tuple):
         return None
-    law = Law(schema, root, closed=True)
+    law = Law(schema, document, closed=True)
     return None if law.allows(default) else law
 
 
@@ -63,7 +63,7 @@ class ListedAgainstType:
         return value
 
 
-def says_more(schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
+def says_more(schema: Mapping[str, Any], document: Document) -> bool:
     """Whether a schema, or one inside it, has words that a type does not express. Large ones are taken to have some."""
     waiting: list[tuple[Any, frozenset[str]]] = [(schema, frozenset())]
     for walked, (node, active) in enumerate(waiting):  # it grows
@@ -76,7 +76,7 @@ def says_more(schema: Mapping[str, Any], root: Mapping[str, Any]) -> bool:
         if isinstance(reference := node.get("$ref"), str):
             if reference in active:
                 return True  # a type does not contain itself
-            target = Document(root).target(reference, root)
+            target = document.target(reference, document.root)
             waiting.append((None if target is None else target.schema, active | {reference}))
         waiting += [(inner, active) for inner in _inside(node)]
     return False
@@ -124,8 +124,8 @@ class Together:
     ----------
     schema : Mapping
         The schema of all arguments, whose reference is followed.
-    root : Mapping
-        The document that references point into.
+    document : Document
+        What references point into.
     keys, required : collection of str
         The tool's keys, and those that every call has.
 
@@ -136,22 +136,22 @@ class Together:
     """
 
     def __init__(
-        self, schema: Mapping[str, Any], root: Mapping[str, Any], keys: Collection[str], required: Collection[str]
+        self, schema: Mapping[str, Any], document: Document, keys: Collection[str], required: Collection[str]
     ) -> None:
         self.words: list[str] = []
-        self._said = self._across(schema, root, len(keys), len(required), 0)
+        self._said = self._across(schema, document, len(keys), len(required), 0)
         known = dict.fromkeys(keys, True)
         self._keys = {"properties": known, "required": list(required), "additionalProperties": False}
-        self._root = root
+        self._document = document
 
     @cached_property
     def _law(self) -> Law:
-        return Law(self._said, self._root, closed=True)
+        return Law(self._said, self._document, closed=True)
 
     @cached_property
     def is_empty(self) -> bool:
         """Whether no call obeys it, whatever its values are: such a condition is not checked."""
-        return bool(self.words) and Law({"allOf": [self._keys, self._said]}, self._root, closed=True).is_empty
+        return bool(self.words) and Law({"allOf": [self._keys, self._said]}, self._document, closed=True).is_empty
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class Together:
         return value if self.is_empty else self._law.check(value)
 
     def _across(
-        self, schema: Mapping[str, Any], root: Mapping[str, Any], keys: int, required: int, depth: int
+        self, schema: Mapping[str, Any], document: Document, keys: int, required: int, depth: int
     ) -> dict[str, Any]:
         """The part of a schema that is about several arguments, also of its branches that always hold."""
         always = [*branches_of(schema, "allOf")]
@@ -182,10 +182,10 @@ class Together:
         if "if" in said:
             said |= {word: schema[word] for word in ("then", "else") if word in schema}
         if isinstance(reference := schema.get("$ref"), str):
-            target = Document(root).target(reference, root)
+            target = document.target(reference, document.root)
             always += [] if target is None or not isinstance(target.schema, Mapping) else [target.schema]
         if depth < _MAX_DEPTH:
-            inner = [self._across(branch, root, keys, required, depth + 1) for branch in always[:_MAX_BRANCHES]]
+            inner = [self._across(branch, document, keys, required, depth + 1) for branch in always[:_MAX_BRANCHES]]
             if found := [each for each in inner if each]:
                 said["allOf"] = found
         return said

@@ -87,14 +87,14 @@ class PropertyReader:
         """
         merged, active = self._schemas.merged(schema, frozenset())
         resolved = self.resolve(schema)
-        law = law_of_arguments(resolved, self._schemas.root)
+        law = law_of_arguments(resolved, self._schemas.document)
         self.together = None
         # Any number of tools may refer to an object of a shared document.
         if (active or self._schemas.shared) and not self._schemas.may_read_keys(merged):
             return ()
         keys = self._keys(merged, beside or {}, self._scope._replace(active=active, law=law), strict)
         required = [spec.name for spec in keys if spec.required]
-        together = Together(resolved, self._schemas.root, [spec.name for spec in keys], required)
+        together = Together(resolved, self._schemas.document, [spec.name for spec in keys], required)
         self.together = together if together.words else None
         return keys
 
@@ -199,7 +199,7 @@ class PropertyReader:
         if scope.nesting or not isinstance(spec, Mapping):
             return None
         law = None if scope.law is None else scope.law.key(key)
-        return law or law_of(spec, self._schemas.root)
+        return law or law_of(spec, self._schemas.document)
 
     def _type(self, spec: Schema, scope: Scope) -> _Typed:
         """The type of a property or element, without its own enum."""

@@ -1,11 +1,10 @@
 """Follow ``$ref`` inside one document: pointers, anchors and cycles."""
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import Any, Final
-from urllib.parse import unquote
 
 from lookup.parameters.expansion import Allowance
+from lookup.schema.document import Document
 
 _WORDS: Final = ("$ref", "$dynamicRef")
 _MAX_CHAIN: Final = 16
@@ -25,24 +24,12 @@ class References:
     ----------
     allowance : Allowance
         How much of the document may be read more than once.
+    document : Document
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self.allowance = Allowance(root)
-        self.root = root
-
-    @cached_property
-    def _anchors(self) -> dict[str, Mapping[str, Any]]:
-        """Anchor -> its definition."""
-        definitions = self.root.get("$defs")
-        found = definitions.values() if isinstance(definitions, Mapping) else ()
-        return {
-            definition[word]: definition
-            for definition in found
-            if isinstance(definition, Mapping)
-            for word in ("$dynamicAnchor", "$anchor")
-            if isinstance(definition.get(word), str)
-        }
+        self.document = Document(root)
 
     def resolve(
         self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str], take: Callable[[int], bool]
@@ -65,8 +52,9 @@ class References:
                 return spec, active
             reference = spec[word]
             beside = {key: value for key, value in spec.items() if key != word}
-            target = self._target(reference)
-            if target is None:
+            found = self.document.target(reference, self.document.root)
+            target = None if found is None else found.schema
+            if not isinstance(target, Mapping):
                 notes.append(f"the reference {reference!r} leads nowhere")
                 return beside, active
             if reference in active:
@@ -76,23 +64,3 @@ class References:
             active = active | {reference}
             spec = {**target, **beside}
         return {key: value for key, value in spec.items() if key not in _WORDS}, active
-
-    def _target(self, reference: str) -> Mapping[str, Any] | None:
-        if reference == "#":
-            return self.root
-        node: Any = None
-        if reference.startswith("#/"):
-            node = self.root
-            for step in unquote(reference[2:]).split("/"):
-                node = _member(node, step.replace("~1", "/").replace("~0", "~"))
-        elif reference.startswith("#"):
-            node = self._anchors.get(reference[1:])
-        return node if isinstance(node, Mapping) else None
-
-
-def _member(node: Any, step: str) -> Any:
-    if isinstance(node, Mapping):
-        return node.get(step)
-    if isinstance(node, list | tuple) and step.isdecimal() and len(step) < 10 and int(step) < len(node):
-        return node[int(step)]
-    return None

@@ -57,8 +57,7 @@ class Schemas:
     ----------
     notes : list of str
         What was ignored.
-    root : Mapping
-        The document that references point into.
+    document : Document
     shared : bool
         Whether several tools share the document.
     """
@@ -68,7 +67,7 @@ class Schemas:
         self.shared = isinstance(root, References)
         self._owner = owner
         self._references = root if isinstance(root, References) else References(root)
-        self.root = self._references.root
+        self.document = self._references.document
         self._expansion = Expansion(self._references.allowance)
         self._read: dict[int, tuple[Any, Any]] = {}
 

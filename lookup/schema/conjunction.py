@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import Final
 
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document, Part
@@ -10,8 +9,6 @@ from lookup.schema.inhabited import surely_allows
 from lookup.schema.nodes import INFINITE, Branch, Node
 from lookup.schema.plain_branches import PlainBranches
 from lookup.schema.sizes import size_of_branch, smallest
-
-_MAX_KEPT: Final = 100_000
 
 
 class Conjunction:

@@ -1,6 +1,6 @@
 """What a JSON Schema allows, for values that are decoded and for values that are finished."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -23,8 +23,8 @@ class Law:
     Parameters
     ----------
     schema : Mapping or bool
-    root : Mapping, optional
-        The document that references point into; by default the schema itself.
+    document : Document, optional
+        What references point into; by default the schema itself.
     closed : bool
         Whether values are decoded as a tool's documentation is meant: an object without ``additionalProperties`` has
         its documented keys only, and words that say something of one type only imply the type.
@@ -35,15 +35,14 @@ class Law:
         If the schema is neither an object nor a boolean.
     """
 
-    def __init__(self, schema: Schema, root: Mapping[str, Any] | None = None, closed: bool = False) -> None:
+    def __init__(self, schema: Schema, document: Document | None = None, closed: bool = False) -> None:
         if not isinstance(schema, dict | bool):
             raise DocumentationError(f"expected a schema to be an object or a boolean, found {type(schema).__name__}")
-        if root is None:
-            root = schema if isinstance(schema, dict) else {}
-        document = Document(root)
+        if document is None:
+            document = Document(schema if isinstance(schema, dict) else {})
         self._compiler = Compiler(document, closed)
         self._validator = Validator(document, closed)
-        self._parts: tuple[Part, ...] = (document.part(schema, root),)
+        self._parts: tuple[Part, ...] = (document.part(schema, document.root),)
 
     def _with(self, parts: Iterable[Part]) -> "Law":
         law = object.__new__(Law)
