@@ -3,6 +3,7 @@
 A language is an automaton with a length, or a union of such parts. The length is a counter, not states.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, TypeAlias
@@ -21,7 +22,7 @@ from lookup.languages.texts import automaton_of_texts
 State: TypeAlias = Any
 
 
-class Language:
+class Language(ABC):
     """A set of texts. Immutable; two languages are equal if they are the same object.
 
     States are opaque. A state is always live: some text of the language goes on from it. No text has a surrogate or one
@@ -45,25 +46,25 @@ class Language:
         """Whether no text belongs to the language."""
         return not self.parts
 
+    @abstractmethod
     def step(self, state: State, character: str) -> State | None:
         """The state behind a character; ``None`` if no text of the language goes on so."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run(self, state: State, text: str) -> State | None:
         """The state behind a text; ``None`` if no text of the language goes on so."""
-        raise NotImplementedError
 
+    @abstractmethod
     def whole(self, state: State) -> bool:
         """Whether the text may end here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rest(self, state: State) -> str:
         """A shortest text that completes what was read; letters and digits where there is a choice."""
-        raise NotImplementedError
 
+    @abstractmethod
     def extends(self, state: State) -> bool:
         """Whether some character may follow."""
-        raise NotImplementedError
 
     def letters(self, state: State) -> str:
         """The ASCII characters that may follow, and one of each class of other characters that may follow."""
@@ -71,9 +72,9 @@ class Language:
         return "".join(alphabet.plain_ascii[number] + alphabet.others[number] for number in self._numbers(state))
 
     @property
+    @abstractmethod
     def longest_rest(self) -> int:
         """How many characters ``rest`` returns at most, whatever was read."""
-        raise NotImplementedError
 
     def both(self, other: "Language") -> "Language":
         """The texts of both languages."""

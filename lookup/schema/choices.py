@@ -55,7 +55,7 @@ class Choices:
 
     def node(self, parts: Sequence[Part]) -> Node:
         """The normal form of some schemas that hold together."""
-        flat = self._flat(parts, set())
+        flat = self.flat(parts)
         if flat is None:
             return Node(())
         choices = flat.choices
@@ -81,13 +81,9 @@ class Choices:
             branches += more
         return Node(tuple(branches), tuple(dict.fromkeys(notes)))
 
-    def flat(self, parts: Iterable[Part], seen: set[tuple[int, int]]) -> _Flat | None:
-        """See ``_flat``; ``seen`` is left as it is."""
-        return self._flat(parts, set(seen))
-
-    def _flat(self, parts: Iterable[Part], seen: set[tuple[int, int]]) -> _Flat | None:
-        """Follow references and ``allOf``; ``None`` if nothing is allowed."""
-        flat = _Flat()
+    def flat(self, parts: Iterable[Part], known: frozenset[tuple[int, int]] = frozenset()) -> _Flat | None:
+        """Follow references and ``allOf``, but not to ``known`` schemas; ``None`` if nothing is allowed."""
+        flat, seen = _Flat(), set(known)
         waiting = list(parts)
         for part in waiting:  # it grows
             schema, resource = part
@@ -196,8 +192,8 @@ class Choices:
         ]
 
 
-def _seen(parts: Iterable[Part]) -> set[tuple[int, int]]:
-    return {(id(part.schema), id(part.resource)) for part in parts}
+def _seen(parts: Iterable[Part]) -> frozenset[tuple[int, int]]:
+    return frozenset((id(part.schema), id(part.resource)) for part in parts)
 
 
 def _fewer(choices: list[_Choice]) -> tuple[list[_Choice], list[str]]:
@@ -230,7 +226,12 @@ class _Expansion:
         self.found: list[list[Part]] = []
 
     def expand(
-        self, plain: list[Part], new: Sequence[Part], choices: list[_Choice], seen: set[tuple[int, int]], known: Known
+        self,
+        plain: list[Part],
+        new: Sequence[Part],
+        choices: list[_Choice],
+        seen: frozenset[tuple[int, int]],
+        known: Known,
     ) -> None:
         """Add the plain schemas that hold together with one alternative of each choice; ``new`` are the last ones."""
         self.steps += 1

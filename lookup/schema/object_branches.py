@@ -141,8 +141,7 @@ class _Found:
     ) -> None:
         self._said = said
         self._conjunction = conjunction
-        explicit = [keys for keys in said if keys.additional is not None]
-        self._patterns_only = closed and not any(_allows(keys.additional) for keys in explicit)
+        self._patterns_only = closed and all(keys.additional in (None, False) for keys in said)
 
     def key(self, name: str) -> "Conjunction | None":
         """The schema of a key; ``None`` if an object may not have it."""
@@ -159,10 +158,7 @@ class _Found:
     @property
     def free(self) -> "Callable[[str], Conjunction | None] | None":
         """Key -> its schema, for keys that are not named; ``None`` if there are none."""
-        return None if any(not languages for languages in self._limits) else self._free_key
-
-    def _free_key(self, name: str) -> "Conjunction | None":
-        return self.key(name)
+        return None if any(not languages for languages in self._limits) else self.key
 
     @cached_property
     def _limits(self) -> list[list[Language]]:
@@ -183,10 +179,6 @@ class _Found:
 def _common(languages: Sequence[Language]) -> Language | None:
     """What is in all languages; ``None`` if there are none."""
     return reduce(lambda one, other: one.both(other), languages) if languages else None
-
-
-def _allows(schema: Any) -> bool:
-    return schema is not False
 
 
 def _read_keys(schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:

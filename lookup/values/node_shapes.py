@@ -12,6 +12,7 @@ from lookup.languages.limits import LanguageError
 from lookup.schema.conjunction import Conjunction
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
 from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
+from lookup.schema.plain_checks import matches
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
 from lookup.values.enclosed_shapes import Enclosed
@@ -184,10 +185,8 @@ class NodeShapes:
             texts = [t for syntax in self._inside.texts if (t := self.limited(syntax, language)) is not None]
 
         def value(name: str) -> Shape | None:
-            if language is not None:
-                state = language.run(language.start, name)
-                if state is None or not language.whole(state):
-                    return None
+            if language is not None and not matches(language, name):
+                return None
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
 
