@@ -19,6 +19,7 @@ _MAX_NUMBERED: Final = 20
 _MAX_OPENING: Final = 200
 _MAX_CHECKED: Final = 2_000
 _MAX_LISTED: Final = 256
+_MAX_KEPT: Final = 256
 _COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
 
@@ -37,6 +38,7 @@ class DistinctItems(Distinct):
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._identities: dict[str, Hashable] = {}
+        self._rests: dict[Hashable, _Rests] = {}
 
     def identity(self, written: str) -> Hashable:
         key: Hashable = identity(parse_literal(written, self._dialect))
@@ -71,33 +73,70 @@ class DistinctItems(Distinct):
 
     def unseen(self, readings: Sequence[Reading], written: str, seen: frozenset[Hashable]) -> str | None:
         """A short item that begins so and is not there yet; ``None`` if none is found."""
-        for whole in itertools.islice(_wholes(readings, written, len(seen)), len(seen) + _MAX_TRIED):
+        for rest in itertools.islice(self._rests_of(readings, len(seen)), len(seen) + _MAX_TRIED):
             try:
-                if self.identity(whole) not in seen:
-                    return whole
+                if self.identity(written + rest) not in seen:
+                    return written + rest
             except LiteralError:
                 continue
         return None
 
+    def _rests_of(self, readings: Sequence[Reading], known: int) -> "Iterator[str]":
+        """See ``_rests``. Items with the same continuations share what was found."""
+        key = (known, *(reading.identity() for reading in readings))
+        if key not in self._rests:
+            if len(self._rests) == _MAX_KEPT:
+                self._rests.clear()
+            self._rests[key] = _Rests(readings, known)
+        kept = self._rests[key]
+        return _rests(readings, known) if kept.is_busy else iter(kept)
 
-def _wholes(readings: Sequence[Reading], begun: str, known: int) -> Iterator[str]:
-    """Whole items that begin so; ``known`` items are there already."""
+
+class _Rests:
+    """What completes an item, found as far as it was asked for. Keeps its readings, whose identity is its key.
+
+    Attributes
+    ----------
+    is_busy : bool
+        Whether the next one is looked for just now. Items may have items of their own shape.
+    """
+
+    def __init__(self, readings: Sequence[Reading], known: int) -> None:
+        self._readings = readings
+        self._found: list[str] = []
+        self._further = _rests(readings, known)
+        self.is_busy = False
+
+    def __iter__(self) -> Iterator[str]:
+        for place in itertools.count():
+            if place == len(self._found):
+                self.is_busy = True
+                further = next(self._further, None)
+                self.is_busy = False
+                if further is None:
+                    return
+                self._found.append(further)
+            yield self._found[place]
+
+
+def _rests(readings: Sequence[Reading], known: int) -> Iterator[str]:
+    """What completes an item; ``known`` items are there already."""
     shortest = closing(readings)
-    yield begun + shortest
+    yield shortest
     if all(isinstance(reading, Start) for reading in readings):
         yield from (text for reading in readings for text in _listed(reading))
     for number in map(str, range(known, known + _MAX_NUMBERED)):
         here = list(readings)
         for end in range(min(len(shortest), _MAX_OPENING) + 1):
             if further := advance(here, number):
-                yield begun + shortest[:end] + number + closing(further)
+                yield shortest[:end] + number + closing(further)
             here = advance(here, shortest[end : end + 1])
-    yield from _search(readings, begun)
+    yield from _search(readings)
 
 
-def _search(readings: Sequence[Reading], begun: str) -> Iterator[str]:
-    """Whole items that begin so, those with the shorter beginnings first."""
-    waiting: list[tuple[str, Sequence[Reading]]] = [(begun, readings)]
+def _search(readings: Sequence[Reading]) -> Iterator[str]:
+    """What completes an item, that with the shorter beginnings first."""
+    waiting: list[tuple[str, Sequence[Reading]]] = [("", readings)]
     steps = 0
     for opening, here in waiting:  # it grows
         others = sorted({letter for reading in here for letter in reading.all_letters()})

@@ -32,11 +32,15 @@ class Enclosed(Shape):
     def letters(self) -> frozenset[str]:
         return frozenset(c for c in self.opening[:1] if not c.isascii()) if self.opening else self.inner.letters
 
+    @cached_property
+    def _outermost(self) -> "_Enclosing":
+        return _Enclosing(self, None)  # one object, so that readings with the same continuations are equal
+
     def shortest(self) -> str:
         return self.opening + self.inner.shortest() + self.closing
 
     def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        enclosing = _Enclosing(self, frame)
+        enclosing = self._outermost if frame is None else _Enclosing(self, frame)
         if not self.opening:
             return self.inner.begin(character, enclosing)
         return Fixed(enclosing, self.opening, Start(self.inner, enclosing)).read(character)

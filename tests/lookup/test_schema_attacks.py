@@ -1,0 +1,229 @@
+"""Documentation that is made to harm: what a schema says costs bounded steps and raises clear errors."""
+
+import json
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lookup.errors import DocumentationError
+from lookup.schema.law import Law
+from lookup.schema.validation import SchemaError
+from lookup.schema.words import identity
+from lookup.values.grammar import ValueGrammar, law_grammar
+from lookup.values.notations import BareKeys, Notation
+from tests.lookup.test_schema_laws import NOTATIONS, judge, written
+
+Schema = dict[str, Any]
+CHARACTERS = "{}[]()\"', :-.0123456789abcx-éNonetruefalslTF<q|>\\"
+
+
+def nested(inside: Callable[[Any], Schema], levels: int) -> Schema:
+    schema: Schema = {"type": "string"}
+    for _ in range(levels):
+        schema = inside(schema)
+    return schema
+
+
+def chain(link: Callable[[Schema], Schema], links: int) -> Schema:
+    """Definitions, each of which names the next one."""
+    definitions: Schema = {f"d{n}": link({"$ref": f"#/$defs/d{n + 1}"}) for n in range(links)}
+    return {"$ref": "#/$defs/d0", "$defs": {**definitions, f"d{links}": {"type": "string"}}}
+
+
+LINKS: dict[str, Callable[[Any], Schema]] = {
+    "allOf": lambda s: {"allOf": [s, s]},
+    "anyOf": lambda s: {"anyOf": [s, s]},
+    "oneOf": lambda s: {"oneOf": [s, {"type": "integer"}]},
+    "not": lambda s: {"not": {"anyOf": [s, s]}},
+    "if": lambda s: {"if": s, "then": {"minLength": 1}, "else": s},
+    "items": lambda s: {"type": "array", "items": s, "minItems": 1},
+    "unique": lambda s: {"type": "array", "items": s, "minItems": 2, "uniqueItems": True},
+    "properties": lambda s: {"type": "object", "properties": {"a": s, "b": s}, "required": ["a", "b"]},
+    "propertyNames": lambda s: {"type": "object", "propertyNames": s},
+    "prefixItems": lambda s: {"prefixItems": [s, s], "minItems": 2},
+    "dependentSchemas": lambda s: {"dependentSchemas": {"a": s}},
+    "contains": lambda s: {"contains": s},
+}
+
+
+def reading(schema: Schema, notation: Notation = "json") -> ValueGrammar | None:
+    """All that is asked of a law; ``None`` if it says by an error that it has no grammar."""
+    law = Law(schema)
+    assert len(law.notes) < 100
+    for value in ("aab", 5, [[]], {"a": {"a": "b"}}, None):
+        try:
+            law.check(value)
+        except SchemaError:
+            continue
+    try:
+        grammar = law_grammar(law, notation)
+    except DocumentationError:
+        return None
+    assert grammar.complete(grammar.close(""))
+    return grammar
+
+
+@pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
+@pytest.mark.parametrize("levels", [30, 1000])
+def test_nests_and_chains_of_references_end(link: Callable[[Any], Schema], levels: int) -> None:
+    reading(nested(link, levels))
+    reading(chain(link, levels))
+
+
+CYCLES: list[Schema] = [
+    {"$ref": "#"},
+    {"allOf": [{"$ref": "#"}]},
+    {"anyOf": [{"$ref": "#"}, {"type": "integer"}]},
+    {"oneOf": [{"$ref": "#"}, {"type": "integer"}]},
+    {"not": {"$ref": "#"}},
+    {"if": {"$ref": "#"}, "then": {"$ref": "#"}},
+    {"propertyNames": {"$ref": "#"}, "minLength": 1},
+    {"type": "array", "items": {"$ref": "#"}, "minItems": 1},
+    {"type": "array", "items": {"$ref": "#"}, "minItems": 2, "uniqueItems": True, "prefixItems": [{"$ref": "#"}]},
+    {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
+    {"additionalProperties": {"$ref": "#"}, "minProperties": 1},
+    {"$ref": "#/definitions/x/properties/y", "definitions": {"x": {"properties": {"y": {"$ref": "#/definitions/x"}}}}},
+]
+
+
+@pytest.mark.parametrize("schema", CYCLES, ids=json.dumps)
+def test_a_schema_may_contain_itself(schema: Schema) -> None:
+    reading(schema)
+
+
+def test_intersections_of_recursive_schemas_end() -> None:
+    definitions: Schema = {}
+    for length in (2, 3, 5, 7, 11, 13):
+        for n in range(length):
+            item = {"$ref": f"#/$defs/c{length}_{(n + 1) % length}"}
+            definitions[f"c{length}_{n}"] = {"type": "array", "items": item, "minItems": n == length - 1}
+    reading({"allOf": [{"$ref": f"#/$defs/c{length}_0"} for length in (2, 3, 5, 7, 11, 13)], "$defs": definitions})
+
+
+def test_a_schema_that_cannot_be_looked_through_is_noted() -> None:
+    deep = nested(lambda s: {"type": "array", "items": s}, 3000)
+    assert any("not looked at" in note for note in Law(deep).notes)
+
+
+@pytest.mark.parametrize("limit", [10**9, 10**50, 10**400, 1e308, 5e-324, -1, 1.5, float("nan"), float("inf"), True])
+@pytest.mark.parametrize("word", ["Items", "Length", "Properties", "imum", "multipleOf"])
+def test_limits_of_any_size_and_type(word: str, limit: float) -> None:
+    words = [word] if word == "multipleOf" else [f"min{word}", f"max{word}"]
+    for name in words:
+        for kind in ("integer", "number", "string", "array", "object"):
+            reading({"type": kind, name: limit, "uniqueItems": True, "additionalProperties": {"type": "integer"}})
+
+
+WORDS = [
+    *("type", "enum", "const", "pattern", "format", "minLength", "multipleOf", "items", "prefixItems", "contains"),
+    *("properties", "required", "additionalProperties", "patternProperties", "propertyNames", "dependentRequired"),
+    *("dependentSchemas", "allOf", "oneOf", "not", "if", "then", "$ref", "$id", "$schema", "$defs", "nullable"),
+    *("unevaluatedProperties", "unevaluatedItems", "uniqueItems"),
+]
+WRONG = st.recursive(
+    st.sampled_from([5, -1, 1.5, float("nan"), float("inf"), True, None, "", "a", "(", "\ud800", 10**400, b"x", {1}]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["a", 5, None]), inner, max_size=2),
+    max_leaves=3,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*WORDS, 7]), WRONG, min_size=1, max_size=2))
+@settings(max_examples=60)
+def test_words_with_wrong_values_raise_nothing(schema: Any) -> None:
+    reading(schema)
+    reading({"type": "object", "properties": {"a": schema, "b": {"not": schema}}, "required": ["a"]})
+
+
+def test_constants_without_end() -> None:
+    deep: list[Any] = []
+    for _ in range(3000):
+        deep = [deep]
+    wide: list[Any] = []
+    for _ in range(60):
+        wide = [wide, wide]
+    around: list[Any] = []
+    around.append(around)
+    for value in (deep, wide, around):
+        assert identity(value) == identity(value)
+        reading({"enum": [value, 1]})
+        reading({"not": {"const": value}})
+
+
+def test_many_members_and_keys() -> None:
+    members = [f"v{n}" for n in range(5000)]
+    reading({"enum": members})
+    assert Law({"type": "string", "not": {"enum": members}}).notes
+    reading({"type": "array", "items": {"enum": members}, "uniqueItems": True, "minItems": 50})
+    reading({"properties": {name: {"type": "string"} for name in members}, "required": members[:1000]})
+    patterns = {f".*a.{{{n}}}b": {"type": "integer"} for n in range(20)}
+    reading({"type": "object", "patternProperties": patterns, "additionalProperties": False})
+
+
+FINDS: list[Schema] = [
+    {"type": "array", "items": {"type": "string", "pattern": "^a+b?$"}, "minItems": 3, "uniqueItems": True},
+    {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}, "maxItems": 2}, "uniqueItems": True},
+    {"type": "array", "items": {"enum": ["a", "ab"]}, "minItems": 3, "uniqueItems": True, "prefixItems": [{}]},
+    {
+        "type": "object",
+        "minProperties": 2,
+        "additionalProperties": {"type": "integer"},
+        "dependentRequired": {"a": ["b"]},
+    },
+    {"properties": {"a": {}, "b": {}, "c": False}, "dependentRequired": {"a": ["b"], "b": ["c"]}},
+    {"type": "object", "patternProperties": {"b$": False}, "unevaluatedProperties": False},
+    {"type": "object", "patternProperties": {"^a": False}, "additionalProperties": False},
+    {"type": "object", "propertyNames": {"pattern": "^[ab]"}, "minProperties": 3},
+    {"type": "object", "properties": {"é": {"type": "integer"}, "b": {"type": "null"}}, "additionalProperties": False},
+]
+
+
+@pytest.mark.parametrize("notation", NOTATIONS, ids=str)
+@pytest.mark.parametrize("schema", FINDS, ids=json.dumps)
+def test_no_beginning_is_a_dead_end(schema: Schema, notation: Notation) -> None:
+    law = Law(schema)
+    try:
+        grammar = law_grammar(law, notation)
+    except DocumentationError as error:
+        pytest.skip(str(error))  # bare keys have no languages
+    for seed in range(4):
+        text = written(grammar, seed, CHARACTERS)
+        assert grammar.complete(text)
+        if notation == "json" and not law.notes:
+            assert judge(schema).is_valid(json.loads(text))
+        end = random.Random(seed).randrange(len(grammar.opener), len(text))
+        following = grammar.bytes_after(text[:end])
+        assert all(c.encode()[0] in following for c in CHARACTERS if grammar.possible(text[:end] + c))
+
+
+def test_what_cannot_be_told_apart_item_by_item_is_noted() -> None:
+    rest = {"enum": ["a", "ab"]}
+    law = Law({"type": "array", "items": rest, "minItems": 3, "uniqueItems": True, "prefixItems": [{"type": "string"}]})
+    assert law.notes == ("uniqueItems",)
+    assert not Law({"type": "array", "items": rest, "minItems": 2, "uniqueItems": True}).notes
+
+
+@pytest.mark.parametrize("names", [{"pattern": "(?<=a)b"}, {"not": {"oneOf": [{"minLength": 2}, {"pattern": "a"}]}}])
+def test_what_is_not_enforced_of_names_is_noted(names: Schema) -> None:
+    assert Law({"type": "object", "propertyNames": names}).notes
+
+
+def test_a_check_that_takes_too_long_is_no_yes_inside_not() -> None:
+    ring: Schema = {
+        "$defs": {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(400)},
+        "not": {"$ref": "#/$defs/d0"},
+    }
+    with pytest.raises(SchemaError):
+        Law(ring).check(1)
+
+
+def test_an_enum_against_its_own_type_is_allowed_where_it_is_decoded() -> None:
+    schema = {"type": "string", "enum": [1, 2], "minLength": 3}
+    law = Law(schema, closed=True)
+    assert [law.check(value) for value in (1, 2)] == [1, 2]
+    assert Law({"allOf": [{"type": "boolean"}, {"enum": [1]}]}, closed=True).is_empty
+    grammar = law_grammar(law, BareKeys("<|q|>"))
+    assert grammar.complete("1")
