@@ -316,13 +316,25 @@ class ToolDecoder:
         """Check the requests, and return what decodes them."""
         prompts = [self.prompt_ids(r) for r in requests]
         engine = self.new_engine()
-        roots = engine.open(len(requests))
-        runs = [RequestRun(ids, root, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
-        parts = []
-        for request, run in zip(requests, runs, strict=True):
-            branch = Branch.behind(run.prompt_ids, engine, run.root, self.table, run.tally, self.context)
-            parts.append(self._prompt_decoder(request, run, stream).decode(branch))
-        return engine, runs, gather(parts)
+        begun = [self.begin(r, ids, engine, stream) for r, ids in zip(requests, prompts, strict=True)]
+        return engine, [run for run, _ in begun], gather([steps for _, steps in begun])
+
+    def begin(
+        self, request: Request, prompt_ids: Sequence[int], engine: Engine, stream: ResultStream | None = None
+    ) -> tuple[RequestRun, Steps[DecodedPrompt]]:
+        """Open a prompt in an engine, which may be running, and return what decodes it.
+
+        Parameters
+        ----------
+        prompt_ids : sequence of int
+            What ``prompt_ids`` returns for the request.
+        stream : ResultStream, optional
+            Is told what is certain while the prompt is decoded.
+        """
+        [root] = engine.open(1)
+        run = RequestRun(prompt_ids, root, engine.usage(root))
+        branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
+        return run, self._prompt_decoder(request, run, stream).decode(branch)
 
     def _prompt_decoder(self, request: Request, run: RequestRun, stream: ResultStream | None) -> PromptDecoder:
         return PromptDecoder(

@@ -18,6 +18,7 @@ class ChatOptionFields(TypedDict, total=False):
     seed: int
     max_value_tokens: int
     max_text_tokens: int
+    max_tokens: int | None
     max_thinking_tokens: int
     temperature: float
     top_p: float

@@ -36,7 +36,7 @@ class RequestRun:
     clock: PhaseClock = field(default_factory=PhaseClock)
 
     def result(self, decoded: DecodedPrompt, table: TokenTable, options: DecodeOptions, seconds: float) -> DecodeResult:
-        """Return the result as users see it, with the wall-clock time of all requests of the run."""
+        """Return the result as users see it, with the wall-clock time that it took."""
         show = table.special.shown
         context = table.join(self.prompt_ids[-_CONTEXT_TOKENS:])
         return DecodeResult(

@@ -83,7 +83,7 @@ class DecodeResult:
     answer : Answer
         The free text without marks: what the model thought, and its content.
     cut : bool
-        Whether the free text ended at its limit.
+        Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
     """
 
     text: str

@@ -43,7 +43,9 @@ class CandidateCall:
     text : str
         The call as written, ``Name(key=value)``.
     token_ids : tuple of int
-        The tokens of ``text``.
+        The tokens behind the prompt up to the end of ``text``.
+    labels : tuple of str
+        How each of them came about: ``forced``, ``constrained`` or ``free``.
     """
 
     name: str
@@ -51,6 +53,7 @@ class CandidateCall:
     values: tuple[CandidateValue, ...]
     text: str = ""
     token_ids: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

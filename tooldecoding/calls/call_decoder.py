@@ -25,6 +25,8 @@ class CallDecoder:
         The name of the tool that must be called.
     prompt : str
         Text in which values are likely to stand.
+    fits : callable
+        Whether the text of all calls is within the limit of tokens; a call behind which it is not is left out.
     voted : callable, optional
         Called with each call once it is voted.
     """
@@ -36,6 +38,7 @@ class CallDecoder:
         options: DecodeOptions,
         prompt: str,
         clock: PhaseClock,
+        fits: Callable[[str], bool],
         voted: Callable[[DecodedCall], None] | None = None,
     ) -> None:
         self._tools = tools
@@ -44,10 +47,13 @@ class CallDecoder:
         self._format = tools.call_format
         self._prompt = prompt
         self._clock = clock
+        self._fits = fits
         self._voted = voted
 
-    def decode(self, branch: Branch, called: PreparedTool | None = None) -> Steps[tuple[list[DecodedCall], str]]:
-        """Decode calls behind the opener, the last text of ``branch``; returns them and their text.
+    def decode(self, branch: Branch, called: PreparedTool | None = None) -> Steps[tuple[list[DecodedCall], str, bool]]:
+        """Decode calls behind the opener, the last text of ``branch``.
+
+        Returns the calls, their text, and whether one is left out because it does not fit.
 
         Parameters
         ----------
@@ -55,6 +61,7 @@ class CallDecoder:
             The tool of the first call, if its name and bracket are written already.
         """
         calls: list[DecodedCall] = []
+        text = ""
         branch.draft_tokens = self._options.draft_tokens
         while True:
             number = len(calls)
@@ -66,15 +73,21 @@ class CallDecoder:
             branch, *committing = yield from branch.forks(2 if more else 1)
             orders = OrderDecoder(tool, number, self._options, self._prompt, branch.room_behind, keep_branches=more)
             call = yield from self._call(branch, tool, orders)
-            calls.append(call)
-            if self._voted is not None:
-                self._voted(call)
+            longer = self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
+            fits = self._fits(longer)
+            if fits:
+                calls.append(call)
+                text = longer
+                if self._voted is not None:
+                    self._voted(call)
             if next_call is None:
-                break
+                return calls, text, not fits
             branch = self._committed(committing[0], orders, tool, call.voted)
+            if not fits:
+                branch.end()
+                return calls, text, True
             if not (yield from self._goes_on(branch, next_call)):
-                break
-        return calls, self._format.render([Call(c.name, c.arguments) for c in calls])
+                return calls, text, False
 
     def _next_call(self, number: int) -> NextCall | None:
         """Return the choice between a further call, by its number, and the end; None if there is no choice."""

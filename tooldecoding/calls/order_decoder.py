@@ -86,7 +86,7 @@ class OrderDecoder:
         values = yield from decode_optional_keys(branch, self._tool, required, self._values)
         name, call_format = self._tool.spec.name, self._tool.call_format
         text = call_format.call_text(name, [call_format.key(v.key) + v.text for v in values], self._number)
-        self._finished.add(CandidateCall(name, order, values, text, branch.all_ids), branch)
+        self._finished.add(CandidateCall(name, order, values, text, branch.all_ids, branch.all_labels), branch)
 
 
 def _value_limit(most: int, room: int | None, tool: PreparedTool) -> int:

@@ -33,7 +33,7 @@ class DecodedPrompt(NamedTuple):
     answer : Answer
         The free text without marks.
     cut : bool
-        Whether the free text ended at its limit.
+        Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
     """
 
     text: str
@@ -96,9 +96,18 @@ class PromptDecoder:
             self._show(answer)
         only = None if self._options.tool_choice in TOOL_CHOICES else self._options.tool_choice
         voted = None if self._voted is None else self._show_call
-        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._clock, voted)
-        calls, text = yield from decoder.decode(written.branch, self._tools.called(written.opened))
-        return DecodedPrompt(written.text + text, calls, answer, cut=False)
+        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._clock, self._fits(written), voted)
+        calls, text, cut = yield from decoder.decode(written.branch, self._tools.called(written.opened))
+        return DecodedPrompt(written.text + text, calls, answer, cut)
+
+    def _fits(self, written: FreeText) -> Callable[[str], bool]:
+        """Return whether calls behind the free text are within ``max_tokens``."""
+        most, context = self._options.max_tokens, self._table.join(self._prompt_ids[-_TAIL:])
+
+        def fits(calls: str) -> bool:
+            return most is None or len(self._table.encode_after(context, (written.text + calls).encode())) <= most
+
+        return fits
 
     def _free_text(self, branch: Branch) -> Steps[FreeText]:
         """Let the model write what it may before its calls; the branch of the result ends with the opener."""
@@ -145,7 +154,12 @@ class PromptDecoder:
 
     def _text_limit(self, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
-        return self._tools.fitting(self._options.max_text_tokens, self._options.tool_choice, branch.room)
+        return self._limit(self._options.max_text_tokens, branch)
 
     def _thinking_limit(self, branch: Branch) -> int:
-        return self._tools.fitting(self._options.max_thinking_tokens, self._options.tool_choice, branch.room)
+        return self._limit(self._options.max_thinking_tokens, branch)
+
+    def _limit(self, most: int, branch: Branch) -> int:
+        if self._options.max_tokens is not None:
+            most = max(0, min(most, self._options.max_tokens - len(branch.ids)))
+        return self._tools.fitting(most, self._options.tool_choice, branch.room)

@@ -73,4 +73,4 @@ def _spelled(form: IdForm, name: str, number: int) -> str:
         case IdForm.NUMBER:
             return str(number)
         case IdForm.ANY:
-            return f"call_{number}"
+            return f"call_{number:04}"

@@ -53,6 +53,24 @@ def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTra
     return ChatMessage(result, tuple(_ids(conversation, [call.name for call in result.calls], tokenizer)))
 
 
+class ReplyPieces:
+    """Turns what is decoded behind a conversation, piece by piece, into pieces of its reply."""
+
+    def __init__(self, conversation: Conversation, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._conversation = conversation
+        self._tokenizer = tokenizer
+        self._names: list[str] = []
+
+    def of(self, piece: TextPiece | DecodedCall | DecodeResult) -> StreamPiece:
+        """Return the piece of the reply; its calls have the ids that they have in the whole message."""
+        if isinstance(piece, DecodeResult):
+            return reply_to(self._conversation, piece, self._tokenizer)
+        if isinstance(piece, DecodedCall):
+            self._names.append(piece.name)
+            return CallPiece(_ids(self._conversation, self._names, self._tokenizer)[-1], piece)
+        return piece
+
+
 def _ids(conversation: Conversation, names: Sequence[str], tokenizer: PreTrainedTokenizerBase) -> list[str]:
     return new_ids(habits_of(tokenizer).ids, conversation.calls, names)
 
@@ -70,23 +88,7 @@ def stream(
 ) -> Iterator[StreamPiece]:
     """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
     conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
-    return _pieces(decoder.stream_run(request), conversation, decoder.tokenizer)
-
-
-def _pieces(
-    pieces: Iterator[TextPiece | DecodedCall | DecodeResult],
-    conversation: Conversation,
-    tokenizer: PreTrainedTokenizerBase,
-) -> Iterator[StreamPiece]:
-    names: list[str] = []
-    for piece in pieces:
-        if isinstance(piece, DecodeResult):
-            yield reply_to(conversation, piece, tokenizer)
-        elif isinstance(piece, DecodedCall):
-            names.append(piece.name)
-            yield CallPiece(_ids(conversation, names, tokenizer)[-1], piece)
-        else:
-            yield piece
+    return map(ReplyPieces(conversation, decoder.tokenizer).of, decoder.stream_run(request))
 
 
 def _prepared(

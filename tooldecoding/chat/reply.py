@@ -64,8 +64,8 @@ class ChatMessage:
 
     @property
     def finish_reason(self) -> FinishReason:
-        """Whether the model called tools, ended its turn, or reached a limit of its text."""
-        return "tool_calls" if self.calls else "length" if self.result.cut else "stop"
+        """Whether the model called tools, ended its turn, or reached a limit of tokens."""
+        return "length" if self.result.cut else "tool_calls" if self.calls else "stop"
 
     @property
     def calls(self) -> tuple[DecodedCall, ...]:

@@ -21,8 +21,9 @@ from tooldecoding.cli.decode import DECODE
 from tooldecoding.cli.doctor import DOCTOR
 from tooldecoding.cli.ending import end_well
 from tooldecoding.cli.lookup import LOOKUP
+from tooldecoding.cli.serve import SERVE
 
-COMMANDS: Final = (LOOKUP, DECODE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE, BENCH, BENCH_LOOKUP, BENCH_SCHEMAS)
+COMMANDS: Final = (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE, BENCH, BENCH_LOOKUP, BENCH_SCHEMAS)
 """All commands, in the sequence of ``--help``."""
 
 app = typer.Typer(
@@ -32,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for each in (LOOKUP, DECODE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE):
+for each in (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE):
     app.command(each.name)(each.for_typer())
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)

@@ -23,6 +23,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand, Template, read_decode_command
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
+from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.prompts.dialogue import Turn, read_dialogue
 from tooldecoding.prompts.documentation import Documentation
 
@@ -174,7 +175,7 @@ def _print_results(results: Sequence[Mapping[str, Any]]) -> None:
         print(json_line(result), flush=True)
 
 
-def load_decoder(command: DecodeCommand) -> "ToolDecoder":
+def load_decoder(command: DecodeCommand | ServeCommand) -> "ToolDecoder":
     """Load the model that the command names."""
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly

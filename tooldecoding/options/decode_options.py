@@ -80,6 +80,9 @@ class DecodeOptions:
     seed: int = option(0, "Seed of the shuffled orders, and of sampled text.")
     max_value_tokens: Count = option(128, "Tokens after which a free value is closed and reported.")
     max_text_tokens: Count = option(256, "Most tokens of free text (tool choice auto and none).")
+    max_tokens: Count | None = option(
+        None, "Most tokens of the whole answer; a call that goes beyond is left out.", metavar="N"
+    )
     max_thinking_tokens: CountOrNone = option(
         2048, "Most tokens that a model thinks before it answers; 0 closes its thinking at once."
     )

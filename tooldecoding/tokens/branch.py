@@ -67,6 +67,8 @@ class Branch:
         Text behind the settled tokens that is determined but not yet tokenised.
     ids : list of int
         Settled tokens behind the prompt.
+    labels : list of Label
+        The label of each.
     draft : Draft or None
         Gives the expected text for speculative decoding. It never changes which tokens are chosen.
     draft_tokens : int
@@ -82,6 +84,7 @@ class Branch:
     length: int
     pending: Pending
     ids: list[int] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
     draft: Draft | None = None
     draft_tokens: int = 0
     decided: Label = "forced"
@@ -119,7 +122,8 @@ class Branch:
         return [self, *(self._fork() for _ in range(count - 1))]
 
     def _fork(self) -> "Branch":
-        return replace(self, ids=list(self.ids), fed=self.fed.fork(), decided="forced")  # shared choices count once
+        copied = list(self.ids), list(self.labels)
+        return replace(self, ids=copied[0], labels=copied[1], fed=self.fed.fork(), decided="forced")  # choices count once
 
     @property
     def room(self) -> int | None:
@@ -135,6 +139,12 @@ class Branch:
     def all_ids(self) -> tuple[int, ...]:
         """Tokens behind the prompt, including the tokenizer's tokens of the pending text."""
         return (*self.ids, *self.pending.tokens(self.table))
+
+    @property
+    def all_labels(self) -> tuple[Label, ...]:
+        """The label of each of ``all_ids``."""
+        rest: list[Label] = ["forced"] * (len(self.pending.tokens(self.table)) - 1)
+        return (*self.labels, self.decided, *rest) if self.pending.text else tuple(self.labels)
 
     def release(self) -> None:
         """Tell the engine that this branch does not go on."""
@@ -273,6 +283,7 @@ class Branch:
 
     def _settle(self, token: int) -> None:
         self.ids.append(token)
+        self.labels.append(self.decided)
         self.length += 1
         self.pending = self.pending.behind(self.table.join([token]))
         self.fed.settle(token)

@@ -1,0 +1,31 @@
+"""``tooldecoding serve``."""
+
+import sys
+from typing import Final
+
+from tooldecoding.cli.command import Command
+from tooldecoding.cli.decode import load_decoder
+from tooldecoding.cli.extras import demand_extra
+from tooldecoding.options.given import Given
+from tooldecoding.options.option import options_of
+from tooldecoding.options.serve_command import LOOPBACK, ServeCommand
+
+_OF_REQUESTS: Final = ("tool_choice", "stop", "batch_size", "max_tokens")
+"""Options of a decode that each request has for itself."""
+
+
+def serve(given: Given) -> None:
+    """Answer OpenAI's chat completions over HTTP; every tool call is valid, and voted argument by argument."""
+    command = given.merge(ServeCommand, {})
+    demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
+    if command.host not in LOOPBACK and command.api_key is None:
+        print("warning: everybody who reaches this machine can use the model; give --api-key", file=sys.stderr)
+    from tooldecoding.server.run import run_server
+
+    decoder = load_decoder(command)
+    decoder.options = command
+    run_server(decoder, command)
+
+
+_OPTIONS = tuple(option for option in options_of(ServeCommand) if option.name not in _OF_REQUESTS)
+SERVE = Command("serve", serve, (), _OPTIONS)

@@ -1,0 +1,118 @@
+"""Continuous batching: pieces of decoding share forward passes, join and leave between them, and do not wait for others.
+
+A long prompt is fed in pieces beside what others feed, one such prompt at a time, so that it does not hold them. The
+next one begins when it is done, and finds it in the prefix cache.
+"""
+
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from tooldecoding.engines.engine import BranchId, Engine, Feed
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.steps import Feeds, Steps
+
+T = TypeVar("T")
+Outcome = T | Exception
+"""The result of a piece of decoding, or the error that ended it."""
+
+_NONE_WANTED = (np.zeros(1, np.int64),)
+"""Candidates behind a piece of a prompt: nobody reads these logits."""
+
+
+class _Part(Generic[T]):
+    """A piece of decoding, and the feeds that it waits for."""
+
+    def __init__(self, root: BranchId, steps: Steps[T]) -> None:
+        self.root = root
+        self.steps = steps
+        self.feeds: Feeds = []
+
+    def longest(self) -> int:
+        """Tokens of the longest feed."""
+        return max(len(feed.tokens) for feed in self.feeds)
+
+    def piece(self, size: int) -> Feeds:
+        """Take the first tokens of the longest feed, which has more than ``size``."""
+        place = max(range(len(self.feeds)), key=lambda place: len(self.feeds[place].tokens))
+        branch, tokens, ahead, among = self.feeds[place]
+        end = min(size, len(tokens) - ahead - 1)
+        self.feeds[place] = Feed(branch, tokens[end:], ahead, among)
+        return [Feed(branch, tokens[:end], 0, _NONE_WANTED)]
+
+
+class RunningBatch(Generic[T]):
+    """Runs pieces of decoding through an engine; each is named by its root branch.
+
+    Parameters
+    ----------
+    engine : Engine
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._parts: dict[BranchId, _Part[T]] = {}
+        self._ended: dict[BranchId, Outcome[T]] = {}
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    @property
+    def feeds_prompt(self) -> bool:
+        """Whether a prompt is fed in pieces."""
+        return any(map(self._is_long, self._parts.values()))
+
+    def join(self, root: BranchId, steps: Steps[T]) -> None:
+        """Take part from the next forward pass on."""
+        part = _Part(root, steps)
+        self._parts[root] = part
+        self._resume(part, None)
+
+    def leave(self, root: BranchId) -> None:
+        """Give a piece of decoding up, in whatever state."""
+        part = self._parts.pop(root, None)
+        self._ended.pop(root, None)
+        if part is not None:
+            part.steps.close()
+        self.engine.close(root)
+
+    def forward(self) -> dict[BranchId, Outcome[T]]:
+        """Run one forward pass; returns what has ended. What an engine raises is raised here."""
+        fed, piece = self._chosen()
+        feeds = [*piece, *(feed for part in fed for feed in part.feeds)]
+        if feeds:
+            answers = self.engine.extend(feeds)[len(piece) :]
+            for part in fed:
+                count = len(part.feeds)
+                self._resume(part, answers[:count])
+                answers = answers[count:]
+        ended, self._ended = self._ended, {}
+        return ended
+
+    def _chosen(self) -> tuple[list[_Part[T]], Feeds]:
+        """Return who is fed in the next pass, and a piece of a prompt."""
+        parts = list(self._parts.values())
+        long = [part for part in parts if self._is_long(part)]
+        if not long:
+            return parts, []
+        others = [part for part in parts if part not in long]
+        if not others:
+            return long[:1], []
+        assert self.engine.chunk is not None
+        return others, long[0].piece(self.engine.chunk)
+
+    def _is_long(self, part: _Part[T]) -> bool:
+        return self.engine.chunk is not None and part.longest() > self.engine.chunk
+
+    def _resume(self, part: _Part[T], answers: list[list[NextTokenLogits]] | None) -> None:
+        try:
+            part.feeds = next(part.steps) if answers is None else part.steps.send(answers)
+        except StopIteration as stop:
+            self._end(part, stop.value)
+        except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
+            self._end(part, error)
+
+    def _end(self, part: _Part[T], outcome: Outcome[T]) -> None:
+        del self._parts[part.root]
+        self._ended[part.root] = outcome
+        self.engine.close(part.root)

@@ -1,0 +1,32 @@
+"""The options of ``tooldecoding serve``."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import Field as Bounds
+
+from tooldecoding.options.decode_options import PROMPT_CACHE_MB
+from tooldecoding.options.model_options import ModelOptions
+from tooldecoding.options.option import option
+from tooldecoding.options.values import Count, CountOrNone, Positive
+
+
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+"""Hosts that only this machine reaches."""
+
+
+@dataclass(frozen=True)
+class ServeCommand(ModelOptions):
+    """Everything that ``tooldecoding serve`` can be told; what decodes do unless a request says otherwise, too."""
+
+    host: str = option("127.0.0.1", "Address to listen on; the default is reached from this machine only.")
+    port: Annotated[int, Bounds(ge=0, le=65535)] = option(8000, "Port to listen on; 0 takes a free one.")
+    api_key: str | None = option(None, "Key that clients must send as Authorization: Bearer …", metavar="KEY")
+    max_batch: Count = option(8, "Most requests that are decoded together.")
+    queue: CountOrNone = option(64, "Most requests that wait; more get status 429.")
+    kv_cache_mb: Count = option(4096, "MiB for the KV caches of the requests that are decoded together.")
+    prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
+    timeout: Positive = option(600.0, "Seconds after which a request is given up, with its time in the queue.")
+    max_body_mb: Count = option(8, "Most MiB of a request's body.")
+    log_prompts: bool = option(False, "Write the prompts to the log.")
+    max_text_tokens: CountOrNone = option(4096, "Most tokens of free text, unless a request has max_tokens.")

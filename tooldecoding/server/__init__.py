@@ -1,0 +1,1 @@
+"""The server: OpenAI's chat completions over HTTP, for many requests at once."""

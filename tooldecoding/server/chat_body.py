@@ -1,0 +1,134 @@
+"""The fields of ``POST /v1/chat/completions``, read from untrusted data; none is ignored."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from tooldecoding.server.api_error import ApiError
+from voting import OrderScheme, Stopping
+
+_MOST_STOPS: Final = 4
+_MOST_TOKENS: Final = 1 << 20
+
+NEUTRAL: Final[Mapping[str, tuple[Any, ...]]] = {
+    "frequency_penalty": (0, None),
+    "logit_bias": ({}, None),
+    "logprobs": (False, None),
+    "metadata": ({}, None),
+    "modalities": (["text"], None),
+    "n": (1, None),
+    "presence_penalty": (0, None),
+    "service_tier": ("auto", "default", None),
+    "store": (False, None),
+    "top_logprobs": (0, None),
+}
+"""OpenAI's fields that are not supported -> the values that ask for nothing."""
+
+_UNSUPPORTED: Final = frozenset({
+    "audio", "function_call", "functions", "prediction", "prompt_cache_key", "reasoning_effort", "verbosity",
+    "web_search_options",
+})  # fmt: skip
+"""Further fields of OpenAI's."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class StreamOptions(_Strict):
+    """``stream_options``."""
+
+    include_usage: bool = False
+    include_obfuscation: Literal[False] = False
+
+
+class Extension(_Strict):
+    """``tooldecoding``: what only this server knows; the names are those of ``DecodeOptions``."""
+
+    order_limit: Annotated[int, Field(ge=1, le=1000)] | None = None
+    orders: OrderScheme | None = None
+    stopping: Stopping | None = None
+    stopping_level: Annotated[float, Field(ge=0, le=0.5)] | None = None
+    min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    top_k: Annotated[int, Field(ge=0)] | None = None
+    repetition_penalty: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    max_value_tokens: Annotated[int, Field(ge=1, le=_MOST_TOKENS)] | None = None
+    max_thinking_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
+    tokens: bool = False
+
+
+class ChatBody(_Strict):
+    """A request; the fields are OpenAI's, and ``tooldecoding``."""
+
+    model: str
+    messages: list[Any]
+    tools: list[Any] | None = None
+    tool_choice: str | dict[str, Any] | None = None
+    parallel_tool_calls: bool | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=_MOST_TOKENS)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1, le=_MOST_TOKENS)] | None = None
+    stop: str | Annotated[list[str], Field(max_length=_MOST_STOPS)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: Annotated[int, Field(ge=-(2**63), lt=2**63)] | None = None
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+    response_format: dict[str, Any] | None = None
+    user: str | None = None
+    safety_identifier: str | None = None
+    tooldecoding: Extension = Field(default_factory=Extension)
+
+    @property
+    def most_tokens(self) -> int | None:
+        """The limit of tokens of the answer."""
+        return self.max_completion_tokens or self.max_tokens
+
+
+def read_chat_body(given: Mapping[str, Any]) -> ChatBody:
+    """Return the request.
+
+    Raises
+    ------
+    ApiError
+        400 with the name of the field that is unknown, not supported, or has a wrong value.
+    """
+    fields = {}
+    for name, value in given.items():
+        if name in NEUTRAL:
+            _demand_neutral(name, value)
+        elif name in _UNSUPPORTED:
+            raise _unsupported(name, f"the field {name!r} is not supported")
+        elif name not in ChatBody.model_fields:
+            raise ApiError(400, f"unknown field {name!r:.60}", f"{name:.60}", "unknown_parameter")
+        else:
+            fields[name] = value
+    try:
+        body = ChatBody.model_validate(fields)
+    except ValidationError as error:
+        raise _wrong(error) from None
+    if body.stream_options is not None and not body.stream:
+        raise ApiError(400, "stream_options takes effect only with stream: true", "stream_options", "invalid_value")
+    return body
+
+
+def _demand_neutral(name: str, value: Any) -> None:
+    if not any(value == neutral and type(value) is type(neutral) for neutral in NEUTRAL[name]) and not (
+        value == 0 and NEUTRAL[name][0] == 0 and isinstance(value, float)
+    ):
+        shown = ", ".join("null" if neutral is None else repr(neutral) for neutral in NEUTRAL[name])
+        raise _unsupported(name, f"the field {name!r} is not supported; it may only be {shown}")
+
+
+def _unsupported(name: str, message: str) -> ApiError:
+    return ApiError(400, message, name, "unsupported_parameter")
+
+
+def _wrong(error: ValidationError) -> ApiError:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return ApiError(400, f"the field {place!r} is missing", place, "missing_required_parameter")
+    if first["type"] == "extra_forbidden":
+        return ApiError(400, f"unknown field {place!r:.120}", f"{place:.120}", "unknown_parameter")
+    return ApiError(400, f"the field {place!r:.120} is wrong: {first['msg']}", f"{place:.120}", "invalid_value")

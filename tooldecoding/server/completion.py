@@ -1,0 +1,133 @@
+"""Answers in the shape of OpenAI's chat completions, whole and as a stream of chunks."""
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.chat.chat import ReplyPieces, reply_to
+from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.files.json_lines import json_line
+from tooldecoding.result import DecodeResult
+from tooldecoding.server.chat_body import ChatBody
+from tooldecoding.server.details import details
+from tooldecoding.server.prepared import Prepared
+from tooldecoding.text_stream import TextPiece
+
+Chunk = dict[str, Any]
+
+
+class Completion:
+    """The answer to one request.
+
+    Parameters
+    ----------
+    body : ChatBody
+    prepared : Prepared
+    decoder : ToolDecoder
+    """
+
+    def __init__(self, body: ChatBody, prepared: Prepared, decoder: ToolDecoder) -> None:
+        self._prepared = prepared
+        self._decoder = decoder
+        self._tokens = body.tooldecoding.tokens
+        self._with_usage = body.stream_options is not None and body.stream_options.include_usage
+        self._pieces = ReplyPieces(prepared.conversation, decoder.tokenizer)
+        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": body.model}
+        self._calls = 0
+        self._wrote = False
+        self._space = ""  # white space of the content that counts only if more follows
+
+    def whole(self, result: DecodeResult) -> dict[str, Any]:
+        """Return the answer as one object."""
+        prepared = self._prepared
+        reply = reply_to(prepared.conversation, result, self._decoder.tokenizer)
+        choice = {
+            "index": 0,
+            "message": _message(reply, prepared.as_content),
+            "logprobs": None,
+            "finish_reason": _finish_reason(reply, prepared.as_content),
+        }
+        return {
+            **self._head,
+            "object": "chat.completion",
+            "choices": [choice],
+            "usage": self._usage(result),
+            "tooldecoding": self._details(result),
+        }
+
+    def begin(self) -> Chunk:
+        """Return the first chunk of a stream."""
+        return self._chunk({"role": "assistant"})
+
+    def chunks(self, event: TextPiece | DecodedCall) -> Iterator[Chunk]:
+        """Yield the chunks for a piece: text as it is; of a call its id and name, then its arguments."""
+        match self._pieces.of(event):
+            case TextPiece("thinking", text):
+                yield self._chunk({"reasoning_content": text})
+            case TextPiece(_, text):
+                yield from self._text(text)
+            case CallPiece() as piece if not self._prepared.as_content:
+                message, self._space = piece.message, ""
+                function, index = message["function"], self._calls
+                self._calls += 1
+                begun = {**message, "index": index, "function": {"name": function["name"], "arguments": ""}}
+                yield self._chunk({"tool_calls": [begun]})
+                yield self._chunk({"tool_calls": [{"index": index, "function": {"arguments": function["arguments"]}}]})
+
+    def end(self, result: DecodeResult) -> Iterator[Chunk]:
+        """Yield the last chunks."""
+        as_content = self._prepared.as_content
+        reply = reply_to(self._prepared.conversation, result, self._decoder.tokenizer)
+        if as_content:
+            yield self._chunk({"content": _json_content(reply.calls)})
+        elif not self._calls and (self._space or not self._wrote):
+            yield self._chunk({"content": self._space})
+        last = self._chunk({}, _finish_reason(reply, as_content))
+        if self._with_usage:
+            yield last
+            last = {**self._chunk({}), "choices": [], "usage": self._usage(result)}
+        yield {**last, "tooldecoding": self._details(result)}
+
+    def _text(self, text: str) -> Iterator[Chunk]:
+        text = self._space + text
+        shown = text.rstrip()
+        self._space = text[len(shown) :]
+        if shown and not self._prepared.as_content:
+            self._wrote = True
+            yield self._chunk({"content": shown})
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> Chunk:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        chunk = {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
+        return chunk | ({"usage": None} if self._with_usage else {})
+
+    def _usage(self, result: DecodeResult) -> dict[str, Any]:
+        prompt, completion = len(self._prepared.prompt_ids), len(result.token_ids)
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+            "prompt_tokens_details": {"cached_tokens": result.counters.reused_positions},
+        }
+
+    def _details(self, result: DecodeResult) -> dict[str, Any]:
+        return details(result, self._decoder.table, self._tokens, self._prepared.warnings)
+
+
+def _message(reply: ChatMessage, as_content: bool) -> dict[str, Any]:
+    if not as_content:
+        return reply.message
+    message = {"role": "assistant", "content": _json_content(reply.calls)}
+    return message | ({"reasoning_content": reply.result.thinking} if reply.result.thinking else {})
+
+
+def _json_content(calls: tuple[DecodedCall, ...]) -> str:
+    """Return an answer in JSON; empty if it was cut."""
+    return json_line(calls[0].arguments) if calls else ""
+
+
+def _finish_reason(reply: ChatMessage, as_content: bool) -> str:
+    return "stop" if as_content and not reply.result.cut else reply.finish_reason

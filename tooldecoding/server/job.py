@@ -1,0 +1,53 @@
+"""One request on its way through the scheduler."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.decoder import Request
+from tooldecoding.request_run import RequestRun
+from tooldecoding.result import DecodeResult
+from tooldecoding.text_stream import ResultStream, TextPiece
+
+Event = TextPiece | DecodedCall | DecodeResult | Exception
+"""What happens to a job: pieces of a stream, and last its result or the error that ended it."""
+
+
+@dataclass(eq=False)
+class Job:
+    """A request, and what is known of it.
+
+    Attributes
+    ----------
+    request : Request
+    prompt_ids : sequence of int
+    notify : callable
+        Called from the scheduler's thread with each event.
+    stream : ResultStream, optional
+        For a request that wants its answer piece by piece.
+    deadline : float
+        When it is given up, by ``time.monotonic``.
+    cancelled : bool
+        Whether nobody waits for it any more.
+    run : RequestRun, optional
+        What runs, once it does.
+    began : float
+        When it began to run, by ``time.monotonic``.
+    """
+
+    request: Request
+    prompt_ids: Sequence[int]
+    notify: Callable[[Event], None]
+    stream: ResultStream | None
+    deadline: float
+    cancelled: bool = False
+    run: RequestRun | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def most_positions(self) -> int:
+        """Positions that the prompt and its text may take in the KV cache; calls behind the text are not known yet."""
+        options = self.request.options
+        text = 0 if options.tool_choice not in ("auto", "none") else options.max_text_tokens
+        return len(self.prompt_ids) + text

@@ -1,0 +1,54 @@
+"""What ``/metrics`` shows, in the format of Prometheus."""
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
+
+
+class Metrics:
+    """Counters of one server.
+
+    Attributes
+    ----------
+    answers : Counter
+        Answers by HTTP status.
+    refused : Counter
+        Requests refused because the queue was full.
+    cancelled : Counter
+        Requests whose client went away.
+    running, waiting : Gauge
+        Requests.
+    cache_bytes : Gauge
+        Allocated KV cache of what runs.
+    passes : Counter
+        Forward passes.
+    prompt_tokens, reused_tokens, completion_tokens : Counter
+        Tokens; the reused ones came from the prefix cache.
+    calls : Counter
+        Voted calls, by whether they are valid.
+    first, whole : Histogram
+        Seconds from the request to the first piece of the answer, and to its end.
+    """
+
+    def __init__(self) -> None:
+        self._registry = registry = CollectorRegistry()
+        self.answers = Counter("tooldecoding_answers", "Answers by status.", ["status"], registry=registry)
+        self.refused = Counter("tooldecoding_refused", "Requests refused: queue full.", registry=registry)
+        self.cancelled = Counter("tooldecoding_cancelled", "Requests whose client went away.", registry=registry)
+        self.running = Gauge("tooldecoding_running", "Requests that are decoded.", registry=registry)
+        self.waiting = Gauge("tooldecoding_waiting", "Requests in the queue.", registry=registry)
+        self.cache_bytes = Gauge("tooldecoding_kv_cache_bytes", "KV cache of what runs.", registry=registry)
+        self.passes = Counter("tooldecoding_forward_passes", "Forward passes.", registry=registry)
+        self.prompt_tokens = Counter("tooldecoding_prompt_tokens", "Tokens of prompts.", registry=registry)
+        self.reused_tokens = Counter("tooldecoding_reused_tokens", "Prompt tokens not computed.", registry=registry)
+        self.completion_tokens = Counter("tooldecoding_completion_tokens", "Tokens of answers.", registry=registry)
+        self.calls = Counter("tooldecoding_calls", "Voted calls.", ["valid"], registry=registry)
+        self.first = Histogram(
+            "tooldecoding_first_piece_seconds", "Until the first piece.", registry=registry, buckets=_SECONDS
+        )
+        self.whole = Histogram("tooldecoding_answer_seconds", "Until the end.", registry=registry, buckets=_SECONDS)
+
+    def text(self) -> bytes:
+        """Return all figures."""
+        found: bytes = generate_latest(self._registry)
+        return found

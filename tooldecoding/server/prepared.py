@@ -1,0 +1,176 @@
+"""A request of the API -> a request of the decoder, with its prompt; wrong input is told here, before it waits."""
+
+import json
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from lookup.dictionary import LookupDictionary
+from lookup.errors import ToolDecodingError
+from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.messages import Conversation, read_messages
+from tooldecoding.chat.tools import read_tool_choice, read_tools
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.prompts.choose_format import chat_misfits
+from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.server.api_error import ApiError, wrong_input
+from tooldecoding.server.chat_body import ChatBody
+from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema
+
+MAX_TOOLS: Final = 2_000
+_KEPT: Final = 64
+_OWN: Final = {field.name for field in fields(DecodeOptions)}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is decoded for a request.
+
+    Attributes
+    ----------
+    conversation : Conversation
+    request : Request
+    prompt_ids : list of int
+    warnings : tuple of str
+        What the model does not see as the client may expect.
+    as_content : bool
+        Whether the call is an answer in JSON (``response_format``).
+    """
+
+    conversation: Conversation
+    request: Request
+    prompt_ids: list[int]
+    warnings: tuple[str, ...]
+    as_content: bool
+
+
+class Preparation:
+    """Prepares requests for one decoder. Threads may share it; they take turns."""
+
+    def __init__(self, decoder: ToolDecoder) -> None:
+        self._decoder = decoder
+        self._lock = threading.Lock()
+        self._tools: OrderedDict[str, Documentation] = OrderedDict()
+        self._answers: OrderedDict[str, LookupDictionary] = OrderedDict()
+
+    def prepare(self, body: ChatBody) -> Prepared:
+        """Return what is to be decoded; ApiError 400 if something is wrong with the request."""
+        with self._lock, _noted() as notes:
+            with _told("messages"):
+                conversation = read_messages(body.messages)
+            with _told("response_format"):
+                schema = answer_schema(body.response_format)
+            with _told("tools"):
+                documentation = self._documentation(body.tools)
+            with _told("tool_choice"):
+                choice, tools = read_choice(body.tool_choice, documentation.lookup)
+            with _told():
+                options = self._options(body, choice)
+                request = chat_request(conversation, documentation, options, self._decoder.tokenizer)
+                request = replace(request, tools=tools)
+                for misfit in chat_misfits(options.format, self._decoder.tokenizer) if len(tools) else ():
+                    notes.append(misfit)
+            if schema is not None:
+                with _told("response_format"):
+                    request = self._answering(request, schema)
+            with _told("messages"):
+                prompt_ids = self._decoder.prompt_ids(request)
+        return Prepared(conversation, request, prompt_ids, tuple(notes), schema is not None)
+
+    def _documentation(self, tools: Sequence[Any] | None) -> Documentation:
+        """Return the documentation of tools; that of the latest requests is kept, with all that is made from it."""
+        if tools is not None and len(tools) > MAX_TOOLS:
+            raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
+        key = json.dumps(tools)
+        if key not in self._tools:
+            self._tools[key] = read_tools(tools)
+        _forget(self._tools, key)
+        return self._tools[key]
+
+    def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
+        given: dict[str, Any] = {"tool_choice": choice}
+        extension = body.tooldecoding.model_dump(exclude_none=True, exclude={"tokens"})
+        given |= {name: value for name, value in extension.items() if name in _OWN}
+        for name in ("temperature", "top_p", "seed"):
+            if (value := getattr(body, name)) is not None:
+                given[name] = float(value) if name != "seed" else value
+        if body.stop is not None:
+            given["stop"] = (body.stop,) if isinstance(body.stop, str) else tuple(body.stop)
+        if body.parallel_tool_calls is False:
+            given["max_calls"] = 1
+        if body.most_tokens is not None:
+            given |= {"max_tokens": body.most_tokens, "max_text_tokens": body.most_tokens}
+        own = {name: getattr(self._decoder.options, name) for name in _OWN}
+        return DecodeOptions(**(own | given))
+
+    def _answering(self, request: Request, schema: Mapping[str, Any]) -> Request:
+        """Return the request for an answer in JSON."""
+        if len(request.tools) and request.options.tool_choice != "none":
+            raise PromptError("response_format and tools together are not supported; leave tools out")
+        key = json.dumps(schema)
+        if key not in self._answers:
+            self._answers[key] = answer_lookup(schema)
+        _forget(self._answers, key)
+        own = {name: getattr(request.options, name) for name in _OWN}
+        options = JsonAnswerOptions(**(own | {"tool_choice": NAME}))
+        return replace(request, tools=self._answers[key], options=options)
+
+
+def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictionary]:
+    """Return the option ``tool_choice``, and the tools that may be called.
+
+    ``{"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": […]}}`` keeps some of them.
+
+    Raises
+    ------
+    PromptError
+        For anything that OpenAI does not document, and an unknown tool.
+    """
+    if given is None:
+        return "auto", lookup
+    if not isinstance(given, Mapping) or given.get("type") != "allowed_tools":
+        choice = read_tool_choice(given)
+        if isinstance(given, str) and choice not in TOOL_CHOICES:
+            raise PromptError(f"expected {', '.join(TOOL_CHOICES)} or an object that names a function, found {given!r:.60}")
+        return choice, lookup
+    inner = given.get("allowed_tools")
+    mode, named = (inner.get("mode"), inner.get("tools")) if isinstance(inner, Mapping) else (None, None)
+    if mode not in ("auto", "required") or not isinstance(named, list) or not named:
+        raise PromptError('allowed_tools: expected {"mode": "auto" or "required", "tools": [one or more]}')
+    names = [read_tool_choice(each) if isinstance(each, Mapping) else "" for each in named]
+    for name in names:
+        if name not in lookup:
+            raise PromptError(f"allowed_tools: unknown tool {name!r:.60}; known: {', '.join(lookup):.200}")
+    return mode, LookupDictionary(tuple(tool for tool in lookup.tools if tool.name in names))
+
+
+@contextmanager
+def _told(param: str | None = None) -> Iterator[None]:
+    """Turn what is wrong with the input into an answer that names the field."""
+    try:
+        yield
+    except ToolDecodingError as error:
+        raise wrong_input(error, param) from None
+
+
+@contextmanager
+def _noted() -> Iterator[list[str]]:
+    """Collect what the chat template leaves out, as texts."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ChatWarning)
+        yield notes
+    notes += [str(each.message) for each in caught if issubclass(each.category, ChatWarning)]
+
+
+def _forget(kept: "OrderedDict[str, Any]", key: str) -> None:
+    """Keep the entries that were used last."""
+    kept.move_to_end(key)
+    while len(kept) > _KEPT:
+        kept.popitem(last=False)

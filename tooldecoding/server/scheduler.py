@@ -1,0 +1,190 @@
+"""Runs all requests in one thread: they join the running batch at the next forward pass, and leave when they are done.
+
+Law: a greedy answer does not depend on who shares the batch.
+"""
+
+import logging
+import threading
+import time
+from collections import deque
+from typing import Final
+
+import torch
+
+from tooldecoding.calls.prompt_decoder import DecodedPrompt
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines.engine import BranchId
+from tooldecoding.engines.running_batch import Outcome, RunningBatch
+from tooldecoding.server.api_error import ApiError
+from tooldecoding.server.job import Job
+from tooldecoding.server.json_log import log
+from tooldecoding.server.metrics import Metrics
+
+_RETRY: Final = {"Retry-After": "1"}
+
+
+class Scheduler:
+    """Takes jobs from any thread and runs them in its own.
+
+    Parameters
+    ----------
+    decoder : ToolDecoder
+    max_batch : int
+        Most jobs that run together.
+    queue : int
+        Most jobs that wait.
+    cache_bytes : int
+        Memory for the KV cache of the jobs that run; one job may always run.
+    metrics : Metrics
+    """
+
+    def __init__(
+        self, decoder: ToolDecoder, max_batch: int, queue: int, cache_bytes: int, metrics: Metrics
+    ) -> None:
+        self._decoder = decoder
+        self._max_batch = max_batch
+        self._queue = queue
+        self._cache_bytes = cache_bytes
+        self._metrics = metrics
+        self._changed = threading.Condition()
+        self._waiting: deque[Job] = deque()
+        self._jobs: dict[BranchId, Job] = {}
+        self._batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
+
+    def start(self) -> None:
+        """Begin to run jobs."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take no more jobs, finish those that there are, and end the thread."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether jobs are taken."""
+        return self._thread.is_alive() and not self._stopping
+
+    def submit(self, job: Job) -> None:
+        """Put a job in the queue; ApiError 429 if it is full, 503 if the server stops."""
+        with self._changed:
+            if not self.is_ready:
+                raise ApiError(503, "the server is stopping", code="stopping", headers=_RETRY)
+            if len(self._waiting) >= self._queue:
+                self._metrics.refused.inc()
+                message = f"{self._queue} requests are waiting already; try again later"
+                raise ApiError(429, message, code="queue_full", headers=_RETRY)
+            self._waiting.append(job)
+            self._metrics.waiting.set(len(self._waiting))
+            self._changed.notify()
+
+    def cancel(self, job: Job) -> None:
+        """Give a job up, if it has not ended."""
+        with self._changed:
+            job.cancelled = True
+            self._changed.notify()
+
+    def _run(self) -> None:
+        while self._wait():
+            try:
+                self._give_up()
+                self._admit()
+                self._forward()
+            except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
+                self._begin_again(error)
+
+    def _wait(self) -> bool:
+        """Wait for something to do; False when all is done and the server stops."""
+        with self._changed:
+            while not self._waiting and not self._jobs:
+                if self._stopping:
+                    return False
+                self._changed.wait()
+        return True
+
+    def _give_up(self) -> None:
+        """Drop jobs whose client is gone, or whose time is over."""
+        now = time.monotonic()
+        with self._changed:
+            over = [job for job in self._waiting if job.cancelled or now > job.deadline]
+            for job in over:
+                self._waiting.remove(job)
+        for root, job in list(self._jobs.items()):
+            if job.cancelled or now > job.deadline:
+                self._batch.leave(root)
+                del self._jobs[root]
+                over.append(job)
+        for job in over:
+            if job.cancelled:
+                self._metrics.cancelled.inc()
+            else:
+                job.notify(ApiError(504, "the time limit of a request is over", code="timeout"))
+
+    def _admit(self) -> None:
+        """Let waiting jobs join, in the sequence in which they came, as far as there is room.
+
+        While a prompt is fed in pieces nobody joins: the next one may find its beginning in the prefix cache.
+        """
+        while self._waiting and self._has_room(self._waiting[0]) and not self._batch.feeds_prompt:
+            with self._changed:
+                job = self._waiting.popleft()
+            if job.cancelled:
+                self._metrics.cancelled.inc()
+                continue
+            job.began = time.monotonic()
+            job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
+            self._jobs[job.run.root] = job
+            self._batch.join(job.run.root, steps)
+        self._metrics.waiting.set(len(self._waiting))
+        self._metrics.running.set(len(self._jobs))
+
+    def _has_room(self, job: Job) -> bool:
+        if not self._jobs:
+            return True
+        if len(self._jobs) >= self._max_batch:
+            return False
+        widest = max(each.most_positions for each in (job, *self._jobs.values()))
+        needed = widest * (len(self._jobs) + 1) * self._batch.engine.slot_bytes
+        return max(needed, self._batch.engine.allocated_bytes) <= self._cache_bytes
+
+    def _forward(self) -> None:
+        if not self._jobs:
+            return
+        ended = self._batch.forward()
+        self._metrics.passes.inc()
+        self._metrics.cache_bytes.set(self._batch.engine.allocated_bytes)
+        for job in self._jobs.values():
+            if job.stream is not None and not job.cancelled:
+                for piece in job.stream.take():
+                    job.notify(piece)
+        for root, outcome in ended.items():
+            self._end(self._jobs.pop(root), outcome)
+
+    def _end(self, job: Job, outcome: Outcome[DecodedPrompt]) -> None:
+        if isinstance(outcome, Exception):
+            job.notify(outcome)
+            return
+        assert job.run is not None
+        options, seconds = job.request.options, time.monotonic() - job.began
+        result = job.run.result(outcome, self._decoder.table, options, seconds)
+        if job.stream is not None:
+            job.stream.show(result.answer)
+            for piece in job.stream.take():
+                job.notify(piece)
+        job.notify(result)
+
+    def _begin_again(self, error: Exception) -> None:
+        """Behind a pass that failed nothing is known of the engine: end what ran, and take a new one."""
+        log("forward pass failed", logging.ERROR, error, requests=len(self._jobs))
+        memory = isinstance(error, torch.OutOfMemoryError | MemoryError)
+        message = "out of memory; try again, or with a shorter prompt" if memory else "internal error"
+        for job in self._jobs.values():
+            job.notify(ApiError(503 if memory else 500, message, code="out_of_memory" if memory else None,
+                                headers=_RETRY if memory else None))
+        self._jobs.clear()
+        self._decoder.prompt_cache.clear()
+        self._batch = RunningBatch(self._decoder.new_engine())

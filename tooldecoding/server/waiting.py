@@ -1,0 +1,88 @@
+"""Waiting for a job of the scheduler, from the event loop."""
+
+import asyncio
+import time
+
+from fastapi import Request
+
+from tooldecoding.result import DecodeResult
+from tooldecoding.server.job import Event, Job
+from tooldecoding.server.prepared import Prepared
+from tooldecoding.server.scheduler import Scheduler
+from tooldecoding.text_stream import ResultStream
+
+
+class Waiting:
+    """Submits a request, and takes its events.
+
+    Parameters
+    ----------
+    scheduler : Scheduler
+    prepared : Prepared
+    stream : bool
+        Whether pieces are wanted.
+    timeout : float
+        Seconds after which the request is given up.
+
+    Raises
+    ------
+    ApiError
+        429 if the queue is full, 503 if the server stops.
+    """
+
+    def __init__(self, scheduler: Scheduler, prepared: Prepared, stream: bool, timeout: float) -> None:
+        self._scheduler = scheduler
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+        self._ended = False
+        self.prompt_tokens = len(prepared.prompt_ids)
+        self._job = Job(
+            prepared.request,
+            prepared.prompt_ids,
+            self._notify,
+            ResultStream() if stream else None,
+            time.monotonic() + timeout,
+        )
+        scheduler.submit(self._job)
+
+    async def next(self) -> Event:
+        """Return the next event."""
+        event = await self._events.get()
+        self._ended = isinstance(event, DecodeResult | Exception)
+        return event
+
+    async def result(self, request: Request) -> DecodeResult | None:
+        """Return the result, or None if the client goes away before; raises the error that ended the job."""
+        ended = asyncio.ensure_future(self.next())
+        gone = asyncio.ensure_future(_gone(request))
+        try:
+            await asyncio.wait({ended, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done():
+                return None
+            event = ended.result()
+            if isinstance(event, Exception):
+                raise event
+            assert isinstance(event, DecodeResult)
+            return event
+        finally:
+            ended.cancel()
+            gone.cancel()
+            self.give_up()
+
+    def give_up(self) -> None:
+        """Cancel the job if it has not ended."""
+        if not self._ended:
+            self._scheduler.cancel(self._job)
+
+    def _notify(self, event: Event) -> None:
+        """Called from the scheduler's thread."""
+        try:
+            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            self._job.cancelled = True
+
+
+async def _gone(request: Request) -> None:
+    """Return when the client has gone away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
