@@ -33,6 +33,9 @@ class SyntheticDecoder(ToolDecoder):
 class SyntheticEngine:
     """Branches whose logits depend only on their tokens, as those of a deterministic model."""
 
+    chunk: int | None = None
+    slot_bytes = allocated_bytes = 0
+
     def __init__(self, can_drop: bool = True) -> None:
         self.can_drop = can_drop
         self._contexts: list[tuple[tuple[int, ...], Usage]] = []
@@ -46,6 +49,9 @@ class SyntheticEngine:
         first = len(self._contexts)
         self._contexts += [((), Usage()) for _ in range(count)]
         return list(range(first, first + count))
+
+    def close(self, root: int) -> None:
+        """See Engine."""
 
     def fork(self, branch: int) -> int:
         """See Engine."""

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from tooldecoding.engines.batched_engine import cache_bytes
+from tooldecoding.engines.batched_cache import cache_bytes
 
 
 class PassClock:

@@ -105,6 +105,17 @@ class TaughtEngine:
         self._clock = clock
         self._traces: dict[BranchId, _Trace] = {}
         self.can_drop = engine.can_drop
+        self.chunk = engine.chunk
+
+    @property
+    def slot_bytes(self) -> int:
+        """See Engine."""
+        return self._engine.slot_bytes
+
+    @property
+    def allocated_bytes(self) -> int:
+        """See Engine."""
+        return self._engine.allocated_bytes
 
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
@@ -129,6 +140,10 @@ class TaughtEngine:
     def release(self, branch: BranchId) -> None:
         """See Engine."""
         self._engine.release(branch)
+
+    def close(self, root: BranchId) -> None:
+        """See Engine."""
+        self._engine.close(root)
 
     def drop(self, branch: BranchId, count: int) -> None:
         """See Engine."""

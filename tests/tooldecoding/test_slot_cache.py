@@ -12,7 +12,8 @@ from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.language_model import LanguageModel
-from tooldecoding.engines.packed_engine import PADDING_WORTH_A_PASS, PackedEngine
+from tooldecoding.engines.packed_engine import PackedEngine
+from tooldecoding.engines.pass_cost import padding_worth_a_pass
 from tooldecoding.engines.slot_cache import CHUNK
 from tools import lookup, parameter, tool
 
@@ -108,7 +109,9 @@ def test_prompts_of_very_different_lengths_do_not_pad_each_other() -> None:
             expected = MODEL(torch.tensor([prompt])).logits[0, -1]
         torch.testing.assert_close(found.logits, expected, atol=1e-4, rtol=1e-4)
     padding = sum(engine.usage(r).padding for r in roots)
-    assert padding <= PADDING_WORTH_A_PASS["cpu"] * 3  # passes: of 3 and 8 tokens, of 70 and 75, of the long ones
+    assert (
+        padding <= padding_worth_a_pass(torch.device("cpu")) * 3
+    )  # passes: of 3 and 8 tokens, of 70 and 75, of the long ones
     assert all(engine.usage(r).forward_passes == 1 for r in roots)
     for root in roots[1:]:
         engine.release(root)

@@ -123,7 +123,7 @@ def test_what_a_pass_writes_does_not_grow_with_the_prompt(
             amounts.append(written.elements)
             for b in branches[: turn % 4 + 1]:
                 engine.drop(b, turn % 2)
-            assert all(len(state.own) < 40 for _, state in engine._branches.values())
+            assert all(len(branch.in_row.own) < 40 for branch in engine._branches.values())
         return [after - before for before, after in pairwise(amounts)]
 
     written = Written(monkeypatch)

@@ -70,9 +70,26 @@ class Engine(Protocol):
 
     can_drop: bool
     """Whether a branch can drop tokens. A recurrent state cannot."""
+    chunk: int | None
+    """A prompt of more tokens may be fed in pieces of so many, so that it does not hold the others; None if it must be
+    fed at once."""
+
+    @property
+    def slot_bytes(self) -> int:
+        """Bytes of the keys and values of one position in one row, in all layers; 0 before the first pass."""
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Bytes that the KV cache takes now, of all prompts."""
 
     def open(self, count: int) -> list[BranchId]:
-        """Open ``count`` prompts, before the first pass, and return their empty root branches."""
+        """Open ``count`` prompts, at any time, and return their empty root branches."""
+
+    def close(self, root: BranchId) -> None:
+        """End the prompt that ``root`` began, with all its branches.
+
+        Does nothing if the prompt has ended; it goes on as long as any of its branches, ``root`` or another.
+        """
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """Announce the prompt of a root branch.
@@ -102,10 +119,23 @@ class Engine(Protocol):
 class BranchTable(dict[BranchId, B]):
     """An engine's branches by id. Ids count up from 1 and are not used again."""
 
-    _last = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = 0
+        self._roots: dict[BranchId, BranchId] = {}
 
-    def add(self, branch: B) -> BranchId:
-        """Add a branch and return its id."""
+    def add(self, branch: B, parent: BranchId | None = None) -> BranchId:
+        """Add a fork of ``parent``, or the root of a new prompt, and return its id."""
         self._last += 1
         self[self._last] = branch
+        self._roots[self._last] = self._last if parent is None else self._roots[parent]
         return self._last
+
+    def remove(self, branch: BranchId) -> B:
+        """Remove a branch and return it."""
+        del self._roots[branch]
+        return self.pop(branch)
+
+    def of(self, root: BranchId) -> list[BranchId]:
+        """Return the branches of the prompt that ``root`` began."""
+        return [branch for branch, its_root in self._roots.items() if its_root == root]

@@ -4,9 +4,9 @@ A 4-D attention mask lets each branch see the prompt and its own tokens only.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,13 +15,10 @@ from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
 from tooldecoding.engines.language_model import LanguageModel, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowFeed, RowLayout
-from tooldecoding.engines.prefix_cache import PrefixCache
+from tooldecoding.engines.pass_cost import padding_worth_a_pass
+from tooldecoding.engines.prefix_cache import PrefixCache, continues
 from tooldecoding.engines.slot_cache import Placement, SlotCache
 from tooldecoding.engines.tree_attention import AttentionMasks
-
-PADDING_WORTH_A_PASS = {"cpu": 32}
-"""By device type: how many padding positions cost as much as a forward pass."""
-_ON_OTHER_DEVICES = 512
 
 
 @dataclass(eq=False)
@@ -33,11 +30,13 @@ class _Prompt:
     unstored: tuple[int, ...] = ()
 
 
-class _PackedBranch(NamedTuple):
-    """A branch, and the prompt whose row holds it."""
+@dataclass
+class _PackedBranch:
+    """A branch, the prompt whose row holds it, and whether all its tokens so far are the announced ones."""
 
     prompt: _Prompt
     in_row: RowBranch
+    as_announced: bool = True
 
 
 class PackedEngine:
@@ -57,48 +56,70 @@ class PackedEngine:
         self._model = model
         self._prefix_cache = prefix_cache
         self._device = model.model.device
+        self.chunk: int | None = padding_worth_a_pass(self._device)
+        self._most_padding = padding_worth_a_pass(self._device)
         self._masks = AttentionMasks(model.model)
         self._branches: BranchTable[_PackedBranch] = BranchTable()
         self._rows: list[_Prompt] = []
-        """The prompt in each row of the cache."""
-        self._cache = SlotCache(0, self._device)
+        """The prompt in each row of the cache; further rows are spare."""
+        self._cache = SlotCache(self._device)
+
+    @property
+    def slot_bytes(self) -> int:
+        """See Engine."""
+        return self._cache.slot_bytes
+
+    @property
+    def allocated_bytes(self) -> int:
+        """See Engine."""
+        return self._cache.allocated_bytes
 
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
+        self._remove_ended_prompts()
         opened = [_Prompt() for _ in range(count)]
         self._rows += opened
-        self._cache = SlotCache(len(self._rows), self._device)
+        self._cache.reserve(len(self._rows), 0)
+        self._masks.forget()
         return [self._branches.add(_PackedBranch(prompt, prompt.row.root())) for prompt in opened]
+
+    def close(self, root: BranchId) -> None:
+        """See Engine."""
+        for branch in self._branches.of(root):
+            self.release(branch)
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """See Engine."""
         if self._prefix_cache is None:
             return 0
-        prompt, root = self._branches[branch]
+        root = self._branches[branch]
+        prompt = root.prompt
         prompt.unstored = tuple(tokens)
         prefix = self._prefix_cache.find(tokens, len(tokens) - 1)
         if prefix is None:
             return 0
-        self._cache.reserve(prefix.count)
+        self._cache.reserve(len(self._rows), prefix.count)
         self._cache.write(self._rows.index(prompt), prefix.count, prefix.states)
-        prompt.row.begin(root, prefix.count)
+        prompt.row.begin(root.in_row, prefix.count)
         prompt.usage.reused_positions = prefix.count
         return prefix.count
 
     def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
-        prompt, parent = self._branches[branch]
-        return self._branches.add(_PackedBranch(prompt, prompt.row.fork(parent)))
+        parent = self._branches[branch]
+        return self._branches.add(replace(parent, in_row=parent.prompt.row.fork(parent.in_row)), branch)
 
     def release(self, branch: BranchId) -> None:
         """See Engine."""
-        prompt, released = self._branches.pop(branch)
-        prompt.row.release(released)
+        released = self._branches.remove(branch)
+        released.prompt.row.release(released.in_row)
+        if not self._branches:
+            self._remove_ended_prompts()
 
     def drop(self, branch: BranchId, count: int) -> None:
         """See Engine."""
-        prompt, in_row = self._branches[branch]
-        prompt.row.drop(in_row, count)
+        dropping = self._branches[branch]
+        dropping.prompt.row.drop(dropping.in_row, count)
 
     def usage(self, branch: BranchId) -> Usage:
         """See Engine."""
@@ -106,22 +127,32 @@ class PackedEngine:
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine. Takes several passes if prompts feed very different numbers of tokens."""
-        self._remove_finished_rows()
+        self._remove_ended_prompts()
         by_prompt: dict[_Prompt, list[Feed]] = {}
         for feed in feeds:
             by_prompt.setdefault(self._branches[feed.branch].prompt, []).append(feed)
-        most_padding = PADDING_WORTH_A_PASS.get(self._device.type, _ON_OTHER_DEVICES)
         logits: dict[BranchId, list[NextTokenLogits]] = {}
-        for prompts in _share_passes({p: _tokens_of(fed) for p, fed in by_prompt.items()}, most_padding):
+        for prompts in _share_passes({p: _tokens_of(fed) for p, fed in by_prompt.items()}, self._most_padding):
             logits |= self._pass({prompt: by_prompt[prompt] for prompt in prompts})
         return [logits[feed.branch] for feed in feeds]
 
-    def _remove_finished_rows(self) -> None:
-        live = [row for row, prompt in enumerate(self._rows) if prompt.row.branches]
-        if len(live) < len(self._rows):
-            self._cache.keep_rows(live)
-            self._masks.forget()
-            self._rows = [self._rows[row] for row in live]
+    def _remove_ended_prompts(self) -> None:
+        """Free the rows of ended prompts; the last rows move into their places."""
+        live = [prompt for prompt in self._rows if prompt.row.branches]
+        left = len(live)
+        if left == len(self._rows):
+            return
+        for row, prompt in enumerate(self._rows if live else []):
+            if not prompt.row.branches:
+                self._cache.clear(row, prompt.row.written)
+        free = [row for row, prompt in enumerate(self._rows[:left]) if not prompt.row.branches]
+        moving = [row for row, prompt in enumerate(self._rows[left:], left) if prompt.row.branches]
+        for source, target in zip(moving, free, strict=True):
+            self._rows[target] = self._rows[source]
+            self._cache.move(source, target, self._rows[target].row.written)
+        del self._rows[left:]
+        self._cache.fit(left, max((prompt.row.written for prompt in live), default=0))
+        self._masks.forget()
 
     @torch.inference_mode()
     def _pass(self, feeds: Mapping[_Prompt, Sequence[Feed]]) -> dict[BranchId, list[NextTokenLogits]]:
@@ -137,7 +168,8 @@ class PackedEngine:
         logits, _ = self._model.forward(self._arguments(rows, layouts), list(wanted.values()))
         for prompt, fed in feeds.items():
             self._count(prompt, _tokens_of(fed), width)
-            self._store(prompt, self._branches[fed[0].branch].in_row)
+            for feed in fed:
+                self._store(feed)
         return dict(zip(wanted, logits, strict=True))
 
     def _lay_out(self, prompt: _Prompt, feeds: Sequence[Feed], width: int) -> RowLayout:
@@ -148,7 +180,7 @@ class PackedEngine:
         """Return the model's arguments for a pass of these rows."""
         size = max(layout.visible.end for layout in layouts)
         fresh = all(layout.fresh for layout in layouts)
-        self._cache.reserve(size)
+        self._cache.reserve(len(self._rows), size)
         columns = [[lay.tokens for lay in layouts], [lay.positions for lay in layouts], [lay.slots for lay in layouts]]
         tokens, positions, slots = torch.from_numpy(np.array(columns)).to(self._device).unbind()
         row_of = torch.tensor(rows, device=self._device)[:, None]
@@ -162,11 +194,19 @@ class PackedEngine:
             "use_cache": True,
         }
 
-    def _store(self, prompt: _Prompt, branch: RowBranch) -> None:
-        """Copy a computed prompt to the prefix cache."""
-        tokens, prompt.unstored = prompt.unstored, ()
-        if self._prefix_cache is not None and tokens and not self._prefix_cache.knows(tokens):
-            slots = prompt.row.slots(branch)[: len(tokens)]
+    def _store(self, feed: Feed) -> None:
+        """Copy a prompt to the prefix cache as soon as all its tokens are computed."""
+        branch = self._branches[feed.branch]
+        prompt, length = branch.prompt, branch.in_row.length
+        tokens = prompt.unstored
+        if self._prefix_cache is None or not tokens:
+            return
+        branch.as_announced &= continues(tokens, length - len(feed.tokens), feed.tokens)
+        if not branch.as_announced or length < len(tokens):
+            return
+        prompt.unstored = ()
+        if not self._prefix_cache.knows(tokens):
+            slots = prompt.row.slots(branch.in_row)[: len(tokens)]
             self._prefix_cache.store(tokens, self._cache.read(self._rows.index(prompt), slots))
 
     def _count(self, prompt: _Prompt, computed: int, width: int) -> None:

@@ -86,10 +86,13 @@ class PackedRow:
     ----------
     branches : int
         Number of live branches.
+    written : int
+        Slots from this one on were never written.
     """
 
     def __init__(self) -> None:
         self.branches = 0
+        self.written = 0
         self._trunk = 0
         """All branches see the slots before this one."""
         self._end = 0
@@ -108,7 +111,7 @@ class PackedRow:
 
     def begin(self, root: RowBranch, size: int) -> None:
         """Record that the first slots already hold the first ``size`` tokens of the root, the only branch."""
-        self._trunk = self._end = root.length = size
+        self._trunk = self._end = self.written = root.length = size
 
     def fork(self, parent: RowBranch) -> RowBranch:
         """Return a branch that sees what ``parent`` sees."""
@@ -136,8 +139,11 @@ class PackedRow:
     def lay_out(self, feeds: Sequence[RowFeed], width: int) -> RowLayout:
         """Assign slots to the tokens of a pass, and to padding up to ``width``; the branches see their new tokens."""
         if self.branches == 1 and self._continues_trunk(feeds[0].branch):
-            return self._lay_out_alone(feeds[0], width)
-        return self._lay_out_branches(feeds, width)
+            layout = self._lay_out_alone(feeds[0], width)
+        else:
+            layout = self._lay_out_branches(feeds, width)
+        self.written = max(self.written, layout.visible.end)
+        return layout
 
     def _continues_trunk(self, branch: RowBranch) -> bool:
         """Whether the slots of the only branch follow the trunk without a gap."""

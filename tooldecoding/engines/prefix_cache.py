@@ -112,6 +112,12 @@ class PrefixCache:
             return CacheStatistics(len(self._entries), self._bytes, self._lookups, self._hits, self._reused)
 
 
+def continues(prompt: Sequence[int], start: int, fed: Sequence[int]) -> bool:
+    """Whether tokens that are fed at position ``start`` are those of the prompt, as far as it goes."""
+    expected = prompt[start : start + len(fed)]
+    return list(fed[: len(expected)]) == list(expected)
+
+
 def _common(first: np.ndarray, second: np.ndarray) -> int:
     """Return the length of the common prefix."""
     size = min(len(first), len(second))

@@ -28,6 +28,9 @@ class RecurrentEngine:
     """
 
     can_drop = False
+    chunk: int | None = None
+    slot_bytes = 0
+    """A state does not grow by the position."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
@@ -36,18 +39,28 @@ class RecurrentEngine:
         self._takes_positions = "position_ids" in accepted
         self._branches: BranchTable[_RecurrentBranch] = BranchTable()
 
+    @property
+    def allocated_bytes(self) -> int:
+        """See Engine."""
+        return sum(_state_bytes(branch.cache) for branch in self._branches.values())
+
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
         return [self._branches.add(_RecurrentBranch()) for _ in range(count)]
 
+    def close(self, root: BranchId) -> None:
+        """See Engine."""
+        for branch in self._branches.of(root):
+            self.release(branch)
+
     def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
         parent = self._branches[branch]
-        return self._branches.add(replace(parent, cache=copy.deepcopy(parent.cache)))
+        return self._branches.add(replace(parent, cache=copy.deepcopy(parent.cache)), branch)
 
     def release(self, branch: BranchId) -> None:
         """See Engine."""
-        del self._branches[branch]
+        self._branches.remove(branch)
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """Return 0: a state stands for the whole prompt, so a prefix cannot be taken from it."""

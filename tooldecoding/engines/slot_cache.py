@@ -83,25 +83,28 @@ class _Layer(DynamicLayer):
 
 
 class SlotCache(Cache):
-    """Keys and values of all rows.
+    """Keys and values of all rows. Slots that no pass has written since they were cleared are zero.
+
+    That holds for spare rows, too: a mask can hide any number, but not NaN.
 
     Attributes
     ----------
     placement : Placement
         Set before each pass.
     rows : int
+        Allocated rows, in use or spare.
     slots : int
         Slots of each row in use. On the CPU more are reserved, because the system provides memory only when it is
         touched.
     slot_bytes : int
-        Bytes of the keys and values of one slot in all layers.
+        Bytes of one slot in one row in all layers; 0 until a pass.
     """
 
     placement: Placement
 
-    def __init__(self, rows: int, device: torch.device) -> None:
+    def __init__(self, device: torch.device) -> None:
         super().__init__(layer_class_to_replicate=partial(_Layer, cast(SlotCache, weakref.proxy(self))))
-        self.rows = rows
+        self.rows = 0
         self.slots = 0
         self.slot_bytes = 0
         self._device = device
@@ -112,46 +115,63 @@ class SlotCache(Cache):
         """Allocate a buffer for states of shape (rows of the pass, heads, tokens, width)."""
         _, heads, _, width = states.shape
         buffer = states.new_empty((self.rows, heads, self._capacity, width))
-        self._clear(buffer, 0)
+        buffer[:, :, : self.slots] = 0
         return buffer
 
-    def _clear(self, buffer: torch.Tensor, start: int) -> None:
-        """Zero new slots: several rows fill unevenly, and masked slots must not be NaN. A single row has no gaps."""
-        if self.rows > 1:
-            buffer[:, :, start : self.slots] = 0
+    def reserve(self, rows: int, slots: int) -> None:
+        """Provide at least so many rows, each with at least so many slots."""
+        if rows > self.rows:
+            rows = max(rows, self.rows * 3 // 2)
+        self._resize(max(rows, self.rows), max(_in_chunks(slots), self.slots))
 
-    def reserve(self, slots: int) -> None:
-        """Provide at least ``slots`` slots in each row."""
-        if slots <= self.slots:
+    def fit(self, rows: int, slots: int) -> None:
+        """Give memory back if less than a quarter of the rows or slots is needed."""
+        slots = _in_chunks(slots)
+        kept_rows = rows if 4 * rows < self.rows else self.rows
+        kept_slots = slots if 4 * slots < self.slots else self.slots
+        self._resize(kept_rows, kept_slots)
+
+    @torch.inference_mode()
+    def _resize(self, rows: int, slots: int) -> None:
+        old_rows, old_slots, old_capacity = self.rows, self.slots, self._capacity
+        self.rows, self.slots = rows, slots
+        if slots > self._capacity or slots < old_slots:
+            self._capacity = slots * self._reserved
+        moves = (rows, self._capacity) != (old_rows, old_capacity)
+        if not moves and slots == old_slots:
             return
-        before, self.slots = self.slots, -(-slots // CHUNK) * CHUNK
-        grows = self.slots > self._capacity
-        if grows:
-            self._capacity = self.slots * self._reserved
+        kept_rows, kept_slots = min(rows, old_rows), min(slots, old_slots)
         for layer, name in self._places():
             tensor = getattr(layer, name)
-            if grows:
+            if moves:
                 _, heads, _, width = tensor.shape
-                new = tensor.new_empty((self.rows, heads, self._capacity, width))
-                new[:, :, :before] = tensor[:, :, :before]
+                new = tensor.new_empty((rows, heads, self._capacity, width))
+                new[:kept_rows, :, :kept_slots] = tensor[:kept_rows, :, :kept_slots]
+                new[kept_rows:, :, :kept_slots] = 0
                 setattr(layer, name, new)
                 tensor = new
-            self._clear(tensor, before)
+            tensor[:, :, kept_slots:slots] = 0
 
-    def keep_rows(self, rows: Sequence[int]) -> None:
-        """Keep only these rows, in this order."""
-        self.rows = len(rows)
+    @torch.inference_mode()
+    def clear(self, row: int, count: int) -> None:
+        """Zero the first slots of a row, all that were written."""
         for layer, name in self._places():
-            old = getattr(layer, name)
-            new = self.room_for(old)
-            new[:, :, : self.slots] = old[list(rows), :, : self.slots]
-            setattr(layer, name, new)
+            getattr(layer, name)[row, :, :count] = 0
+
+    @torch.inference_mode()
+    def move(self, source: int, target: int, count: int) -> None:
+        """Move the first slots of a row, all that were written, to a row that was cleared."""
+        for layer, name in self._places():
+            tensor = getattr(layer, name)
+            tensor[target, :, :count] = tensor[source, :, :count]
+        self.clear(source, count)
 
     def read(self, row: int, slots: Sequence[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Copy the keys and values of some slots, each of shape (heads, slots, width), layer by layer."""
         at = torch.tensor(slots, device=self._device)
         return [(layer.keys[row][:, at], layer.values[row][:, at]) for layer in self._filled()]
 
+    @torch.inference_mode()
     def write(self, row: int, count: int, states: list[tuple[torch.Tensor, torch.Tensor]]) -> None:
         """Fill the first ``count`` slots of a row with states that ``read`` returned."""
         for number, (keys, values) in enumerate(states):
@@ -167,9 +187,18 @@ class SlotCache(Cache):
         """Bytes of one row's slots."""
         return self.slots * self.slot_bytes
 
+    @property
+    def allocated_bytes(self) -> int:
+        """Bytes of all rows' slots in use, with spare rows."""
+        return self.rows * self.bytes_per_row
+
     def _places(self) -> list[tuple[_Layer, str]]:
         """Return where the tensors are. They are replaced one at a time, so that two whole caches never coexist."""
         return [(layer, name) for layer in self._filled() for name in ("keys", "values")]
 
     def _filled(self) -> list[_Layer]:
         return [layer for layer in self.layers if layer.is_initialized]
+
+
+def _in_chunks(slots: int) -> int:
+    return -(-slots // CHUNK) * CHUNK
