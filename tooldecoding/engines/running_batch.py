@@ -1,10 +1,10 @@
-"""Continuous batching: pieces of decoding share forward passes, join and leave between them, and do not wait for others.
+"""Continuous batching: pieces of decoding share forward passes, and join and leave between them.
 
 A long prompt is fed in pieces beside what others feed, one such prompt at a time, so that it does not hold them. The
 next one begins when it is done, and finds it in the prefix cache.
 """
 
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.steps import Feeds, Steps
 
 T = TypeVar("T")
-Outcome = T | Exception
+Outcome: TypeAlias = T | Exception
 """The result of a piece of decoding, or the error that ended it."""
 
 _NONE_WANTED = (np.zeros(1, np.int64),)

@@ -10,7 +10,6 @@ from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
 from tooldecoding.options.values import Count, CountOrNone, Positive
 
-
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 """Hosts that only this machine reaches."""
 

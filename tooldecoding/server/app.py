@@ -15,7 +15,7 @@ from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.api_error import ApiError
 from tooldecoding.server.body import read_body, read_json
-from tooldecoding.server.chat_body import ChatBody, read_chat_body
+from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.completion import Completion
 from tooldecoding.server.guard import Guard, as_api_error
 from tooldecoding.server.job import Event
@@ -44,9 +44,7 @@ class Server:
         self._began = int(time.time())
         self._preparation = Preparation(decoder)
         self.metrics = Metrics()
-        self.scheduler = Scheduler(
-            decoder, options.max_batch, options.queue, options.kv_cache_mb * _MB, self.metrics
-        )
+        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * _MB, self.metrics)
 
     def app(self) -> FastAPI:
         """Return the application."""
@@ -91,9 +89,7 @@ class Server:
         self._count(result, len(prepared.prompt_ids), began)
         return JSONResponse(completion.whole(result))
 
-    async def _lines(
-        self, waiting: Waiting, event: Event, completion: Completion, began: float
-    ) -> AsyncIterator[str]:
+    async def _lines(self, waiting: Waiting, event: Event, completion: Completion, began: float) -> AsyncIterator[str]:
         """Yield the events of a stream; an error behind the first piece is an event, too."""
         try:
             self.metrics.first.observe(time.monotonic() - began)

@@ -1,4 +1,4 @@
-"""An answer that is one JSON object by a schema: decoded as a call without a name, its keys in several orders, voted."""
+"""An answer that is one JSON object by a schema: decoded as a call without a name, in several orders, and voted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -19,7 +19,7 @@ from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.server.api_error import ApiError, wrong_input
+from tooldecoding.server.api_error import wrong_input
 from tooldecoding.server.chat_body import ChatBody
 from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema
 
@@ -137,7 +137,9 @@ def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictio
     if not isinstance(given, Mapping) or given.get("type") != "allowed_tools":
         choice = read_tool_choice(given)
         if isinstance(given, str) and choice not in TOOL_CHOICES:
-            raise PromptError(f"expected {', '.join(TOOL_CHOICES)} or an object that names a function, found {given!r:.60}")
+            raise PromptError(
+                f"expected {', '.join(TOOL_CHOICES)} or an object that names a function, found {given!r:.60}"
+            )
         return choice, lookup
     inner = given.get("allowed_tools")
     mode, named = (inner.get("mode"), inner.get("tools")) if isinstance(inner, Mapping) else (None, None)

@@ -38,9 +38,7 @@ class Scheduler:
     metrics : Metrics
     """
 
-    def __init__(
-        self, decoder: ToolDecoder, max_batch: int, queue: int, cache_bytes: int, metrics: Metrics
-    ) -> None:
+    def __init__(self, decoder: ToolDecoder, max_batch: int, queue: int, cache_bytes: int, metrics: Metrics) -> None:
         self._decoder = decoder
         self._max_batch = max_batch
         self._queue = queue
@@ -183,8 +181,14 @@ class Scheduler:
         memory = isinstance(error, torch.OutOfMemoryError | MemoryError)
         message = "out of memory; try again, or with a shorter prompt" if memory else "internal error"
         for job in self._jobs.values():
-            job.notify(ApiError(503 if memory else 500, message, code="out_of_memory" if memory else None,
-                                headers=_RETRY if memory else None))
+            job.notify(
+                ApiError(
+                    503 if memory else 500,
+                    message,
+                    code="out_of_memory" if memory else None,
+                    headers=_RETRY if memory else None,
+                )
+            )
         self._jobs.clear()
         self._decoder.prompt_cache.clear()
         self._batch = RunningBatch(self._decoder.new_engine())

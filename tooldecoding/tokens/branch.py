@@ -123,7 +123,9 @@ class Branch:
 
     def _fork(self) -> "Branch":
         copied = list(self.ids), list(self.labels)
-        return replace(self, ids=copied[0], labels=copied[1], fed=self.fed.fork(), decided="forced")  # choices count once
+        return replace(
+            self, ids=copied[0], labels=copied[1], fed=self.fed.fork(), decided="forced"
+        )  # choices count once
 
     @property
     def room(self) -> int | None:
