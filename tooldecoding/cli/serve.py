@@ -1,5 +1,6 @@
 """``tooldecoding serve``."""
 
+import os
 import sys
 from typing import Final
 
@@ -8,7 +9,7 @@ from tooldecoding.cli.decode import load_decoder
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
-from tooldecoding.options.serve_command import LOOPBACK, ServeCommand
+from tooldecoding.options.serve_command import KEY_VARIABLE, LOOPBACK, ServeCommand
 
 _OF_REQUESTS: Final = ("tool_choice", "stop", "batch_size", "max_tokens")
 """Options of a decode that each request has for itself."""
@@ -16,7 +17,7 @@ _OF_REQUESTS: Final = ("tool_choice", "stop", "batch_size", "max_tokens")
 
 def serve(given: Given) -> None:
     """Answer OpenAI's chat completions over HTTP; every tool call is valid, and voted argument by argument."""
-    command = given.merge(ServeCommand, {})
+    command = given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
     if command.host not in LOOPBACK and command.api_key is None:
         print("warning: everybody who reaches this machine can use the model; give --api-key", file=sys.stderr)

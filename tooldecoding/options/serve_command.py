@@ -10,6 +10,9 @@ from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
 from tooldecoding.options.values import Count, CountOrNone, Positive
 
+KEY_VARIABLE: Final = "TOOLDECODING_API_KEY"
+"""The environment's variable that may hold the key: other users of a machine see command lines."""
+
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 """Hosts that only this machine reaches."""
 
@@ -20,7 +23,12 @@ class ServeCommand(ModelOptions):
 
     host: str = option("127.0.0.1", "Address to listen on; the default is reached from this machine only.")
     port: Annotated[int, Bounds(ge=0, le=65535)] = option(8000, "Port to listen on; 0 takes a free one.")
-    api_key: str | None = option(None, "Key that clients must send as Authorization: Bearer …", metavar="KEY")
+    api_key: Annotated[str, Bounds(min_length=1)] | None = option(
+        None,
+        "Key that clients must send, as Authorization: Bearer KEY.",
+        metavar="KEY",
+        default_text=f"the environment's {KEY_VARIABLE}; none if there is none",
+    )
     max_batch: Count = option(8, "Most requests that are decoded together.")
     queue: CountOrNone = option(64, "Most requests that wait; more get status 429.")
     kv_cache_mb: Count = option(4096, "MiB for the KV caches of the requests that are decoded together.")

@@ -1,0 +1,183 @@
+"""Law: what is written behind a prompt does not depend on who joins and leaves beside it."""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+import torch
+
+from lookup.dictionary import LookupDictionary
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.calls.prompt_decoder import DecodedPrompt
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.engines.engine import BranchId, Feed
+from tooldecoding.engines.running_batch import RunningBatch
+from tooldecoding.engines.steps import Steps
+from tooldecoding.options import DecodeOptions
+from tools import PROMPTS, WEATHER, lookup
+
+TOOLS: LookupDictionary = lookup(WEATHER)
+TOKENIZER = byte_level_tokenizer()
+CHUNK = 8
+
+
+def requests() -> list[Request]:
+    """Calls, and texts that may go over into calls; short and long prompts."""
+    found = []
+    for number, prompt in enumerate([*PROMPTS, PROMPTS[0] * 3, "Hi", PROMPTS[1] * 2]):
+        options = DecodeOptions(
+            tool_choice=("required", "auto", "none")[number % 3], order_limit=1 + number % 3, max_value_tokens=4,
+            max_text_tokens=12, max_calls=2,
+        )  # fmt: skip
+        found.append(Request(prompt, TOOLS, options))
+    return found
+
+
+def begun(
+    decoder: ToolDecoder, batch: RunningBatch[DecodedPrompt], request: Request
+) -> tuple[BranchId, Steps[DecodedPrompt]]:
+    run, steps = decoder.begin(request, decoder.prompt_ids(request), batch.engine)
+    return run.root, steps
+
+
+def written(prompt: DecodedPrompt) -> tuple[Any, ...]:
+    return prompt.text, [(c.name, c.arguments, c.candidates) for c in prompt.calls], prompt.cut
+
+
+@pytest.fixture(scope="module", params=["packed", "batched"])
+def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
+    return ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER, strategy=request.param)
+
+
+@pytest.fixture(scope="module")
+def alone(decoder: ToolDecoder) -> list[tuple[Any, ...]]:
+    found = []
+    for request in requests():
+        batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+        batch.engine.chunk = None
+        root, steps = begun(decoder, batch, request)
+        batch.join(root, steps)
+        found.append(written(ended(batch)[root]))
+    return found
+
+
+def ended(batch: RunningBatch[DecodedPrompt]) -> dict[BranchId, DecodedPrompt]:
+    """Run to the end."""
+    found: dict[BranchId, Any] = {}
+    while len(batch):
+        found |= batch.forward()
+    return found | batch.forward()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Sequence[Any], seed: int) -> None:
+    chooser = random.Random(seed)
+    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+    batch.engine.chunk = chooser.choice([3, CHUNK, 1000])
+    waiting = [(number, request) for number, request in enumerate(requests()) for _ in range(2)]
+    chooser.shuffle(waiting)
+    running: dict[BranchId, int] = {}
+    found: list[tuple[int, Any]] = []
+    gone = 0
+    while waiting or running:
+        if waiting and chooser.random() < 0.3:
+            number, request = waiting.pop()
+            root, steps = begun(decoder, batch, request)
+            running[root] = number
+            batch.join(root, steps)
+        if running and chooser.random() < 0.02:
+            root = chooser.choice(list(running))
+            waiting.append((running[root], requests()[running.pop(root)]))
+            batch.leave(root)
+            gone += 1
+        for root, outcome in batch.forward().items():
+            assert isinstance(outcome, DecodedPrompt), outcome
+            found.append((running.pop(root), written(outcome)))
+    assert gone and len(found) == 2 * len(alone)
+    assert all(result == alone[number] for number, result in found)
+
+
+class Recorder:
+    """An engine that notes the feeds of each pass."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.passes: list[list[Feed]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def extend(self, feeds: Sequence[Feed]) -> Any:
+        self.passes.append(list(feeds))
+        return self._engine.extend(feeds)
+
+
+def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
+    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+    batch.engine.chunk = CHUNK
+    options = DecodeOptions(tool_choice="none", max_text_tokens=60)
+    short, steps = begun(decoder, batch, Request("Hi", TOOLS, options))
+    batch.join(short, steps)
+    batch.forward()
+    recorder = Recorder(batch.engine)
+    batch.engine = recorder  # type: ignore[assignment]
+    prompt = "A long story. " * 30
+    size = len(decoder.prompt_ids(Request(prompt, TOOLS, options)))
+    for number in range(2):
+        root, steps = begun(decoder, batch, Request(f"{number} {prompt}", TOOLS, options))
+        batch.join(root, steps)
+    assert batch.feeds_prompt
+    fed = 0
+    while batch.feeds_prompt:
+        batch.forward()
+        sizes = {feed.branch: len(feed.tokens) for feed in recorder.passes[-1]}
+        assert sizes.pop(short) == 1  # its next token
+        pieces = [size for size in sizes.values() if size > 1]
+        assert len(pieces) <= 1 and max(pieces, default=0) <= CHUNK
+        fed += sum(pieces)
+    assert fed >= 2 * (size - CHUNK)
+
+
+def test_alone_a_prompt_is_fed_at_once(decoder: ToolDecoder) -> None:
+    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+    batch.engine.chunk = CHUNK
+    root, steps = begun(decoder, batch, Request("A long story. " * 30, TOOLS, DecodeOptions(tool_choice="none")))
+    recorder = Recorder(batch.engine)
+    batch.engine = recorder  # type: ignore[assignment]
+    batch.join(root, steps)
+    batch.forward()
+    assert len(recorder.passes[0][0].tokens) > CHUNK
+
+
+def test_an_error_ends_one_and_no_other(decoder: ToolDecoder, alone: Sequence[Any]) -> None:
+    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+    good, steps = begun(decoder, batch, requests()[0])
+    batch.join(good, steps)
+    bad, steps = begun(decoder, batch, requests()[1])
+    batch.join(bad, failing(steps))
+    found: dict[BranchId, Any] = {}
+    while len(batch):
+        found |= batch.forward()
+    assert isinstance(found[bad], ZeroDivisionError)
+    assert written(found[good]) == alone[0]
+
+
+def failing(steps: Steps[DecodedPrompt]) -> Iterator[Any]:
+    feeds = next(steps)
+    for _ in range(3):
+        feeds = steps.send((yield feeds))
+    raise ZeroDivisionError
+
+
+def test_what_an_engine_raises_is_raised(decoder: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+    root, steps = begun(decoder, batch, requests()[0])
+    batch.join(root, steps)
+
+    def full(_: Any) -> None:
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(batch.engine, "extend", full)
+    with pytest.raises(torch.OutOfMemoryError):
+        batch.forward()
