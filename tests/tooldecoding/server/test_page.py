@@ -131,9 +131,9 @@ def test_an_answer_is_shown_with_labels_votes_and_cost(tab: Any, stub: Stub) -> 
         assert shown == [token | {"known": True} for token in sequence]
     rows = tab.get_by_role("table", name="Vote").get_by_role("row").all()
     for row, voted in zip(rows[1:], extra["calls"][0]["parameters"], strict=True):
-        name, value, votes, share, confidence = texts(row.locator("th, td"))
+        name, value, vote, confidence = texts(row.locator("th, td"))
         assert (name, json.loads(value)) == (voted["name"], voted["value"])
-        assert votes == f"{voted['votes']} of 4" and share == f"{voted['share']:.0%}".replace("%", " %")
+        assert vote == f"{voted['votes']} of 4 ({100 * voted['share']:.0f} %)"
         assert confidence.startswith(f"{voted['confidence']:.3f}")
         assert ("needs confirmation" in confidence) == voted["needs_confirmation"]
     expect(tab.get_by_role("status")).to_contain_text("21 forward passes")
