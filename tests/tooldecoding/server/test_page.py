@@ -131,9 +131,9 @@ def test_an_answer_is_shown_with_labels_votes_and_cost(tab: Any, stub: Stub) -> 
         assert shown == [token | {"known": True} for token in sequence]
     rows = tab.get_by_role("table", name="Vote").get_by_role("row").all()
     for row, voted in zip(rows[1:], extra["calls"][0]["parameters"], strict=True):
-        name, value, votes, share, confidence = texts(row.locator("th, td"))
+        name, value, vote, confidence = texts(row.locator("th, td"))
         assert (name, json.loads(value)) == (voted["name"], voted["value"])
-        assert votes == f"{voted['votes']} of 4" and share == f"{voted['share']:.0%}".replace("%", " %")
+        assert vote == f"{voted['votes']} of 4 ({100 * voted['share']:.0f} %)"
         assert confidence.startswith(f"{voted['confidence']:.3f}")
         assert ("needs confirmation" in confidence) == voted["needs_confirmation"]
     expect(tab.get_by_role("status")).to_contain_text("21 forward passes")
@@ -198,10 +198,24 @@ def test_hostile_names_and_values_are_text(tab: Any, stub: Stub) -> None:
     )
     shown = texts(tab.locator("#results .tokens").first.locator(".token"))
     assert shown == written
-    assert texts(tab.locator("#choice optgroup option")) == written
+    assert texts(tab.locator("#tool_choice optgroup option")) == written
     assert tab.evaluate("({}).polluted") is None
     assert not tab.locator("#results :is(img, script, a, iframe, [onerror], [src], [href])").count()
     assert not stub.answers and tab.title() == "tooldecoding"
+
+
+@needs_chromium
+def test_the_browser_enforces_the_policy(tab: Any, complaints: list[str]) -> None:
+    attempts = {
+        "fetch('http://127.0.0.1:1/')": "connect-src",
+        "document.body.innerHTML = '<b>'": "trusted",
+        "document.body.append(Object.assign(document.createElement('style'), {textContent: 'b {}'}))": "style-src",
+        "location.href = 'javascript:document.title = 1'": "script",
+    }
+    for attempt, directive in attempts.items():
+        with tab.expect_console_message(lambda message, name=directive: name in message.text.lower()):
+            tab.evaluate(f"async () => {{ try {{ await ({attempt}) }} catch {{}} }}")
+    complaints.clear()
 
 
 @needs_chromium
@@ -239,6 +253,8 @@ def test_errors_are_announced_in_words(tab: Any, stub: Stub) -> None:
     alert = tab.get_by_role("alert")
     cases = [
         (Answer(error("unknown field", "tools"), 400), ["refused", "400", "unknown field", "tools"], "tools"),
+        (Answer(error("too low", "tooldecoding.order_limit"), 400), ["too low"], "order_limit"),
+        (Answer(error("odd", "constructor"), 400), ["odd", "constructor"], None),
         (Answer(error("wrong key"), 401), ["API key", "401", "wrong key"], "key"),
         (Answer(error("queue is full"), 429, {"Retry-After": "7"}), ["busy", "429", "in 7 s"], None),
         (Answer(error("out of memory"), 500, {"X-Request-Id": "r-1"}), ["failed", "500", "out of memory", "r-1"], None),
@@ -277,6 +293,20 @@ def test_wrong_input_is_named_and_nothing_is_sent(tab: Any, stub: Stub, label: s
     expect(tab.get_by_label(label)).to_be_focused()
     expect(tab.get_by_label(label)).to_have_attribute("aria-invalid", "true")
     assert not stub.sent
+
+
+@needs_chromium
+def test_a_missing_key_is_asked_for_and_then_the_model_is_named(tab: Any, stub: Stub) -> None:
+    models, stub.models = stub.models, Answer(error("no key"), 401)
+    tab.reload()
+    expect(tab.get_by_role("alert")).to_contain_text("API key")
+    expect(tab.get_by_label("API key")).to_be_focused()
+    stub.models = models
+    tab.keyboard.type("s3cret")
+    tab.keyboard.press("Tab")
+    expect(tab.get_by_label("Model")).to_have_value(MODEL)
+    expect(tab.get_by_role("alert")).to_be_empty()
+    assert stub.requests[-1][1]["Authorization"] == "Bearer s3cret"
 
 
 @needs_chromium
