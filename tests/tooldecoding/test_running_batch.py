@@ -42,7 +42,8 @@ def begun(
 
 
 def written(prompt: DecodedPrompt) -> tuple[Any, ...]:
-    return prompt.text, [(c.name, c.arguments, c.candidates) for c in prompt.calls], prompt.cut
+    orders = [(c.order, c.text, c.token_ids, c.labels) for call in prompt.calls for c in call.candidates]
+    return prompt.text, orders, prompt.cut
 
 
 @pytest.fixture(scope="module", params=["packed", "batched"])
@@ -95,7 +96,8 @@ def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Seque
             assert isinstance(outcome, DecodedPrompt), outcome
             found.append((running.pop(root), written(outcome)))
     assert gone and len(found) == 2 * len(alone)
-    assert all(result == alone[number] for number, result in found)
+    for number, result in found:
+        assert result == alone[number], number
 
 
 class Recorder:
@@ -134,7 +136,7 @@ def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
         sizes = {feed.branch: len(feed.tokens) for feed in recorder.passes[-1]}
         assert sizes.pop(short) == 1  # its next token
         pieces = [size for size in sizes.values() if size > 1]
-        assert len(pieces) <= 1 and max(pieces, default=0) <= CHUNK
+        assert len(pieces) <= 2 and max(pieces, default=0) <= CHUNK  # a piece, and the end of the prompt before
         fed += sum(pieces)
     assert fed >= 2 * (size - CHUNK)
 
