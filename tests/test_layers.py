@@ -54,7 +54,9 @@ def modules(file: Path) -> set[str]:
     return {node.module or "" for node in nodes(file) if isinstance(node, ast.ImportFrom)}
 
 
-@pytest.mark.parametrize("room", ["batches", "calls", "engines", "files", "formats", "models", "options", "prompts", "server"])
+@pytest.mark.parametrize(
+    "room", ["batches", "calls", "engines", "files", "formats", "models", "options", "prompts", "server"]
+)
 def test_only_the_command_line_needs_the_command_line(room: str) -> None:
     for file in (ROOT / "tooldecoding" / room).rglob("*.py"):
         assert not any(module.startswith("tooldecoding.cli") for module in modules(file)), file

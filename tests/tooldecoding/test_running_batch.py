@@ -118,7 +118,7 @@ class Recorder:
 def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
     batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
     batch.engine.chunk = CHUNK
-    options = DecodeOptions(tool_choice="none", max_text_tokens=60)
+    options = DecodeOptions(tool_choice="none", max_text_tokens=1000)
     short, steps = begun(decoder, batch, Request("Hi", TOOLS, options))
     batch.join(short, steps)
     batch.forward()

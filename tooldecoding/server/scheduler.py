@@ -92,6 +92,7 @@ class Scheduler:
                 self._give_up()
                 self._admit()
                 self._forward()
+                self._measure()
             except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
                 self._begin_again(error)
 
@@ -137,8 +138,11 @@ class Scheduler:
             job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
             self._jobs[job.run.root] = job
             self._batch.join(job.run.root, steps)
+
+    def _measure(self) -> None:
         self._metrics.waiting.set(len(self._waiting))
         self._metrics.running.set(len(self._jobs))
+        self._metrics.cache_bytes.set(self._batch.engine.allocated_bytes)
 
     def _has_room(self, job: Job) -> bool:
         if not self._jobs:
@@ -154,7 +158,6 @@ class Scheduler:
             return
         ended = self._batch.forward()
         self._metrics.passes.inc()
-        self._metrics.cache_bytes.set(self._batch.engine.allocated_bytes)
         for job in self._jobs.values():
             if job.stream is not None and not job.cancelled:
                 for piece in job.stream.take():
