@@ -48,7 +48,7 @@ class TestAnswers:
         says(decoder, lambda prompt: CALL)
         reply = decoder.chat([USER], [OPENAI])
         function = {"name": "set_timer", "arguments": '{"minutes": 7}'}
-        calls = [{"id": "call_0", "type": "function", "function": function}]
+        calls = [{"id": "call_0000", "type": "function", "function": function}]
         assert reply.message == {"role": "assistant", "content": None, "tool_calls": calls}
         assert (reply.finish_reason, reply.valid, reply.errors) == ("tool_calls", True, ())
         assert reply.result.call_format.name == "hermes" and str(reply) == CALL

@@ -53,7 +53,7 @@ class TestMessages:
         assert list(result)[:4] == ["id", "message", "finish_reason", "format"]
         assert (result["id"], result["format"], result["finish_reason"]) == ("chat", "hermes", "tool_calls")
         [call] = result["message"]["tool_calls"]
-        assert call["id"] == "call_0" and call["function"]["name"] == "set_timer"
+        assert call["id"] == "call_0000" and call["function"]["name"] == "set_timer"
         assert json.loads(call["function"]["arguments"]) == result["calls"][0]["arguments"]
         assert result["valid"] and result["text"].startswith("<tool_call>\n")
 
@@ -65,7 +65,7 @@ class TestMessages:
             assert ran.code == 0, ran.err
             message = json.loads(ran.out)["message"]
             [call] = message["tool_calls"]
-            assert call["id"] == f"call_{turn}"
+            assert call["id"] == f"call_{turn:04}"
             conversation += [message, {"role": "tool", "tool_call_id": call["id"], "content": "ok"}]
 
     def test_the_model_need_not_call(self, decode: Cli, file: Any) -> None:
@@ -108,7 +108,7 @@ class TestRows:
         ran = decode("--batch", file("\n".join(map(json.dumps, rows)), "rows.jsonl"), "--max-calls", 1)
         assert ran.code == 0 and "4 decoded, 0 skipped, 3 failed" in ran.err, ran
         results = {row["id"]: row for row in map(json.loads, ran.out.splitlines())}
-        assert results["m"]["message"]["tool_calls"][0]["id"] == "call_0"
+        assert results["m"]["message"]["tool_calls"][0]["id"] == "call_0000"
         assert results["named"]["finish_reason"] == "tool_calls"
         assert "message" not in results["p"] and results["p"]["calls"]
         assert results["text"]["message"]["content"] and not results["text"]["calls"]

@@ -115,7 +115,7 @@ def test_arguments_are_the_same_as_text_and_as_data() -> None:
     assert as_text == as_data and as_data.calls[0].arguments == arguments
 
 
-IDS = st.text(min_size=1, max_size=12) | st.sampled_from(["call_0", "call00000", "functions.f:0", "0", "1"])
+IDS = st.text(min_size=1, max_size=12) | st.sampled_from(["call_0000", "call00000", "functions.f:0", "0", "1"])
 
 
 @pytest.mark.parametrize("form", IdForm)
