@@ -132,8 +132,9 @@ def tensors(engine: Any) -> list[torch.Tensor]:
 
 
 @pytest.mark.parametrize("poisoned", range(3))
+@pytest.mark.parametrize("leaving", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
-def test_not_a_number_stays_with_its_prompt(kind: Any, poisoned: int) -> None:
+def test_not_a_number_stays_with_its_prompt(kind: Any, leaving: int, poisoned: int) -> None:
     engine = kind(LANGUAGE_MODEL)
     roots = engine.open(3)
     texts = [[5 + i for i in range(30)], [8, 9] * 20, [5, 6] * 10]
@@ -141,8 +142,8 @@ def test_not_a_number_stays_with_its_prompt(kind: Any, poisoned: int) -> None:
     with torch.inference_mode():
         for tensor in tensors(engine):
             tensor[poisoned, :, : len(texts[poisoned])] = torch.nan
-    engine.close(roots[1])
-    running = {roots[0]: texts[0], roots[2]: texts[2]}
+    engine.close(roots[leaving])
+    running = {root: text for root, text in zip(roots, texts, strict=True) if root != roots[leaving]}
     for turn in range(4):
         running |= {root: [] for root in engine.open(turn)}
         answers = engine.extend([Feed(root, [7, 9]) for root in running])
