@@ -35,7 +35,7 @@ def recurrent_model() -> Any:
     return AutoModelForCausalLM.from_config(AutoConfig.for_model("lfm2", **shape, **heads)).eval()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("caching", [False, True], ids=["plain", "caching"])
 @pytest.mark.parametrize(("kind", "shape"), ENGINES)
 def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bool, seed: int) -> None:
@@ -131,22 +131,26 @@ def tensors(engine: Any) -> list[torch.Tensor]:
     return [t for layer in cache.layers for t in (layer.keys, layer.values)]
 
 
+@pytest.mark.parametrize("poisoned", range(3))
+@pytest.mark.parametrize("leaving", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
-def test_not_a_number_stays_with_its_prompt(kind: Any) -> None:
+def test_not_a_number_stays_with_its_prompt(kind: Any, leaving: int, poisoned: int) -> None:
     engine = kind(LANGUAGE_MODEL)
-    one, bad, other = engine.open(3)
-    engine.extend([Feed(one, [5, 6, 7]), Feed(bad, [8, 9] * 20), Feed(other, [5, 6])])
+    roots = engine.open(3)
+    texts = [[5 + i for i in range(30)], [8, 9] * 20, [5, 6] * 10]
+    engine.extend([Feed(root, text) for root, text in zip(roots, texts, strict=True)])
     with torch.inference_mode():
         for tensor in tensors(engine):
-            tensor[1] = torch.nan
-    engine.extend([Feed(bad, [7]), Feed(one, [8])])
-    engine.close(bad)
+            tensor[poisoned, :, : len(texts[poisoned])] = torch.nan
+    engine.close(roots[leaving])
+    running = {root: text for root, text in zip(roots, texts, strict=True) if root != roots[leaving]}
     for turn in range(4):
-        joining = engine.open(turn)
-        answers = engine.extend([Feed(other, [7]), *(Feed(root, [9, 10, 11]) for root in joining)])
-        for [found], tokens in zip(answers, [[5, 6, *[7] * (turn + 1)]] + [[9, 10, 11]] * turn, strict=True):
-            torch.testing.assert_close(found.logits, alone(tokens), atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(logits(engine, one, [9]), alone([5, 6, 7, 8, 9]), atol=1e-4, rtol=1e-4)
+        running |= {root: [] for root in engine.open(turn)}
+        answers = engine.extend([Feed(root, [7, 9]) for root in running])
+        for (root, text), [found] in zip(running.items(), answers, strict=True):
+            text += [7, 9]
+            if root != roots[poisoned]:
+                torch.testing.assert_close(found.logits, alone(text), atol=1e-4, rtol=1e-4)
 
 
 def needed_slots(row: Any) -> int:
@@ -160,7 +164,7 @@ def test_thousands_come_and_go_in_the_same_memory(kind: Any) -> None:
     model = tiny_model("llama", VOCABULARY)
     engine = kind(LanguageModel(model))
     traffic = Traffic(engine, model, 0, longest=60, most=8, checked=False)
-    while traffic.joined < 3000:
+    while traffic.joined < 2000:
         traffic.run(1)
         if traffic.guests and engine._rows:
             slots = max(needed_slots(row) for row in engine._rows)
@@ -170,7 +174,7 @@ def test_thousands_come_and_go_in_the_same_memory(kind: Any) -> None:
     for guest in traffic.guests:
         engine.close(guest.root)
     assert engine.allocated_bytes == 0 and sum(t.nbytes for t in tensors(engine)) == 0
-    assert not engine._branches and not engine._branches._roots and not engine._rows
+    assert not engine._branches and not engine._branches._roots and not engine._rows and not engine._masks._kept
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -206,7 +206,6 @@ class BatchedEngine:
         if self._cache.size <= _SPARSE * longest:
             return
         self._cache.compact([[] if branch.prefix else branch.spans for branch in self._rows])
-        self._masks.forget()
         for branch in self._rows:
             branch.spans = [(0, branch.length)] if branch.length else []
 
