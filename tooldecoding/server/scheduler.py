@@ -11,6 +11,7 @@ from typing import Final
 
 import torch
 
+from lookup.errors import ToolDecodingError
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId
@@ -71,8 +72,8 @@ class Scheduler:
         """Put a job in the queue; ApiError 429 if it is full, 503 if the server stops."""
         with self._changed:
             if not self.is_ready:
-                raise ApiError(503, "the server is stopping", code="stopping", headers=_RETRY)
-            if len(self._waiting) >= self._queue:
+                raise _stopped()
+            if len(self._waiting) >= self._queue + max(0, self._max_batch - len(self._jobs)):
                 self._metrics.refused.inc()
                 message = f"{self._queue} requests are waiting already; try again later"
                 raise ApiError(429, message, code="queue_full", headers=_RETRY)
@@ -87,13 +88,19 @@ class Scheduler:
             self._changed.notify()
 
     def _run(self) -> None:
-        while self._wait():
-            try:
-                self._give_up()
-                self._admit()
-                self._forward()
-            except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
-                self._begin_again(error)
+        try:
+            while self._wait():
+                try:
+                    self._give_up()
+                    self._admit()
+                    self._forward()
+                except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
+                    self._begin_again(error)
+        finally:
+            with self._changed:
+                self._stopping = True
+                for job in self._waiting:
+                    job.notify(_stopped())
 
     def _wait(self) -> bool:
         """Wait for something to do; False when all is done and the server stops."""
@@ -133,12 +140,19 @@ class Scheduler:
             if job.cancelled:
                 self._metrics.cancelled.inc()
                 continue
-            job.began = time.monotonic()
-            job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
-            self._jobs[job.run.root] = job
-            self._batch.join(job.run.root, steps)
+            self._join(job)
         self._metrics.waiting.set(len(self._waiting))
         self._metrics.running.set(len(self._jobs))
+
+    def _join(self, job: Job) -> None:
+        job.began = time.monotonic()
+        try:
+            job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
+        except Exception as error:
+            job.notify(_failure(error))
+            raise
+        self._jobs[job.run.root] = job
+        self._batch.join(job.run.root, steps)
 
     def _has_room(self, job: Job) -> bool:
         if not self._jobs:
@@ -160,11 +174,14 @@ class Scheduler:
                 for piece in job.stream.take():
                     job.notify(piece)
         for root, outcome in ended.items():
-            self._end(self._jobs.pop(root), outcome)
+            self._end(self._jobs[root], outcome)
+            del self._jobs[root]
 
     def _end(self, job: Job, outcome: Outcome[DecodedPrompt]) -> None:
         if isinstance(outcome, Exception):
-            job.notify(outcome)
+            if not isinstance(outcome, ToolDecodingError):
+                log("decode failed", logging.ERROR, outcome)
+            job.notify(_failure(outcome))
             return
         assert job.run is not None
         options, seconds = job.request.options, time.monotonic() - job.began
@@ -178,17 +195,22 @@ class Scheduler:
     def _begin_again(self, error: Exception) -> None:
         """Behind a pass that failed nothing is known of the engine: end what ran, and take a new one."""
         log("forward pass failed", logging.ERROR, error, requests=len(self._jobs))
-        memory = isinstance(error, torch.OutOfMemoryError | MemoryError)
-        message = "out of memory; try again, or with a shorter prompt" if memory else "internal error"
         for job in self._jobs.values():
-            job.notify(
-                ApiError(
-                    503 if memory else 500,
-                    message,
-                    code="out_of_memory" if memory else None,
-                    headers=_RETRY if memory else None,
-                )
-            )
+            job.notify(_failure(error))
         self._jobs.clear()
         self._decoder.prompt_cache.clear()
         self._batch = RunningBatch(self._decoder.new_engine())
+
+
+def _failure(error: Exception) -> ApiError | ToolDecodingError:
+    """Return what the client is told; of the program's inside nothing."""
+    if isinstance(error, ToolDecodingError):
+        return error
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        message = "out of memory; try again, or with a shorter prompt"
+        return ApiError(503, message, code="out_of_memory", headers=_RETRY)
+    return ApiError(500, "internal error")
+
+
+def _stopped() -> ApiError:
+    return ApiError(503, "the server is stopping", code="stopping", headers=_RETRY)
