@@ -50,7 +50,7 @@ class Scheduler:
         self._jobs: dict[BranchId, Job] = {}
         self._batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
         self._stopping = False
-        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
+        self._thread = threading.Thread(target=self._live, name="scheduler", daemon=True)
 
     def start(self) -> None:
         """Begin to run jobs."""
@@ -87,20 +87,24 @@ class Scheduler:
             job.cancelled = True
             self._changed.notify()
 
-    def _run(self) -> None:
+    def _live(self) -> None:
+        """Run jobs until the end, or until there is no engine; nobody waits for ever then."""
         try:
-            while self._wait():
-                try:
-                    self._give_up()
-                    self._admit()
-                    self._forward()
-                except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
-                    self._begin_again(error)
+            self._run()
         finally:
             with self._changed:
                 self._stopping = True
                 for job in self._waiting:
                     job.notify(_stopped())
+
+    def _run(self) -> None:
+        while self._wait():
+            try:
+                self._give_up()
+                self._admit()
+                self._forward()
+            except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
+                self._begin_again(error)
 
     def _wait(self) -> bool:
         """Wait for something to do; False when all is done and the server stops."""
@@ -140,19 +144,16 @@ class Scheduler:
             if job.cancelled:
                 self._metrics.cancelled.inc()
                 continue
-            self._join(job)
+            job.began = time.monotonic()
+            try:
+                job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
+            except Exception as error:
+                job.notify(_failure(error))
+                raise
+            self._jobs[job.run.root] = job
+            self._batch.join(job.run.root, steps)
         self._metrics.waiting.set(len(self._waiting))
         self._metrics.running.set(len(self._jobs))
-
-    def _join(self, job: Job) -> None:
-        job.began = time.monotonic()
-        try:
-            job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
-        except Exception as error:
-            job.notify(_failure(error))
-            raise
-        self._jobs[job.run.root] = job
-        self._batch.join(job.run.root, steps)
 
     def _has_room(self, job: Job) -> bool:
         if not self._jobs:
