@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fastapi import Response
+
 from lookup.errors import ToolDecodingError
+from tooldecoding.files.json_lines import json_line
 
 
 class ApiError(Exception):
@@ -47,6 +50,15 @@ class ApiError(Exception):
     def to_json(self) -> dict[str, Any]:
         """Return OpenAI's error object."""
         return {"error": {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}}
+
+    def answer(self) -> Response:
+        """Return it as an HTTP answer."""
+        return json_response(self.to_json(), self.status, self.headers)
+
+
+def json_response(row: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer in JSON, which may have texts that UTF-8 cannot write."""
+    return Response(json_line(row), status, headers, "application/json")
 
 
 def wrong_input(error: ToolDecodingError, param: str | None = None) -> ApiError:

@@ -7,13 +7,15 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+from starlette.types import Receive, Scope, Send
 
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
-from tooldecoding.server.api_error import ApiError
+from tooldecoding.server.api_error import ApiError, json_response
 from tooldecoding.server.body import read_body, read_json
 from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.completion import Completion
@@ -56,6 +58,7 @@ class Server:
         app.add_api_route("/ready", self._ready)
         app.add_api_route("/metrics", self._metrics)
         app.add_api_route("/", self._page)
+        app.add_exception_handler(HTTPException, _refused)
         app.add_middleware(Guard, options=self._options, metrics=self.metrics)
         return app
 
@@ -77,36 +80,30 @@ class Server:
             log("prompt", request_id=request.state.request_id, prompt=prepared.request.prompt)
         waiting = Waiting(self.scheduler, prepared, bool(asked.stream), self._options.timeout)
         completion = Completion(asked, prepared, self._decoder)
-        if asked.stream:
-            first = await waiting.next()
-            if isinstance(first, Exception):
-                raise first
-            lines = self._lines(waiting, first, completion, began)
-            return StreamingResponse(lines, media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
-        result = await waiting.result(request)
-        if result is None:
+        first = await waiting.first(request)
+        if first is None:
             return Response(status_code=499)
-        self._count(result, len(prepared.prompt_ids), began)
-        return JSONResponse(completion.whole(result))
+        if asked.stream:
+            return _Stream(self._lines(waiting, first, completion, began), waiting)
+        assert isinstance(first, DecodeResult)
+        self._count(first, len(prepared.prompt_ids), began)
+        return json_response(completion.whole(first))
 
     async def _lines(self, waiting: Waiting, event: Event, completion: Completion, began: float) -> AsyncIterator[str]:
         """Yield the events of a stream; an error behind the first piece is an event, too."""
-        try:
-            self.metrics.first.observe(time.monotonic() - began)
-            yield _event(completion.begin())
-            while not isinstance(event, DecodeResult):
-                if isinstance(event, Exception):
-                    yield _event(as_api_error(event).to_json())
-                    return
-                for chunk in completion.chunks(event):
-                    yield _event(chunk)
-                event = await waiting.next()
-            self._count(event, waiting.prompt_tokens, began)
-            for chunk in completion.end(event):
+        self.metrics.first.observe(time.monotonic() - began)
+        yield _event(completion.begin())
+        while not isinstance(event, DecodeResult):
+            if isinstance(event, Exception):
+                yield _event(as_api_error(event).to_json())
+                return
+            for chunk in completion.chunks(event):
                 yield _event(chunk)
-            yield "data: [DONE]\n\n"
-        finally:
-            waiting.give_up()
+            event = await waiting.next()
+        self._count(event, waiting.prompt_tokens, began)
+        for chunk in completion.end(event):
+            yield _event(chunk)
+        yield "data: [DONE]\n\n"
 
     def _count(self, result: DecodeResult, prompt_tokens: int, began: float) -> None:
         metrics = self.metrics
@@ -128,18 +125,18 @@ class Server:
         return {"id": self._options.model, "object": "model", "created": self._began, "owned_by": "tooldecoding"}
 
     async def _models(self) -> Response:
-        return JSONResponse({"object": "list", "data": [self._card()]})
+        return json_response({"object": "list", "data": [self._card()]})
 
     async def _model(self, name: str) -> Response:
         self._demand_model(name)
-        return JSONResponse(self._card())
+        return json_response(self._card())
 
     async def _health(self) -> Response:
-        return JSONResponse({"status": "ok"})
+        return json_response({"status": "ok"})
 
     async def _ready(self) -> Response:
         ready = self.scheduler.is_ready
-        return JSONResponse({"status": "ready" if ready else "not ready"}, 200 if ready else 503)
+        return json_response({"status": "ready" if ready else "not ready"}, 200 if ready else 503)
 
     async def _metrics(self) -> Response:
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
@@ -147,6 +144,25 @@ class Server:
     async def _page(self) -> Response:
         content, headers = page()
         return Response(content, headers=headers, media_type="text/html; charset=utf-8")
+
+
+class _Stream(StreamingResponse):
+    """A stream of events; gives its job up where it ends early, also before its first line."""
+
+    def __init__(self, lines: AsyncIterator[str], waiting: Waiting) -> None:
+        super().__init__(lines, media_type="text/event-stream", headers={"Cache-Control": "no-cache"})
+        self._waiting = waiting
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._waiting.give_up()
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return as_api_error(error).answer()
 
 
 def _event(row: dict[str, Any]) -> str:

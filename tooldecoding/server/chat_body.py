@@ -1,5 +1,6 @@
 """The fields of ``POST /v1/chat/completions``, read from untrusted data; none is ignored."""
 
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
@@ -10,6 +11,11 @@ from voting import OrderScheme, Stopping
 
 _MOST_STOPS: Final = 4
 _MOST_TOKENS: Final = 1 << 20
+
+_UNSUPPORTED: Final = (
+    "audio", "function_call", "functions", "moderation", "prediction", "prompt_cache_key", "prompt_cache_options",
+    "prompt_cache_retention", "reasoning_effort", "verbosity", "web_search_options",
+)  # fmt: skip
 
 NEUTRAL: Final[Mapping[str, tuple[Any, ...]]] = {
     "frequency_penalty": (0, None),
@@ -22,14 +28,9 @@ NEUTRAL: Final[Mapping[str, tuple[Any, ...]]] = {
     "service_tier": ("auto", "default", None),
     "store": (False, None),
     "top_logprobs": (0, None),
+    **dict.fromkeys(_UNSUPPORTED, (None,)),
 }
 """OpenAI's fields that are not supported -> the values that ask for nothing."""
-
-_UNSUPPORTED: Final = frozenset({
-    "audio", "function_call", "functions", "prediction", "prompt_cache_key", "reasoning_effort", "verbosity",
-    "web_search_options",
-})  # fmt: skip
-"""Further fields of OpenAI's."""
 
 
 class _Strict(BaseModel):
@@ -97,8 +98,6 @@ def read_chat_body(given: Mapping[str, Any]) -> ChatBody:
     for name, value in given.items():
         if name in NEUTRAL:
             _demand_neutral(name, value)
-        elif name in _UNSUPPORTED:
-            raise _unsupported(name, f"the field {name!r} is not supported")
         elif name not in ChatBody.model_fields:
             raise ApiError(400, f"unknown field {name!r:.60}", f"{name:.60}", "unknown_parameter")
         else:
@@ -116,12 +115,9 @@ def _demand_neutral(name: str, value: Any) -> None:
     if not any(value == neutral and type(value) is type(neutral) for neutral in NEUTRAL[name]) and not (
         value == 0 and NEUTRAL[name][0] == 0 and isinstance(value, float)
     ):
-        shown = ", ".join("null" if neutral is None else repr(neutral) for neutral in NEUTRAL[name])
-        raise _unsupported(name, f"the field {name!r} is not supported; it may only be {shown}")
-
-
-def _unsupported(name: str, message: str) -> ApiError:
-    return ApiError(400, message, name, "unsupported_parameter")
+        shown = " or ".join(map(json.dumps, NEUTRAL[name]))
+        message = f"the field {name!r} is not supported; it may only be {shown}"
+        raise ApiError(400, message, name, "unsupported_parameter")
 
 
 def _wrong(error: ValidationError) -> ApiError:

@@ -130,4 +130,7 @@ def _json_content(calls: tuple[DecodedCall, ...]) -> str:
 
 
 def _finish_reason(reply: ChatMessage, as_content: bool) -> str:
+    """Return OpenAI's word; ``length`` also for a value that was closed at its limit."""
+    if any(parameter.truncated for call in reply.calls for parameter in call.voted.parameters):
+        return "length"
     return "stop" if as_content and not reply.result.cut else reply.finish_reason

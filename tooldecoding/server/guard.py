@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from hashlib import sha256
 from typing import Any, Final
 
-from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.options.serve_command import LOOPBACK, ServeCommand
@@ -33,6 +33,8 @@ def as_api_error(error: Exception) -> ApiError:
         return error
     if isinstance(error, ToolDecodingError):
         return wrong_input(error)
+    if isinstance(error, HTTPException):
+        return ApiError(error.status_code, error.detail.lower(), headers=error.headers)
     return ApiError(500, "internal error")
 
 
@@ -49,7 +51,7 @@ class Guard:
     def __init__(self, app: Asgi, options: ServeCommand, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
-        self._key = None if options.api_key is None else _digest(options.api_key)
+        self._key = None if options.api_key is None else _digest(options.api_key.encode("utf-8", "surrogateescape"))
         self._own_hosts = LOOPBACK if options.host in LOOPBACK else None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -70,7 +72,7 @@ class Guard:
             if told.status >= 500 and not isinstance(error, ApiError):
                 log("request failed", logging.ERROR, error, request_id=answer.request_id)
             if not answer.status:
-                await JSONResponse(told.to_json(), told.status, told.headers)(scope, receive, answer.send)
+                await told.answer()(scope, receive, answer.send)
         finally:
             self._metrics.answers.labels(status=str(answer.status)).inc()
             log(
@@ -92,7 +94,7 @@ class Guard:
         if self._key is None or path in _OPEN:
             return
         kind, _, key = headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not hmac.compare_digest(_digest(key.strip()), self._key):
+        if kind.lower() != "bearer" or not hmac.compare_digest(_digest(key.strip().encode("latin-1")), self._key):
             raise ApiError(401, "a valid API key is needed: Authorization: Bearer …", code="invalid_api_key",
                            headers={"WWW-Authenticate": "Bearer"})  # fmt: skip
 
@@ -115,5 +117,5 @@ class _Answer:
         await self._send(message)
 
 
-def _digest(key: str) -> bytes:
-    return sha256(key.encode("utf-8", "surrogateescape")).digest()
+def _digest(key: bytes) -> bytes:
+    return sha256(key).digest()

@@ -106,8 +106,10 @@ class Preparation:
             given["max_calls"] = 1
         if body.most_tokens is not None:
             given |= {"max_tokens": body.most_tokens, "max_text_tokens": body.most_tokens}
-        own = {name: getattr(self._decoder.options, name) for name in _OWN}
-        return DecodeOptions(**(own | given))
+        own = {name: getattr(self._decoder.options, name) for name in _OWN} | given
+        if own["max_tokens"] is not None:  # a call with a longer value would be left out
+            own["max_value_tokens"] = min(own["max_value_tokens"], own["max_tokens"])
+        return DecodeOptions(**own)
 
     def _answering(self, request: Request, schema: Mapping[str, Any]) -> Request:
         """Return the request for an answer in JSON."""
@@ -135,21 +137,32 @@ def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictio
     if given is None:
         return "auto", lookup
     if not isinstance(given, Mapping) or given.get("type") != "allowed_tools":
-        choice = read_tool_choice(given)
-        if isinstance(given, str) and choice not in TOOL_CHOICES:
-            raise PromptError(
-                f"expected {', '.join(TOOL_CHOICES)} or an object that names a function, found {given!r:.60}"
-            )
-        return choice, lookup
+        return _plain_choice(given, lookup), lookup
     inner = given.get("allowed_tools")
     mode, named = (inner.get("mode"), inner.get("tools")) if isinstance(inner, Mapping) else (None, None)
     if mode not in ("auto", "required") or not isinstance(named, list) or not named:
         raise PromptError('allowed_tools: expected {"mode": "auto" or "required", "tools": [one or more]}')
     names = [read_tool_choice(each) if isinstance(each, Mapping) else "" for each in named]
     for name in names:
-        if name not in lookup:
-            raise PromptError(f"allowed_tools: unknown tool {name!r:.60}; known: {', '.join(lookup):.200}")
+        _demand_known(name, lookup)
     return mode, LookupDictionary(tuple(tool for tool in lookup.tools if tool.name in names))
+
+
+def _plain_choice(given: Any, lookup: LookupDictionary) -> str:
+    choice = read_tool_choice(given)
+    if choice not in TOOL_CHOICES:
+        if isinstance(given, str):
+            known = ", ".join(TOOL_CHOICES)
+            raise PromptError(f"expected {known} or an object that names a function, found {given!r:.60}")
+        _demand_known(choice, lookup)
+    if choice == "required" and not len(lookup):
+        raise PromptError("a call is required, but there are no tools")
+    return choice
+
+
+def _demand_known(name: str, lookup: LookupDictionary) -> None:
+    if name not in lookup:
+        raise PromptError(f"unknown tool {name!r:.60}; known: {', '.join(lookup) or 'none':.200}")
 
 
 @contextmanager

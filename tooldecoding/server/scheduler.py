@@ -11,6 +11,7 @@ from typing import Final
 
 import torch
 
+from lookup.errors import ToolDecodingError
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId
@@ -49,7 +50,7 @@ class Scheduler:
         self._jobs: dict[BranchId, Job] = {}
         self._batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
         self._stopping = False
-        self._thread = threading.Thread(target=self._run, name="scheduler", daemon=True)
+        self._thread = threading.Thread(target=self._live, name="scheduler", daemon=True)
 
     def start(self) -> None:
         """Begin to run jobs."""
@@ -71,8 +72,8 @@ class Scheduler:
         """Put a job in the queue; ApiError 429 if it is full, 503 if the server stops."""
         with self._changed:
             if not self.is_ready:
-                raise ApiError(503, "the server is stopping", code="stopping", headers=_RETRY)
-            if len(self._waiting) >= self._queue:
+                raise _stopped()
+            if len(self._waiting) >= self._queue + max(0, self._max_batch - len(self._jobs)):
                 self._metrics.refused.inc()
                 message = f"{self._queue} requests are waiting already; try again later"
                 raise ApiError(429, message, code="queue_full", headers=_RETRY)
@@ -85,6 +86,16 @@ class Scheduler:
         with self._changed:
             job.cancelled = True
             self._changed.notify()
+
+    def _live(self) -> None:
+        """Run jobs until the end, or until there is no engine; nobody waits for ever then."""
+        try:
+            self._run()
+        finally:
+            with self._changed:
+                self._stopping = True
+                for job in self._waiting:
+                    job.notify(_stopped())
 
     def _run(self) -> None:
         while self._wait():
@@ -135,7 +146,11 @@ class Scheduler:
                 self._metrics.cancelled.inc()
                 continue
             job.began = time.monotonic()
-            job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
+            try:
+                job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
+            except Exception as error:
+                job.notify(_failure(error))
+                raise
             self._jobs[job.run.root] = job
             self._batch.join(job.run.root, steps)
 
@@ -163,11 +178,14 @@ class Scheduler:
                 for piece in job.stream.take():
                     job.notify(piece)
         for root, outcome in ended.items():
-            self._end(self._jobs.pop(root), outcome)
+            self._end(self._jobs[root], outcome)
+            del self._jobs[root]
 
     def _end(self, job: Job, outcome: Outcome[DecodedPrompt]) -> None:
         if isinstance(outcome, Exception):
-            job.notify(outcome)
+            if not isinstance(outcome, ToolDecodingError):
+                log("decode failed", logging.ERROR, outcome)
+            job.notify(_failure(outcome))
             return
         assert job.run is not None
         options, seconds = job.request.options, time.monotonic() - job.began
@@ -181,17 +199,22 @@ class Scheduler:
     def _begin_again(self, error: Exception) -> None:
         """Behind a pass that failed nothing is known of the engine: end what ran, and take a new one."""
         log("forward pass failed", logging.ERROR, error, requests=len(self._jobs))
-        memory = isinstance(error, torch.OutOfMemoryError | MemoryError)
-        message = "out of memory; try again, or with a shorter prompt" if memory else "internal error"
         for job in self._jobs.values():
-            job.notify(
-                ApiError(
-                    503 if memory else 500,
-                    message,
-                    code="out_of_memory" if memory else None,
-                    headers=_RETRY if memory else None,
-                )
-            )
+            job.notify(_failure(error))
         self._jobs.clear()
         self._decoder.prompt_cache.clear()
         self._batch = RunningBatch(self._decoder.new_engine())
+
+
+def _failure(error: Exception) -> ApiError | ToolDecodingError:
+    """Return what the client is told; of the program's inside nothing."""
+    if isinstance(error, ToolDecodingError):
+        return error
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        message = "out of memory; try again, or with a shorter prompt"
+        return ApiError(503, message, code="out_of_memory", headers=_RETRY)
+    return ApiError(500, "internal error")
+
+
+def _stopped() -> ApiError:
+    return ApiError(503, "the server is stopping", code="stopping", headers=_RETRY)

@@ -51,23 +51,23 @@ class Waiting:
         self._ended = isinstance(event, DecodeResult | Exception)
         return event
 
-    async def result(self, request: Request) -> DecodeResult | None:
-        """Return the result, or None if the client goes away before; raises the error that ended the job."""
-        ended = asyncio.ensure_future(self.next())
+    async def first(self, request: Request) -> Event | None:
+        """Return the first event, or None if the client goes away before; raises the error that ended the job."""
+        happened = asyncio.ensure_future(self.next())
         gone = asyncio.ensure_future(_gone(request))
+        event = None
         try:
-            await asyncio.wait({ended, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if not ended.done():
-                return None
-            event = ended.result()
-            if isinstance(event, Exception):
-                raise event
-            assert isinstance(event, DecodeResult)
-            return event
+            await asyncio.wait({happened, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if happened.done():
+                event = happened.result()
         finally:
-            ended.cancel()
+            happened.cancel()
             gone.cancel()
-            self.give_up()
+            if event is None:
+                self.give_up()
+        if isinstance(event, Exception):
+            raise event
+        return event
 
     def give_up(self) -> None:
         """Cancel the job if it has not ended."""

@@ -1,0 +1,294 @@
+"""The openai package against the server: what its users count on, streamed and not."""
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel, Field
+
+from running_server import HELLO, MODEL, ROME, TABLE, TOOLS, WEATHER, Running, running, tool
+from tooldecoding.decoder import ToolDecoder
+
+openai = pytest.importorskip("openai", reason="openai is not installed")
+
+NAMED = {"type": "function", "function": {"name": "book_table"}}
+ALLOWED = {
+    "type": "allowed_tools",
+    "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "book_table"}}]},
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "maxLength": 8},
+        "days": {"type": "integer"},
+        "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+    },
+    "required": ["city", "days", "unit"],
+    "additionalProperties": False,
+}
+AS_SCHEMA = {"type": "json_schema", "json_schema": {"name": "weather", "schema": SCHEMA, "strict": True}}
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "auto": {"tools": TOOLS},
+    "required": {"tools": TOOLS, "tool_choice": "required"},
+    "named": {"tools": TOOLS, "tool_choice": NAMED},
+    "allowed": {"tools": TOOLS, "tool_choice": ALLOWED},
+    "one call": {"tools": TOOLS, "tool_choice": "required", "parallel_tool_calls": False},
+    "none": {"tools": TOOLS, "tool_choice": "none", "max_tokens": 12},
+    "text": {"messages": HELLO, "max_tokens": 12},
+    "sampled": {"messages": HELLO, "max_tokens": 12, "temperature": 1.0, "top_p": 0.9, "seed": 7},
+    "stopped": {"messages": HELLO, "max_tokens": 12, "stop": ["[", "a"]},
+    "cut call": {"tools": TOOLS, "tool_choice": "required", "max_tokens": 3},
+    "cut text": {"messages": HELLO, "max_tokens": 1},
+    "schema": {"response_format": AS_SCHEMA},
+    "cut schema": {"response_format": AS_SCHEMA, "max_tokens": 2},
+    "optional": {"tools": [tool("get_time", [], zone={"type": "string"})], "tool_choice": "required"},
+}
+"""Every kind of request; unless it says otherwise, it asks for the weather in Rome."""
+
+
+@pytest.fixture(scope="module")
+def client(server: Running) -> Any:
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="any", max_retries=0)
+
+
+def ask(client: Any, **fields: Any) -> Any:
+    return client.chat.completions.create(**{"model": MODEL, "messages": ROME} | fields)
+
+
+def only_call(answer: Any) -> Any:
+    [call] = answer.choices[0].message.tool_calls
+    return call
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_stream_adds_up_to_the_whole_answer(client: Any, name: str) -> None:
+    request = REQUESTS[name]
+    [whole] = ask(client, **request).choices
+    chunks = list(ask(client, **request, stream=True))
+
+    assert len({(chunk.id, chunk.created, chunk.model) for chunk in chunks}) == 1
+    assert {chunk.object for chunk in chunks} == {"chat.completion.chunk"}
+    choices = [choice for chunk in chunks for choice in chunk.choices]
+    assert {choice.index for choice in choices} == {0}
+    assert [choice.delta.role for choice in choices] == ["assistant", *[None] * (len(choices) - 1)]
+    assert [c.finish_reason for c in choices] == [*[None] * (len(choices) - 1), whole.finish_reason]
+    contents = [choice.delta.content for choice in choices if choice.delta.content is not None]
+    assert ("".join(contents) if contents else None) == whole.message.content
+    assert streamed_calls(choices) == [
+        (call.id, call.function.name, call.function.arguments) for call in whole.message.tool_calls or []
+    ]
+
+
+def streamed_calls(choices: list[Any]) -> list[tuple[str, str, str]]:
+    """Id, name and arguments of the calls in a stream: id, type and name come once and whole, then the arguments."""
+    calls: list[tuple[str, str, str]] = []
+    for choice in choices:
+        for delta in choice.delta.tool_calls or []:
+            if delta.id is not None:
+                assert delta.index == len(calls) and delta.type == "function" and delta.function.name
+                calls.append((delta.id, delta.function.name, ""))
+            else:
+                assert delta.type is None and delta.function.name is None
+            assert delta.index == len(calls) - 1
+            identifier, called, arguments = calls[-1]
+            calls[-1] = (identifier, called, arguments + (delta.function.arguments or ""))
+    return calls
+
+
+@pytest.mark.parametrize("name", ["auto", "required", "named", "allowed", "one call"])
+def test_a_call_is_whole_and_fits_its_schema(client: Any, name: str) -> None:
+    answer = ask(client, **REQUESTS[name])
+    assert answer.object == "chat.completion" and answer.id.startswith("chatcmpl-") and answer.model == MODEL
+    [choice] = answer.choices
+    assert choice.message.role == "assistant" and choice.message.content is None
+    assert choice.finish_reason == "tool_calls"
+    call = only_call(answer)
+    assert len(call.id) >= 9 and call.type == "function"
+    called = next(each["function"] for each in TOOLS if each["function"]["name"] == call.function.name)
+    Draft202012Validator(called["parameters"]).validate(json.loads(call.function.arguments))
+    assert called["name"] == ("book_table" if name in ("named", "allowed") else "get_weather")
+
+
+def test_no_call_where_none_may_be(client: Any) -> None:
+    for name in ("none", "text"):
+        [choice] = ask(client, **REQUESTS[name]).choices
+        assert choice.message.tool_calls is None and isinstance(choice.message.content, str)
+
+
+@pytest.mark.parametrize("name", ["cut call", "cut text", "cut schema"])
+def test_what_is_cut_says_so_and_shows_no_broken_call(client: Any, name: str) -> None:
+    answer = ask(client, **REQUESTS[name])
+    [choice] = answer.choices
+    assert choice.finish_reason == "length"
+    assert choice.message.tool_calls is None
+    assert answer.usage.completion_tokens <= REQUESTS[name]["max_tokens"]
+
+
+def test_max_completion_tokens_counts_as_max_tokens(client: Any) -> None:
+    old, new = (ask(client, messages=HELLO, **{name: 5}) for name in ("max_tokens", "max_completion_tokens"))
+    assert old.choices == new.choices and old.usage.completion_tokens == new.usage.completion_tokens <= 5
+
+
+def test_text_ends_before_a_stop(client: Any) -> None:
+    text = ask(client, messages=HELLO, max_tokens=12).choices[0].message.content
+    stop = text[3:5]
+    [choice] = ask(client, messages=HELLO, max_tokens=12, stop=stop).choices
+    assert choice.message.content == text[: text.index(stop)]
+    assert choice.finish_reason == "stop"
+
+
+def test_a_seed_repeats_an_answer(client: Any) -> None:
+    sampled = {"messages": HELLO, "max_tokens": 12, "temperature": 1.5}
+    texts = [ask(client, **sampled, seed=seed).choices[0].message.content for seed in (1, 1, 2, 3, 4)]
+    assert texts[0] == texts[1]
+    assert len(set(texts)) > 1
+
+
+def test_usage_counts_the_tokens_of_the_prompt_and_the_answer(client: Any, reference: ToolDecoder) -> None:
+    text = reference.tokenizer.apply_chat_template(ROME, TOOLS, add_generation_prompt=True, tokenize=False)
+    prompt = len(reference.tokenizer(text, add_special_tokens=False).input_ids)
+    request = REQUESTS["required"]
+    usage = ask(client, **request).usage
+    assert usage.prompt_tokens == prompt
+    assert usage.completion_tokens > 0
+    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
+    assert 0 <= usage.prompt_tokens_details.cached_tokens <= prompt
+
+    *chunks, last = ask(client, **request, stream=True, stream_options={"include_usage": True})
+    assert all(chunk.usage is None and chunk.choices for chunk in chunks)
+    assert last.choices == []
+    assert (last.usage.prompt_tokens, last.usage.completion_tokens) == (prompt, usage.completion_tokens)
+    assert all(chunk.usage is None for chunk in ask(client, **request, stream=True))
+
+
+def test_a_result_is_sent_back(client: Any, reference: ToolDecoder) -> None:
+    answer = ask(client, **REQUESTS["required"])
+    call = only_call(answer)
+    result = {"role": "tool", "tool_call_id": call.id, "content": '{"sky": "sunny", "degrees": 31}'}
+    for message in (answer.choices[0].message, answer.choices[0].message.to_dict()):
+        history = [*ROME, message, result]
+        second = ask(client, messages=history, tools=TOOLS, max_tokens=20)
+        assert second.choices[0].finish_reason
+        third = ask(
+            client,
+            messages=[*history, {"role": "assistant", "content": "Sunny."}, *ROME],
+            tools=TOOLS,
+            tool_choice="required",
+        )
+        assert only_call(third).id != call.id
+
+
+def test_a_value_that_is_cut_says_so(client: Any) -> None:
+    schema = {"type": "object", "properties": {"story": {"type": "string", "minLength": 100}}, "required": ["story"]}
+    short = {"tooldecoding": {"max_value_tokens": 2, "order_limit": 1}}
+    for request in (
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}},
+        {"tools": [tool("tell", story=schema["properties"]["story"])], "tool_choice": "required"},
+    ):
+        answer = ask(client, **request, extra_body=short)
+        assert answer.choices[0].finish_reason == "length"
+        assert answer.tooldecoding["calls"][0]["parameters"][0]["truncated"]
+
+
+def test_an_answer_fits_the_schema_of_response_format(client: Any) -> None:
+    answer = ask(client, response_format=AS_SCHEMA)
+    [choice] = answer.choices
+    assert choice.finish_reason == "stop" and choice.message.tool_calls is None
+    Draft202012Validator(SCHEMA).validate(json.loads(choice.message.content))
+    [call] = answer.tooldecoding["calls"]
+    assert {p["name"] for p in call["parameters"]} == set(SCHEMA["properties"])
+    assert call["orders_used"] > 1
+
+
+def test_a_pydantic_model_is_parsed(client: Any) -> None:
+    class Forecast(BaseModel):
+        city: Annotated[str, Field(max_length=8)]
+        days: int
+
+    parsed = client.chat.completions.parse(model=MODEL, messages=ROME, response_format=Forecast)
+    assert isinstance(parsed.choices[0].message.parsed, Forecast)
+    with client.chat.completions.stream(model=MODEL, messages=ROME, response_format=Forecast) as stream:
+        for _ in stream:
+            pass
+        assert stream.get_final_completion().choices[0].message.parsed == parsed.choices[0].message.parsed
+
+
+def test_a_pydantic_tool_is_parsed(client: Any) -> None:
+    class GetWeather(BaseModel):
+        """Get the weather of a city for some days."""
+
+        city: str
+        days: int
+
+    tools = [openai.pydantic_function_tool(GetWeather)]
+    with client.chat.completions.stream(model=MODEL, messages=ROME, tools=tools, tool_choice="required") as stream:
+        [call] = stream.get_final_completion().choices[0].message.tool_calls
+    assert isinstance(call.function.parsed_arguments, GetWeather)
+
+
+def test_the_models_are_listed(client: Any) -> None:
+    assert [model.id for model in client.models.list()] == [MODEL]
+    assert client.models.retrieve(MODEL).id == MODEL
+
+
+def test_another_model_is_not_found(client: Any) -> None:
+    with pytest.raises(openai.NotFoundError) as told:
+        ask(client, model="gpt-4o")
+    assert told.value.code == "model_not_found" and told.value.param == "model" and "gpt-4o" in told.value.message
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("gpt-4o")
+
+
+def test_a_wrong_field_is_a_bad_request(client: Any) -> None:
+    with pytest.raises(openai.BadRequestError) as told:
+        ask(client, n=2)
+    assert told.value.param == "n" and told.value.type == "invalid_request_error"
+    assert told.value.request_id
+
+
+def test_a_key_is_wanted(reference: ToolDecoder) -> None:
+    with running(reference, api_key="secret-é") as guarded:
+        assert guarded.http.get("/health").status_code == 200
+        for key, known in (("Bearer secret-é", True), ("Bearer secret", False), ("Bearer", False), ("secret-é", False)):
+            answer = guarded.http.get("/v1/models", headers={"Authorization": key.encode()})
+            assert answer.status_code == (200 if known else 401)
+        client = openai.OpenAI(base_url=f"{guarded.url}/v1", api_key="wrong", max_retries=0)
+        with pytest.raises(openai.AuthenticationError) as told:
+            ask(client)
+        assert told.value.code == "invalid_api_key"
+
+
+def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
+    extension = {"order_limit": 2, "min_confidence": 1.0, "tokens": True}
+    request = {**REQUESTS["required"], "extra_body": {"tooldecoding": extension}}
+    whole = ask(client, **request).tooldecoding
+    *_, last = ask(client, **request, stream=True)
+    last.tooldecoding["counters"] = whole["counters"]  # seconds, and what the prefix cache has, differ
+    assert last.tooldecoding == whole
+    [call] = whole["calls"]
+    assert call["orders_used"] == call["orders_possible"] == 2
+    assert {p["name"]: p["value"] for p in call["parameters"]}.keys() == {"city", "days"}
+    for parameter in call["parameters"]:
+        assert 0 <= parameter["share"] <= 1 and parameter["needs_confirmation"] == (parameter["confidence"] < 1)
+    for candidate in whole["candidates"]:
+        assert "".join(token["text"] for token in candidate["tokens"]).find(candidate["text"]) >= 0
+        assert {token["label"] for token in candidate["tokens"]} <= {"free", "forced", "constrained"}
+    assert whole["valid"] and whole["errors"] == []
+
+
+def test_a_required_tool_without_tools_is_told(client: Any) -> None:
+    with pytest.raises(openai.BadRequestError) as told:
+        ask(client, tool_choice="required")
+    assert told.value.param == "tool_choice"
+
+
+def test_what_openai_calls_tools_is_told_apart(client: Any) -> None:
+    custom = {"type": "custom", "custom": {"name": "code"}}
+    with pytest.raises(openai.BadRequestError) as told:
+        ask(client, tools=[WEATHER, custom])
+    assert told.value.param == "tools"
+    with pytest.raises(openai.BadRequestError) as told:
+        ask(client, tools=[WEATHER, TABLE], tool_choice={"type": "custom", "custom": {"name": "code"}})
+    assert told.value.param == "tool_choice"
