@@ -72,7 +72,8 @@ class BatchedCache:
         self.visible = self.visible[rows]
         self.visible[empty] = 0
         for layer, name in self._places():
-            states = getattr(layer, name)[rows]
+            states = getattr(layer, name)
+            states = states[rows.to(states.device)]
             states[empty] = 0  # what stands there may be NaN, which a mask cannot hide
             setattr(layer, name, states)
 
@@ -81,13 +82,13 @@ class BatchedCache:
         seen = [[slot for low, high in row for slot in range(low, high)] for row in spans]
         self.size = max(map(len, seen))
         slots = torch.tensor([[*row, *[0] * (self.size - len(row))] for row in seen], dtype=torch.long)
-        slots = slots.to(self._device)
         lengths = torch.tensor([len(row) for row in seen], device=self._device)
         self.visible = (torch.arange(self.size, device=self._device) < lengths[:, None]).long()
         for layer, name in self._places():
             states = getattr(layer, name)
             _, heads, _, width = states.shape
-            setattr(layer, name, states.gather(2, slots[:, None, :, None].expand(-1, heads, -1, width)))
+            taken = slots.to(states.device)[:, None, :, None].expand(-1, heads, -1, width)
+            setattr(layer, name, states.gather(2, taken))
 
     def fill(self, prefixes: Mapping[int, Prefix]) -> None:
         """Write cached prefixes into the first slots of new rows."""
@@ -107,8 +108,7 @@ class BatchedCache:
 
     def read(self, row: int, slots: Sequence[int]) -> States:
         """Copy the keys and values of some slots."""
-        at = torch.tensor(slots, device=self._device)
-        return [(layer.keys[row][:, at], layer.values[row][:, at]) for layer in self._layers()]
+        return [(layer.keys[row][:, slots], layer.values[row][:, slots]) for layer in self._layers()]
 
     def _places(self) -> list[tuple[DynamicLayer, str]]:
         """Return where the tensors are. They are replaced one at a time, so that two whole caches never coexist."""

@@ -88,7 +88,7 @@ class Engine(Protocol):
     def close(self, root: BranchId) -> None:
         """End the prompt that ``root`` began, with all its branches.
 
-        Does nothing if the prompt has ended; it goes on as long as any of its branches, ``root`` or another.
+        Does nothing if the prompt has ended, as it does when its last branch is released.
         """
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:

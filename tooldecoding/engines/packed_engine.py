@@ -56,8 +56,8 @@ class PackedEngine:
         self._model = model
         self._prefix_cache = prefix_cache
         self._device = model.model.device
-        self.chunk: int | None = padding_worth_a_pass(self._device)
         self._most_padding = padding_worth_a_pass(self._device)
+        self.chunk: int | None = self._most_padding
         self._masks = AttentionMasks(model.model)
         self._branches: BranchTable[_PackedBranch] = BranchTable()
         self._rows: list[_Prompt] = []
