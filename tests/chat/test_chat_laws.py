@@ -152,6 +152,13 @@ def test_nothing_is_left_out_in_silence() -> None:
         conversation_prompt(two, TOOLS, habits_of(tokenizer), tokenizer)
 
 
+def test_lines_may_be_joined() -> None:
+    tokenizer = decoder_of("{% for m in messages %}{{ m.content.split('\\n') | select | join(' ') }};{% endfor %}").tokenizer
+    said = [{"role": "system", "content": "Be\nbrief.\n\n- always"}, FOREIGN[0]]
+    text = conversation_prompt(read_messages(said), [], habits_of(tokenizer), tokenizer)
+    assert text.startswith("Be brief. - always;")
+
+
 def test_text_that_a_template_refuses_beside_calls_is_warned_of() -> None:
     tokenizer = decoder_of(original("mistral_v3")).tokenizer
     said = [FOREIGN[0], FOREIGN[1] | {"content": "Let me see."}, *FOREIGN[2:]]

@@ -101,10 +101,13 @@ def _demand_shown_calls(conversation: Conversation, habits: Habits) -> None:
 
 
 def _demand_shown_texts(conversation: Conversation, text: str) -> None:
-    """PromptError if a template leaves out what system or user said, as some do with later system messages."""
-    position = 0
+    """PromptError if a template leaves out what system or user said, as some do with later system messages.
+
+    White space does not count: some templates write a message in one line.
+    """
+    position, text = 0, " ".join(text.split())
     for number, message in enumerate(conversation.messages):
-        said = message.content.strip()
+        said = " ".join(message.content.split())
         if message.role not in ("system", "user") or not said:
             continue
         found = text.find(said, position)
