@@ -153,7 +153,9 @@ def test_nothing_is_left_out_in_silence() -> None:
 
 
 def test_lines_may_be_joined() -> None:
-    tokenizer = decoder_of("{% for m in messages %}{{ m.content.split('\\n') | select | join(' ') }};{% endfor %}").tokenizer
+    tokenizer = decoder_of(
+        "{% for m in messages %}{{ m.content.split('\\n') | select | join(' ') }};{% endfor %}"
+    ).tokenizer
     said = [{"role": "system", "content": "Be\nbrief.\n\n- always"}, FOREIGN[0]]
     text = conversation_prompt(read_messages(said), [], habits_of(tokenizer), tokenizer)
     assert text.startswith("Be brief. - always;")
