@@ -86,12 +86,20 @@ class Running:
         assert (last, rest) == ("data: [DONE]", "")
         return [json.loads(event.removeprefix("data: ")) for event in events]
 
-    def hang_up_soon(self, **fields: Any) -> socket.socket:
+    def unread(self, **fields: Any) -> socket.socket:
         """Send a request and read nothing; returns the connection."""
         content = json.dumps(body(**fields)).encode()
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        connection = self.connect()
         head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+        return connection
+
+    def connect(self) -> socket.socket:
+        """A connection with a small buffer."""
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(PATIENCE)
+        connection.connect(("127.0.0.1", self.port))
         return connection
 
     def figure(self, name: str) -> float:
@@ -134,6 +142,7 @@ def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
     config = uvicorn.Config(served.app(), log_config=None, access_log=False, timeout_graceful_shutdown=1)
     web = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # slow readers are noticed soon
         port = listening.getsockname()[1]
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
