@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import uvicorn
 
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Server
+from tooldecoding.server.run import web_server
 
 MODEL = "reference"
 PATIENCE = 60
@@ -139,8 +139,7 @@ def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
     """A server on a free port."""
     settings = ServeCommand(model=MODEL, **options)
     served = Server(decoder, settings)
-    config = uvicorn.Config(served.app(), log_config=None, access_log=False, timeout_graceful_shutdown=1)
-    web = uvicorn.Server(config)
+    web = web_server(served.app(), settings)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # slow readers are noticed soon
         port = listening.getsockname()[1]
@@ -148,8 +147,10 @@ def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
         thread.start()
         wait_until(lambda: web.started)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
-            yield Running(served, port, http)
-        web.should_exit = True
+            try:
+                yield Running(served, port, http)
+            finally:
+                web.should_exit = True
         thread.join(PATIENCE)
         assert not thread.is_alive()
 

@@ -167,7 +167,8 @@ def test_a_result_is_sent_back(client: Any, reference: ToolDecoder) -> None:
     answer = ask(client, **REQUESTS["required"])
     call = only_call(answer)
     result = {"role": "tool", "tool_call_id": call.id, "content": '{"sky": "sunny", "degrees": 31}'}
-    for message in (answer.choices[0].message, answer.choices[0].message.to_dict()):
+    said = answer.choices[0].message
+    for message in (said, said.to_dict(), said.model_dump()):
         history = [*ROME, message, result]
         second = ask(client, messages=history, tools=TOOLS, max_tokens=20)
         assert second.choices[0].finish_reason
