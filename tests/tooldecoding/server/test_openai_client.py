@@ -146,6 +146,15 @@ def test_a_seed_repeats_an_answer(client: Any) -> None:
     assert len(set(texts)) > 1
 
 
+def test_without_a_seed_samples_differ_and_greedy_text_does_not(client: Any) -> None:
+    for temperature, different in ((None, 1), (0, 1), (2, 3)):
+        texts = {
+            ask(client, messages=HELLO, max_tokens=12, temperature=temperature).choices[0].message.content
+            for _ in range(3)
+        }
+        assert len(texts) == different
+
+
 def test_usage_counts_the_tokens_of_the_prompt_and_the_answer(client: Any, reference: ToolDecoder) -> None:
     text = reference.tokenizer.apply_chat_template(ROME, TOOLS, add_generation_prompt=True, tokenize=False)
     prompt = len(reference.tokenizer(text, add_special_tokens=False).input_ids)
