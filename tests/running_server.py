@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
-import uvicorn
 
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Server
+from tooldecoding.server.run import web_server
 
 MODEL = "reference"
 PATIENCE = 60
@@ -86,12 +86,20 @@ class Running:
         assert (last, rest) == ("data: [DONE]", "")
         return [json.loads(event.removeprefix("data: ")) for event in events]
 
-    def hang_up_soon(self, **fields: Any) -> socket.socket:
+    def unread(self, **fields: Any) -> socket.socket:
         """Send a request and read nothing; returns the connection."""
         content = json.dumps(body(**fields)).encode()
-        connection = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+        connection = self.connect()
         head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+        return connection
+
+    def connect(self) -> socket.socket:
+        """A connection with a small buffer."""
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(PATIENCE)
+        connection.connect(("127.0.0.1", self.port))
         return connection
 
     def figure(self, name: str) -> float:
@@ -131,16 +139,18 @@ def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
     """A server on a free port."""
     settings = ServeCommand(model=MODEL, **options)
     served = Server(decoder, settings)
-    config = uvicorn.Config(served.app(), log_config=None, access_log=False, timeout_graceful_shutdown=1)
-    web = uvicorn.Server(config)
+    web = web_server(served.app(), settings)
     with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # slow readers are noticed soon
         port = listening.getsockname()[1]
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
         wait_until(lambda: web.started)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
-            yield Running(served, port, http)
-        web.should_exit = True
+            try:
+                yield Running(served, port, http)
+            finally:
+                web.should_exit = True
         thread.join(PATIENCE)
         assert not thread.is_alive()
 

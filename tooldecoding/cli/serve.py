@@ -21,11 +21,12 @@ def serve(given: Given) -> None:
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
     if command.host not in LOOPBACK and command.api_key is None:
         print("warning: everybody who reaches this machine can use the model; give --api-key", file=sys.stderr)
-    from tooldecoding.server.run import run_server
+    from tooldecoding.server.run import bound_socket, run_server
 
-    decoder = load_decoder(command)
-    decoder.options = command
-    run_server(decoder, command)
+    with bound_socket(command) as bound:  # before the model is loaded, which may take minutes
+        decoder = load_decoder(command)
+        decoder.options = command
+        run_server(decoder, command, bound)
 
 
 _OPTIONS = tuple(option for option in options_of(ServeCommand) if option.name not in _OF_REQUESTS)

@@ -73,6 +73,7 @@ class Server:
     async def _chat(self, request: Request) -> Response:
         began = time.monotonic()
         body = await read_body(request, self._options.max_body_mb * _MB)
+        self.scheduler.demand_place()  # before the work of reading the request
         asked = read_chat_body(await run_in_threadpool(read_json, body))
         self._demand_model(asked.model)
         prepared = await run_in_threadpool(self._preparation.prepare, asked)

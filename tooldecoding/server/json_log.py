@@ -22,13 +22,14 @@ class _Lines(logging.Formatter):
 
 
 def begin_log() -> None:
-    """Let the server's logs, and those of uvicorn, go to standard error as JSON."""
+    """Let all logs and warnings of the process go to standard error as JSON."""
     handler = logging.StreamHandler()
     handler.setFormatter(_Lines())
-    for name, level in ((_NAME, logging.INFO), ("uvicorn", logging.WARNING)):
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-        logger.setLevel(level)
+    root, transformers = logging.getLogger(), logging.getLogger("transformers")
+    root.handlers, transformers.handlers, transformers.propagate = [handler], [], True
+    root.setLevel(logging.WARNING)
+    logging.getLogger(_NAME).setLevel(logging.INFO)
+    logging.captureWarnings(True)
 
 
 def log(event: str, level: int = logging.INFO, failed: BaseException | None = None, **fields: Any) -> None:

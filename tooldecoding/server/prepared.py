@@ -4,10 +4,11 @@ import json
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from secrets import randbits
+from typing import Any, Final, Generic, TypeVar
 
 from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
@@ -25,7 +26,11 @@ from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_look
 
 MAX_TOOLS: Final = 2_000
 _KEPT: Final = 64
+_KEPT_CHARACTERS: Final = 16 << 20
+_SEED_BITS: Final = 31
 _OWN: Final = {field.name for field in fields(DecodeOptions)}
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -56,8 +61,9 @@ class Preparation:
     def __init__(self, decoder: ToolDecoder) -> None:
         self._decoder = decoder
         self._lock = threading.Lock()
-        self._tools: OrderedDict[str, Documentation] = OrderedDict()
-        self._answers: OrderedDict[str, LookupDictionary] = OrderedDict()
+        self._most_characters = (decoder.context or 0) * max(map(len, decoder.tokenizer.get_vocab()))
+        self._tools: _Kept[tuple[Documentation, list[str]]] = _Kept(_documentation)
+        self._answers: _Kept[LookupDictionary] = _Kept(answer_lookup)
 
     def prepare(self, body: ChatBody) -> Prepared:
         """Return what is to be decoded; ApiError 400 if something is wrong with the request."""
@@ -67,7 +73,8 @@ class Preparation:
             with _told("response_format"):
                 schema = answer_schema(body.response_format)
             with _told("tools"):
-                documentation = self._documentation(body.tools)
+                documentation, unread = self._tools.of(body.tools)
+                notes += unread
             with _told("tool_choice"):
                 choice, tools = read_choice(body.tool_choice, documentation.lookup)
             with _told():
@@ -80,18 +87,17 @@ class Preparation:
                 with _told("response_format"):
                     request = self._answering(request, schema)
             with _told("messages"):
+                self._demand_short(str(request.prompt))
                 prompt_ids = self._decoder.prompt_ids(request)
         return Prepared(conversation, request, prompt_ids, tuple(notes), schema is not None)
 
-    def _documentation(self, tools: Sequence[Any] | None) -> Documentation:
-        """Return the documentation of tools; that of the latest requests is kept, with all that is made from it."""
-        if tools is not None and len(tools) > MAX_TOOLS:
-            raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
-        key = json.dumps(tools)
-        if key not in self._tools:
-            self._tools[key] = read_tools(tools)
-        _forget(self._tools, key)
-        return self._tools[key]
+    def _demand_short(self, prompt: str) -> None:
+        """Refuse at once what takes seconds to turn into tokens, and never fits."""
+        if self._decoder.context is not None and len(prompt) > self._most_characters:
+            raise PromptError(
+                f"the prompt has {len(prompt)} characters, too many for the model's context of {self._decoder.context} "
+                "tokens; give fewer tools or a shorter dialogue"
+            )
 
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
@@ -100,6 +106,8 @@ class Preparation:
         for name in ("temperature", "top_p", "seed"):
             if (value := getattr(body, name)) is not None:
                 given[name] = float(value) if name != "seed" else value
+        if body.temperature and body.seed is None:
+            given["seed"] = randbits(_SEED_BITS)  # who samples without a seed wants another answer each time
         if body.stop is not None:
             given["stop"] = (body.stop,) if isinstance(body.stop, str) else tuple(body.stop)
         if body.parallel_tool_calls is False:
@@ -115,13 +123,9 @@ class Preparation:
         """Return the request for an answer in JSON."""
         if len(request.tools) and request.options.tool_choice != "none":
             raise PromptError("response_format and tools together are not supported; leave tools out")
-        key = json.dumps(schema)
-        if key not in self._answers:
-            self._answers[key] = answer_lookup(schema)
-        _forget(self._answers, key)
         own = {name: getattr(request.options, name) for name in _OWN}
         options = JsonAnswerOptions(**(own | {"tool_choice": NAME}))
-        return replace(request, tools=self._answers[key], options=options)
+        return replace(request, tools=self._answers.of(schema), options=options)
 
 
 def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictionary]:
@@ -184,8 +188,27 @@ def _noted() -> Iterator[list[str]]:
     notes += [str(each.message) for each in caught if issubclass(each.category, ChatWarning)]
 
 
-def _forget(kept: "OrderedDict[str, Any]", key: str) -> None:
-    """Keep the entries that were used last."""
-    kept.move_to_end(key)
-    while len(kept) > _KEPT:
-        kept.popitem(last=False)
+def _documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list[str]]:
+    """Return the documentation of tools, and what was not read."""
+    if tools is not None and len(tools) > MAX_TOOLS:
+        raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
+    with _noted() as notes:
+        documentation = read_tools(tools)
+    return documentation, notes
+
+
+class _Kept(Generic[T]):
+    """What was made from the JSON values of the latest requests, with all that hangs on it."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self._made: OrderedDict[str, T] = OrderedDict()
+
+    def of(self, given: Any) -> T:
+        """Return what is made from a value."""
+        key = json.dumps(given)
+        made = self._made.pop(key, None)
+        self._made[key] = found = self._make(given) if made is None else made
+        while len(self._made) > 1 and (len(self._made) > _KEPT or sum(map(len, self._made)) > _KEPT_CHARACTERS):
+            self._made.popitem(last=False)
+        return found

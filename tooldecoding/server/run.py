@@ -1,11 +1,12 @@
 """Runs the server until it is told to stop."""
 
 import socket
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.errors import ConfigError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Server
 from tooldecoding.server.json_log import begin_log, log
@@ -13,24 +14,40 @@ from tooldecoding.server.json_log import begin_log, log
 _BACKLOG: Final = 128
 
 
-def run_server(decoder: ToolDecoder, options: ServeCommand) -> None:
-    """Serve until SIGINT or SIGTERM; what runs is finished.
+def bound_socket(options: ServeCommand) -> socket.socket:
+    """Return a socket that has the address, but does not listen yet.
 
     Raises
     ------
-    OSError
-        If the address cannot be listened on.
+    ConfigError
+        If the address is in use, or not of this machine.
     """
+    bound = socket.socket(socket.AF_INET6 if ":" in options.host else socket.AF_INET)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((options.host, options.port))
+    except OSError as error:
+        bound.close()
+        raise ConfigError(f"cannot listen on {options.host} port {options.port}: {error.strerror}") from None
+    return bound
+
+
+def run_server(decoder: ToolDecoder, options: ServeCommand, bound: socket.socket) -> None:
+    """Serve until SIGINT or SIGTERM; what runs is finished."""
     begin_log()
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    with socket.create_server((options.host, options.port), family=family, backlog=_BACKLOG) as listening:
-        host, port = listening.getsockname()[:2]
-        log("listening", host=host, port=port, model=options.model, key=options.api_key is not None)
-        config = uvicorn.Config(
-            Server(decoder, options).app(),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=int(options.timeout) + 1,
-        )
-        uvicorn.Server(config).run(sockets=[listening])
+    host, port = bound.getsockname()[:2]
+    log("listening", host=host, port=port, model=options.model, key=options.api_key is not None)
+    web_server(Server(decoder, options).app(), options).run(sockets=[bound])
+
+
+def web_server(app: Any, options: ServeCommand) -> uvicorn.Server:
+    """Return what serves an application over HTTP."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=int(options.timeout) + 1,
+    )
+    return uvicorn.Server(config)

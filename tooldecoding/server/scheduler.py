@@ -68,15 +68,19 @@ class Scheduler:
         """Whether jobs are taken."""
         return self._thread.is_alive() and not self._stopping
 
+    def demand_place(self) -> None:
+        """ApiError 429 if the queue is full, 503 if the server stops."""
+        if not self.is_ready:
+            raise _stopped()
+        if len(self._waiting) >= self._queue + max(0, self._max_batch - len(self._jobs)):
+            self._metrics.refused.inc()
+            message = f"{self._queue} requests are waiting already; try again later"
+            raise ApiError(429, message, code="queue_full", headers=_RETRY)
+
     def submit(self, job: Job) -> None:
-        """Put a job in the queue; ApiError 429 if it is full, 503 if the server stops."""
+        """Put a job in the queue; ApiError as ``demand_place``."""
         with self._changed:
-            if not self.is_ready:
-                raise _stopped()
-            if len(self._waiting) >= self._queue + max(0, self._max_batch - len(self._jobs)):
-                self._metrics.refused.inc()
-                message = f"{self._queue} requests are waiting already; try again later"
-                raise ApiError(429, message, code="queue_full", headers=_RETRY)
+            self.demand_place()
             self._waiting.append(job)
             self._metrics.waiting.set(len(self._waiting))
             self._changed.notify()

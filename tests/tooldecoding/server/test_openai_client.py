@@ -146,6 +146,15 @@ def test_a_seed_repeats_an_answer(client: Any) -> None:
     assert len(set(texts)) > 1
 
 
+def test_without_a_seed_samples_differ_and_greedy_text_does_not(client: Any) -> None:
+    for temperature, different in ((None, 1), (0, 1), (2, 3)):
+        texts = {
+            ask(client, messages=HELLO, max_tokens=12, temperature=temperature).choices[0].message.content
+            for _ in range(3)
+        }
+        assert len(texts) == different
+
+
 def test_usage_counts_the_tokens_of_the_prompt_and_the_answer(client: Any, reference: ToolDecoder) -> None:
     text = reference.tokenizer.apply_chat_template(ROME, TOOLS, add_generation_prompt=True, tokenize=False)
     prompt = len(reference.tokenizer(text, add_special_tokens=False).input_ids)
@@ -167,7 +176,8 @@ def test_a_result_is_sent_back(client: Any, reference: ToolDecoder) -> None:
     answer = ask(client, **REQUESTS["required"])
     call = only_call(answer)
     result = {"role": "tool", "tool_call_id": call.id, "content": '{"sky": "sunny", "degrees": 31}'}
-    for message in (answer.choices[0].message, answer.choices[0].message.to_dict()):
+    said = answer.choices[0].message
+    for message in (said, said.to_dict(), said.model_dump()):
         history = [*ROME, message, result]
         second = ask(client, messages=history, tools=TOOLS, max_tokens=20)
         assert second.choices[0].finish_reason

@@ -1,0 +1,263 @@
+"""What goes wrong around a request: queues, time, memory, engines and clients; the next request is served right."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from typing import Any
+
+import pytest
+import torch
+
+from running_server import HELLO, Running, body, error_of, running, wait_until
+from tooldecoding.decoder import ToolDecoder
+
+LONG = {"messages": HELLO, "tools": None, "max_tokens": 320, "stream": True}
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(autouse=True)
+def _serves_the_next(server: Running) -> Iterator[None]:
+    yield
+    assert_served(server)
+
+
+def assert_served(server: Running) -> None:
+    [choice] = server.ask(tool_choice="required", tooldecoding={"order_limit": 1}).json()["choices"]
+    assert json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"city": "Rome", "days": 3}
+
+
+def once(error: Exception) -> Callable[[Callable[[Any], Any], Any], Any]:
+    """A forward pass that fails the first time."""
+    errors = [error]
+
+    def fail(extend: Callable[[Any], Any], feeds: Any) -> Any:
+        if errors:
+            raise errors.pop()
+        return extend(feeds)
+
+    return fail
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB"), 503, "out_of_memory"),
+        (MemoryError(), 503, "out_of_memory"),
+        (RuntimeError("secret of engine.py"), 500, None),
+    ],
+    ids=["out of memory on the GPU", "out of memory", "any other error"],
+)
+def test_a_failing_pass_is_told(server: Running, error: Exception, status: int, code: str | None, stream: bool) -> None:
+    with server.passing(once(error)):
+        answer = server.ask(stream=stream)
+    told = error_of(answer, status)
+    assert (told["type"], told["code"]) == ("server_error", code)
+    assert "secret" not in answer.text and "CUDA" not in answer.text
+    assert ("retry-after" in answer.headers) == (status == 503)
+
+
+def test_an_error_behind_the_first_piece_ends_the_stream_as_an_event(server: Running) -> None:
+    written = threading.Event()
+
+    def fail(extend: Callable[[Any], Any], feeds: Any) -> Any:
+        if written.is_set():
+            raise torch.OutOfMemoryError
+        return extend(feeds)
+
+    content = json.dumps(body(**LONG))
+    with (
+        server.passing(fail),
+        server.http.stream("POST", "/v1/chat/completions", content=content, headers=JSON) as answer,
+    ):
+        lines = answer.iter_lines()
+        while "content" not in next(lines):
+            pass
+        written.set()
+        events = [line for line in lines if line]
+    assert answer.status_code == 200
+    assert json.loads(events[-1].removeprefix("data: "))["error"]["code"] == "out_of_memory"
+    assert "data: [DONE]" not in events
+
+
+def test_what_fails_when_a_request_joins_or_ends_is_told(
+    server: Running, reference: ToolDecoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError
+
+    for place in ("tooldecoding.decoder.ToolDecoder.begin", "tooldecoding.request_run.RequestRun.result"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, fail)
+            assert error_of(server.ask(), 500)["message"] == "internal error"
+        assert_served(server)
+
+
+def test_one_request_that_fails_leaves_the_others(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tooldecoding.calls.call_decoder import CallDecoder
+
+    decode = CallDecoder.decode
+
+    def fail_for_paris(self: CallDecoder, *arguments: Any) -> Any:
+        if "Paris" in self._prompt:
+            raise RuntimeError
+        return decode(self, *arguments)
+
+    monkeypatch.setattr(CallDecoder, "decode", fail_for_paris)
+    paris = [{"role": "user", "content": "What is the weather in Paris for 3 days?"}]
+    with ThreadPoolExecutor(2) as clients:
+        with server.held():
+            good = clients.submit(server.ask, tool_choice="required")
+            wait_until(lambda: asked(server) == 1)
+            bad = clients.submit(server.ask, messages=paris, tool_choice="required")
+            wait_until(lambda: asked(server) == 2)
+        error_of(bad.result(), 500)
+        assert good.result().json()["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def asked(server: Running) -> int:
+    """Requests that run or wait."""
+    scheduler = server.server.scheduler
+    return len(scheduler._jobs) + len(scheduler._waiting)
+
+
+@pytest.mark.parametrize(("queue", "taken"), [(1, 2), (0, 1)])
+def test_a_full_queue_is_told(reference: ToolDecoder, queue: int, taken: int) -> None:
+    with running(reference, max_batch=1, queue=queue) as small, ThreadPoolExecutor(taken) as clients:
+        with small.held():
+            waiting = []
+            for number in range(1, taken + 1):
+                waiting.append(clients.submit(small.ask))
+                wait_until(lambda number=number: asked(small) == number)  # type: ignore[misc]
+            wait_until(lambda: len(small.server.scheduler._jobs) == 1)
+            for stream in (False, True):
+                answer = small.ask(stream=stream)
+                told = error_of(answer, 429)
+                assert (told["type"], told["code"]) == ("rate_limit_error", "queue_full")
+                assert int(answer.headers["retry-after"]) >= 1
+        assert all(each.result().status_code == 200 for each in waiting)
+        assert small.figure("refused_total") == 2
+        assert_served(small)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_time_limit_counts_while_decoding_and_in_the_queue(reference: ToolDecoder, stream: bool) -> None:
+    with running(reference, max_batch=1, timeout=0.5) as impatient, ThreadPoolExecutor(2) as clients:
+        with impatient.held() as go:
+            both = [clients.submit(impatient.ask, stream=stream) for _ in range(2)]
+            wait_until(lambda: asked(impatient) == 2)
+            threading.Event().wait(0.6)
+            go.set()
+            for each in both:
+                assert error_of(each.result(), 504)["code"] == "timeout"
+        wait_until(lambda: asked(impatient) == 0)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_hangs_up_frees_its_place(server: Running, stream: bool) -> None:
+    before = server.figure("cancelled_total")
+    with server.held(), closing(server.unread(**LONG | {"stream": stream})):
+        wait_until(lambda: asked(server) == 1)
+    wait_until(lambda: asked(server) == 0)
+    assert server.figure("cancelled_total") == before + 1
+
+
+def test_a_client_that_is_killed_in_a_stream_frees_its_place(server: Running) -> None:
+    before = server.figure("cancelled_total")
+    connection = server.unread(**LONG)
+    assert connection.recv(10)
+    # as the kernel does for a killed process with unread data: a reset
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+    connection.close()
+    wait_until(lambda: asked(server) == 0)
+    assert server.figure("cancelled_total") == before + 1
+
+
+def test_a_client_that_gives_up_in_the_queue_is_never_decoded(reference: ToolDecoder) -> None:
+    with running(reference, max_batch=1) as small, ThreadPoolExecutor(1) as clients:
+        with small.held():
+            first = clients.submit(small.ask)
+            wait_until(lambda: len(small.server.scheduler._jobs) == 1)
+            small.unread().close()
+            wait_until(lambda: small.server.scheduler._waiting and small.server.scheduler._waiting[0].cancelled)
+        assert first.result().status_code == 200
+        wait_until(lambda: asked(small) == 0)
+        assert small.figure("cancelled_total") == 1
+
+
+def test_a_slow_reader_holds_nobody(server: Running) -> None:
+    with closing(server.unread(**LONG | {"max_tokens": 120})) as slow:
+        wait_until(lambda: asked(server) == 1)
+        assert_served(server)
+        wait_until(lambda: asked(server) == 0)
+        received = b""
+        while b"[DONE]" not in received:
+            piece = slow.recv(16)
+            assert piece
+            received += piece
+    assert b'"finish_reason": "length"' in received
+
+
+def test_half_a_body_holds_nobody(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    with half(server) as silent:
+        assert_served(server)
+        silent.shutdown(socket.SHUT_WR)
+        assert_served(server)
+    monkeypatch.setattr("tooldecoding.server.body._SECONDS", 0.1)
+    with half(server) as silent:
+        answer = b""
+        while b"timeout" not in answer:
+            answer += silent.recv(10_000) or pytest.fail("no answer")
+    assert answer.startswith(b"HTTP/1.1 408 ") and b'"type": "invalid_request_error"' in answer
+
+
+def half(server: Running) -> Any:
+    """A connection on which half a body was sent."""
+    connection = server.connect()
+    head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    connection.sendall(f'{head}Content-Length: 1000\r\n\r\n{{"model": "ref'.encode())
+    return closing(connection)
+
+
+@pytest.mark.parametrize("sent", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"POST / HTTP/x\r\n\r\n", b"A" * 200_000])
+def test_what_is_no_http_is_refused(server: Running, sent: bytes) -> None:
+    with closing(server.connect()) as connection, suppress(ConnectionError):
+        connection.sendall(sent)
+        assert connection.recv(10_000).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example:8000", "localhost.evil.example", "[::2]", "0.0.0.0"]
+)
+def test_other_hosts_are_refused_on_loopback(server: Running, host: str) -> None:
+    for path in ("/", "/health", "/v1/models", "/metrics"):
+        assert error_of(server.http.get(path, headers={"Host": host}), 403)["code"] == "unknown_host"
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:9", "[::1]:8000", "[::1]"])
+def test_loopback_has_several_names(server: Running, host: str) -> None:
+    assert server.http.get("/health", headers={"Host": host}).status_code == 200
+
+
+def test_any_host_is_taken_where_others_reach_the_server(reference: ToolDecoder) -> None:
+    with running(reference, host="0.0.0.0", api_key="k") as public:
+        assert public.http.get("/health", headers={"Host": "model.example"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v1/chat/completions", 405),
+        ("OPTIONS", "/v1/chat/completions", 405),
+        ("POST", "/v1/completions", 404),
+        ("POST", "/v1/responses", 404),
+        ("GET", "/docs", 404),
+        ("GET", "/openapi.json", 404),
+        ("GET", "/../../etc/passwd", 404),
+    ],
+)
+def test_other_routes_are_refused(server: Running, method: str, path: str, status: int) -> None:
+    error_of(server.http.request(method, path), status)

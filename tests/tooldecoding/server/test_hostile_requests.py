@@ -1,0 +1,224 @@
+"""Requests that nobody sends in good faith: each is refused in words or answered right, and the next one is served."""
+
+import copy
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from running_server import ROME, TOOLS, Running, body, error_of, tool
+from tooldecoding.server import prepared
+
+SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}
+ANSWER = {"type": "json_schema", "json_schema": {"name": "x", "schema": TOOLS[0]["function"]["parameters"]}}
+HISTORY: list[dict[str, Any]] = [
+    {"role": "system", "content": "Help."},
+    {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": "call_1",
+                "type": "function",
+                "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'},
+            }
+        ],
+    },
+    {"role": "tool", "tool_call_id": "call_1", "content": "Sunny."},
+]
+VALID: list[dict[str, Any]] = [
+    body(**SHORT, tool_choice="required", seed=1, stop=["x"], temperature=0.5, top_p=0.5, user="a"),
+    body(**SHORT, messages=HISTORY, tool_choice={"type": "function", "function": {"name": "get_weather"}}),
+    body(**SHORT, stream=True, stream_options={"include_usage": True}, parallel_tool_calls=False),
+    {"model": "reference", "messages": ROME, "response_format": ANSWER, **SHORT},
+]
+"""What is mutated."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _serves_the_next(server: Running) -> Any:
+    yield
+    [choice] = server.ask(tool_choice="required", **SHORT | {"max_tokens": 40}).json()["choices"]
+    assert json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"city": "Rome", "days": 3}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b'"text"',
+        b"{'model': 'reference'}",
+        b'{"model": "reference"} {}',
+        b'{"temperature": NaN}',
+        b'{"temperature": -Infinity}',
+        b'{"temperature": 1e999}',
+        b'{"seed": ' + b"9" * 10_000 + b"}",
+        b'{"model": "a", "model": "reference"}',
+        b'{"messages": [{"role": "user", "role": "system"}]}',
+        b'{"model": "\xff"}',
+        b'{"model": "\xed\xa0\x80"}',
+        "\ufeff{}".encode(),
+        '{"model": "reference"}'.encode("utf-16"),
+        b'{"messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"messages": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_000 + b"}",
+        b'{"messages": ' + b"[" * 70 + b"]" * 70 + b"}",
+        b"{" + b",".join(b'"%d": 0' % number for number in range(200_000)) + b', "199999": 0}',
+    ],
+    ids=lambda content: content[:24].decode(errors="replace"),
+)
+def test_what_is_no_json_object_is_refused(server: Running, content: bytes) -> None:
+    told = error_of(server.send(content), 400)
+    assert (told["type"], told["code"]) == ("invalid_request_error", "invalid_json")
+    assert len(told["message"]) < 200
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"])
+def test_other_content_types_are_refused(server: Running, kind: str) -> None:
+    told = error_of(server.send(json.dumps(body()), {"Content-Type": kind}), 415)
+    assert told["code"] == "unsupported_media_type"
+
+
+def test_a_charset_beside_the_content_type_is_taken(server: Running) -> None:
+    content = json.dumps(body(**SHORT))
+    assert server.send(content, {"Content-Type": "Application/JSON; charset=utf-8"}).status_code == 200
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_ten_megabytes_are_too_many(server: Running, announced: bool) -> None:
+    content = json.dumps(body(messages=[{"role": "user", "content": "x" * (10 << 20)}])).encode()
+    headers = {"Content-Type": "application/json"}
+    pieces = (content[i : i + 65536] for i in range(0, len(content), 65536))
+    answer = server.http.post("/v1/chat/completions", content=content if announced else pieces, headers=headers)
+    assert error_of(answer, 413)["code"] == "request_too_large"
+
+
+def test_a_prompt_beyond_the_context_is_refused(server: Running) -> None:
+    told = error_of(server.ask(messages=[{"role": "user", "content": "Hello there. " * 20_000}]), 400)
+    assert told["param"] == "messages" and "tokens" in told["message"]
+
+
+def test_two_thousand_tools_are_read_and_more_are_refused(server: Running) -> None:
+    many = [tool(f"tool_{number}", **{f"key_{number}": {"type": "string"}}) for number in range(prepared.MAX_TOOLS + 1)]
+    assert error_of(server.ask(tools=many), 400)["param"] == "tools"
+    told = error_of(server.ask(tools=many[:-1]), 400)
+    assert "tokens" in told["message"]  # of the prompt that shows them
+
+
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "refers to itself": {"$ref": "#"},
+    "refers to nothing": {"$ref": "#/nowhere"},
+    "refers to a file": {"$ref": "file:///etc/passwd"},
+    "refers to a host": {"$ref": "http://localhost:1/schema.json"},
+    "recursive": {"type": "object", "properties": {"x": {"$ref": "#"}}, "required": ["x"]},
+    "slow pattern": {"type": "string", "pattern": "^(a+)+$"},
+    "slower pattern": {"type": "string", "pattern": "^((a|b|ab)*c){50}(a?){200}a{200}$"},
+    "huge repetition": {"type": "string", "pattern": "^(a{1000}){1000}$"},
+    "huge length": {"type": "string", "minLength": 10**9, "maxLength": 10**12},
+    "no pattern": {"type": "string", "pattern": "(["},
+    "impossible": {"allOf": [{"type": "string"}, {"type": "integer"}]},
+    "empty enum": {"type": "string", "enum": []},
+    "wide enum": {"type": "string", "enum": [f"value {number}" for number in range(2_000)]},
+    "many branches": {"anyOf": [{"type": "object", "properties": {f"k{i}": {"type": "string"}}} for i in range(60)]},
+    "odd type": {"type": "\x00"},
+    "type of a wrong type": {"type": 7},
+    "true": True,  # type: ignore[dict-item]
+    "constant": {"const": {"__proto__": {"polluted": True}}},
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_hostile_schemas_are_refused_or_obeyed(server: Running, name: str) -> None:
+    answer = server.ask(tools=[tool("use", x=SCHEMAS[name])], tool_choice="required", **SHORT | {"max_tokens": 12})
+    _refused_or_answered(answer)
+    schema = {"type": "object", "properties": {"x": SCHEMAS[name]}, "required": ["x"]}
+    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
+    _refused_or_answered(server.ask(tools=None, response_format=form, **SHORT | {"max_tokens": 12}))
+
+
+NAMES = [
+    "", " ", "\x00", "a\nb", "\x1b[31m", "x" * 10_000, "__proto__", "constructor", "get_weather(", "')]", "\ud800",
+    "naïve", "天气", "\u202egnp", "<|im_end|>", "</tool_call>", "[UNUSED]", "{{ 7 * 7 }}",
+    "{% for x in y %}", "../../etc/passwd",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:20])
+def test_hostile_names_are_refused_or_called(server: Running, name: str) -> None:
+    for tools in ([tool(name, city={"type": "string"})], [tool("use", **{name: {"type": "integer"}})]):
+        answer = server.ask(tools=tools, tool_choice="required", tooldecoding={"order_limit": 1, "max_value_tokens": 4})
+        found = _refused_or_answered(answer)
+        for call in (found and found["choices"][0]["message"].get("tool_calls")) or []:
+            assert call["function"]["name"] == tools[0]["function"]["name"]
+            properties = tools[0]["function"]["parameters"]["properties"]
+            assert set(json.loads(call["function"]["arguments"])) == set(properties)
+
+
+@pytest.mark.parametrize("text", NAMES[1:], ids=lambda name: ascii(name)[:20])
+def test_hostile_messages_are_refused_or_answered(server: Running, text: str) -> None:
+    called = {"id": text, "type": "function", "function": {"name": text, "arguments": json.dumps({text: text})}}
+    for messages in (
+        [{"role": "user", "content": text}],
+        [*ROME, {"role": "assistant", "tool_calls": [called]}, {"role": "tool", "tool_call_id": text, "content": text}],
+    ):
+        _refused_or_answered(server.ask(messages=messages, **SHORT))
+
+
+def _refused_or_answered(answer: Any) -> Any:
+    """Refuses any answer but a completion, or an error object for a wrong request."""
+    if answer.status_code == 200:
+        if answer.headers["content-type"] != "application/json":
+            assert answer.text.endswith("data: [DONE]\n\n"), answer.text[-500:]
+            return None
+        found = answer.json()
+        assert found["choices"][0]["finish_reason"] in ("stop", "length", "tool_calls")
+        return found
+    told = error_of(answer, answer.status_code)
+    assert answer.status_code in (400, 404), told
+    assert len(told["message"]) < 1000
+    return None
+
+
+ODD: list[Any] = [
+    None, True, False, 0, -1, 1, 2**63, 10**30, 0.5, 1e308, "", "x", "\x00", "\ud800", "auto", [], [[]], [None], {},
+    {"": {}},    {"type": "function"}, {"$ref": "#"}, "x" * 3000, ["a"] * 50,
+]  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**32))
+def test_mutated_requests_never_break_the_server(server: Running, seed: int) -> None:
+    draw = random.Random(seed)
+    request = copy.deepcopy(draw.choice(VALID))
+    for _ in range(draw.choice([1, 1, 2, 4])):
+        request = _mutated(request, draw)
+    _refused_or_answered(server.send(json.dumps(request)))
+
+
+def _mutated(value: Any, draw: random.Random) -> Any:
+    """The value with one odd thing in it, put in place of something, beside it, or without it."""
+    if not isinstance(value, dict | list) or not value or draw.random() < 0.05:
+        return draw.choice(ODD)
+    if isinstance(value, list):
+        place = draw.randrange(len(value))
+        changed = [*value]
+        if draw.random() < 0.2:
+            changed.insert(place, draw.choice([value[place], draw.choice(ODD)]))
+            return changed
+    else:
+        changed = dict(value)
+        place = draw.choice([*value])
+        if draw.random() < 0.1:
+            changed[draw.choice(["", "type", "x", "\x00", "__proto__", "strict"])] = draw.choice(ODD)
+            return changed
+    if draw.random() < 0.1:
+        del changed[place]
+    else:
+        changed[place] = _mutated(value[place], draw)
+    return changed
