@@ -12,6 +12,7 @@ import typer
 from eval.commands.bench import BENCH
 from eval.commands.bench_lookup import BENCH_LOOKUP
 from eval.commands.bench_schemas import BENCH_SCHEMAS
+from eval.commands.bench_serve import BENCH_SERVE
 from eval.commands.eval import EVAL
 from eval.commands.export import EXPORT
 from eval.commands.report import REPORT
@@ -23,7 +24,21 @@ from tooldecoding.cli.ending import end_well
 from tooldecoding.cli.lookup import LOOKUP
 from tooldecoding.cli.serve import SERVE
 
-COMMANDS: Final = (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE, BENCH, BENCH_LOOKUP, BENCH_SCHEMAS)
+COMMANDS: Final = (
+    LOOKUP,
+    DECODE,
+    SERVE,
+    DOCTOR,
+    EVAL,
+    SCORE,
+    REPORT,
+    EXPORT,
+    TUNE,
+    BENCH,
+    BENCH_LOOKUP,
+    BENCH_SCHEMAS,
+    BENCH_SERVE,
+)
 """All commands, in the sequence of ``--help``."""
 
 app = typer.Typer(
@@ -38,7 +53,7 @@ for each in (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE):
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 bench.callback(invoke_without_command=True)(BENCH.for_typer())
-for each in (BENCH_LOOKUP, BENCH_SCHEMAS):
+for each in (BENCH_LOOKUP, BENCH_SCHEMAS, BENCH_SERVE):
     bench.command(each.name.split()[-1])(each.for_typer())
 app.add_typer(bench, name=BENCH.name)
 

@@ -1,0 +1,1 @@
+"""Load on the server: made-up requests from many clients, some of which hang up; what they get, and how fast."""
