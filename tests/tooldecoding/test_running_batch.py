@@ -183,3 +183,19 @@ def test_what_an_engine_raises_is_raised(decoder: ToolDecoder, monkeypatch: pyte
     monkeypatch.setattr(batch.engine, "extend", full)
     with pytest.raises(torch.OutOfMemoryError):
         batch.forward()
+
+
+def test_a_long_draft_is_fed_at_once(decoder: ToolDecoder) -> None:
+    """Its logits are wanted behind every token, so that nothing of it can go ahead."""
+    batch: RunningBatch[int] = RunningBatch(decoder.new_engine())
+    batch.engine.chunk = CHUNK
+    drafting, other = batch.engine.open(2)
+
+    def steps(branch: BranchId, ahead: int) -> Steps[int]:
+        yield [Feed(branch, [1])]
+        ((*found,),) = yield [Feed(branch, [2] * (ahead + 1), ahead)]
+        return len(found)
+
+    batch.join(drafting, steps(drafting, 2 * CHUNK))
+    batch.join(other, steps(other, 0))
+    assert [batch.forward(), batch.forward()] == [{}, {drafting: 2 * CHUNK + 1, other: 1}]

@@ -29,16 +29,15 @@ class _Part(Generic[T]):
         self.feeds: Feeds = []
 
     def longest(self) -> int:
-        """Tokens of the longest feed."""
-        return max(len(feed.tokens) for feed in self.feeds)
+        """Most tokens that a feed has in front of those whose logits are wanted."""
+        return max(map(_in_front, self.feeds))
 
     def piece(self, size: int) -> Feeds:
-        """Take the first tokens of the longest feed, which has more than ``size``."""
-        place = max(range(len(self.feeds)), key=lambda place: len(self.feeds[place].tokens))
+        """Take the first ``size`` tokens of the longest feed, which has at least so many in front."""
+        place = max(range(len(self.feeds)), key=lambda place: _in_front(self.feeds[place]))
         branch, tokens, ahead, among = self.feeds[place]
-        end = min(size, len(tokens) - ahead - 1)
-        self.feeds[place] = Feed(branch, tokens[end:], ahead, among)
-        return [Feed(branch, tokens[:end], 0, _NONE_WANTED)]
+        self.feeds[place] = Feed(branch, tokens[size:], ahead, among)
+        return [Feed(branch, tokens[:size], 0, _NONE_WANTED)]
 
 
 class RunningBatch(Generic[T]):
@@ -102,7 +101,7 @@ class RunningBatch(Generic[T]):
         return others, long[0].piece(self.engine.chunk)
 
     def _is_long(self, part: _Part[T]) -> bool:
-        return self.engine.chunk is not None and part.longest() > self.engine.chunk
+        return self.engine.chunk is not None and part.longest() >= self.engine.chunk
 
     def _resume(self, part: _Part[T], answers: list[list[NextTokenLogits]] | None) -> None:
         try:
@@ -116,3 +115,8 @@ class RunningBatch(Generic[T]):
         del self._parts[part.root]
         self._ended[part.root] = outcome
         self.engine.close(part.root)
+
+
+def _in_front(feed: Feed) -> int:
+    """Return the tokens before the first whose logits are wanted: drafts are not fed in pieces."""
+    return len(feed.tokens) - feed.ahead - 1
