@@ -12,6 +12,7 @@ from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engines.engine import BranchId, Feed
+from tooldecoding.engines.piece_size import PieceSize
 from tooldecoding.engines.running_batch import RunningBatch
 from tooldecoding.engines.steps import Steps
 from tooldecoding.options import DecodeOptions
@@ -116,7 +117,7 @@ class Recorder:
 
 
 def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
-    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine(), lambda: 0.0)
     batch.engine.chunk = CHUNK
     options = DecodeOptions(tool_choice="none", max_text_tokens=1000)
     short, steps = begun(decoder, batch, Request("Hi", TOOLS, options))
@@ -129,9 +130,9 @@ def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
     for number in range(2):
         root, steps = begun(decoder, batch, Request(f"{number} {prompt}", TOOLS, options))
         batch.join(root, steps)
-    assert batch.feeds_prompt
+    assert not batch.has_room
     fed = 0
-    while batch.feeds_prompt:
+    while not batch.has_room:
         batch.forward()
         sizes = {feed.branch: len(feed.tokens) for feed in recorder.passes[-1]}
         assert sizes.pop(short) == 1  # its next token
@@ -199,3 +200,20 @@ def test_a_long_draft_is_fed_at_once(decoder: ToolDecoder) -> None:
     batch.join(drafting, steps(drafting, 2 * CHUNK))
     batch.join(other, steps(other, 0))
     assert [batch.forward(), batch.forward()] == [{}, {drafting: 2 * CHUNK + 1, other: 1}]
+
+
+@pytest.mark.parametrize("tokens_a_second", [20, 100, 5_000])
+def test_a_pass_with_a_piece_takes_at_most_twice_as_long(tokens_a_second: int) -> None:
+    size, least = PieceSize(), 8
+    for _ in range(100):
+        size.note_plain(1.0)
+        size.note_mixed(1 + size.of(least) / tokens_a_second, is_full=True)
+    seconds = 1 + size.of(least) / tokens_a_second
+    assert seconds <= 2 and (seconds >= 1.4 or size.of(least) == 64 * least)
+
+
+def test_a_short_piece_says_nothing_of_longer_ones() -> None:
+    size = PieceSize()
+    size.note_plain(1.0)
+    size.note_mixed(1.0, is_full=False)
+    assert size.of(8) == 8

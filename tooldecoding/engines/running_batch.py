@@ -4,12 +4,15 @@ A long prompt is fed in pieces beside what others feed, one such prompt at a tim
 next one begins when it is done, and finds it in the prefix cache.
 """
 
+import time
+from collections.abc import Callable
 from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.piece_size import PieceSize
 from tooldecoding.engines.steps import Feeds, Steps
 
 T = TypeVar("T")
@@ -46,10 +49,14 @@ class RunningBatch(Generic[T]):
     Parameters
     ----------
     engine : Engine
+    clock : callable
+        Returns seconds; the pieces of prompts are as long as passes have time.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.perf_counter) -> None:
         self.engine = engine
+        self._clock = clock
+        self._size = PieceSize()
         self._parts: dict[BranchId, _Part[T]] = {}
         self._ended: dict[BranchId, Outcome[T]] = {}
 
@@ -57,9 +64,12 @@ class RunningBatch(Generic[T]):
         return len(self._parts)
 
     @property
-    def feeds_prompt(self) -> bool:
-        """Whether a prompt is fed in pieces."""
-        return any(map(self._is_long, self._parts.values()))
+    def has_room(self) -> bool:
+        """Whether the next pass can take a further prompt without holding the others."""
+        if self.engine.chunk is None:
+            return True
+        owed = sum(part.longest() for part in self._parts.values() if part.longest() >= self.engine.chunk)
+        return owed < self._size.of(self.engine.chunk)
 
     def join(self, root: BranchId, steps: Steps[T]) -> None:
         """Take part from the next forward pass on."""
@@ -80,13 +90,25 @@ class RunningBatch(Generic[T]):
         fed, piece = self._chosen()
         feeds = [*piece, *(feed for part in fed for feed in part.feeds)]
         if feeds:
-            answers = self.engine.extend(feeds)[len(piece) :]
+            answers = self._extend(feeds)[len(piece) :]
             for part in fed:
                 count = len(part.feeds)
                 self._resume(part, answers[:count])
                 answers = answers[count:]
         ended, self._ended = self._ended, {}
         return ended
+
+    def _extend(self, feeds: Feeds) -> list[list[NextTokenLogits]]:
+        began = self._clock()
+        answers = self.engine.extend(feeds)
+        seconds, least = self._clock() - began, self.engine.chunk
+        sizes = [_in_front(feed) for feed in feeds]
+        prompts = sum(size for size in sizes if least is not None and size >= least)
+        if least is None or not prompts:
+            self._size.note_plain(seconds)
+        elif min(sizes) < least:
+            self._size.note_mixed(seconds, prompts >= self._size.of(least))
+        return answers
 
     def _chosen(self) -> tuple[list[_Part[T]], Feeds]:
         """Return who is fed in the next pass, and a piece of a prompt."""
@@ -98,10 +120,10 @@ class RunningBatch(Generic[T]):
         if not others:
             return long[:1], []
         assert self.engine.chunk is not None
-        return others, long[0].piece(self.engine.chunk)
+        return others, long[0].piece(self._size.of(self.engine.chunk))
 
     def _is_long(self, part: _Part[T]) -> bool:
-        return self.engine.chunk is not None and part.longest() >= self.engine.chunk
+        return self.engine.chunk is not None and part.longest() >= self._size.of(self.engine.chunk)
 
     def _resume(self, part: _Part[T], answers: list[list[NextTokenLogits]] | None) -> None:
         try:

@@ -141,9 +141,9 @@ class Scheduler:
     def _admit(self) -> None:
         """Let waiting jobs join, in the sequence in which they came, as far as there is room.
 
-        While a prompt is fed in pieces nobody joins: the next one may find its beginning in the prefix cache.
+        While a long prompt is fed nobody joins: the next one may find its beginning in the prefix cache.
         """
-        while self._waiting and self._has_room(self._waiting[0]) and not self._batch.feeds_prompt:
+        while self._waiting and self._has_room(self._waiting[0]) and self._batch.has_room:
             with self._changed:
                 job = self._waiting.popleft()
             if job.cancelled:

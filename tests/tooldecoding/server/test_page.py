@@ -144,7 +144,10 @@ def test_an_answer_is_shown_with_labels_votes_and_cost(tab: Any, stub: Stub) -> 
     passes = tab.get_by_role("row", name="Forward passes")
     expect(passes).to_contain_text("57")
     assert texts(passes.locator("td")) == ["21", "57", f"{21 / 57:.2f} \N{MULTIPLICATION SIGN}"]
-    assert stub.sent[-1] == body | {"tool_choice": "none", "max_completion_tokens": weather()["usage"]["completion_tokens"]}
+    assert stub.sent[-1] == body | {
+        "tool_choice": "none",
+        "max_completion_tokens": weather()["usage"]["completion_tokens"],
+    }
 
 
 @needs_chromium
