@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from eval.errors import EvalError
 from eval.load.client import Answer
 from eval.load.crowd import run_clients
 from eval.load.requests import LoadRequest
-from eval.load.server_process import serving
+from eval.load.server_process import server_command, serving
 
 Advance = Callable[[int], None]
 
@@ -81,7 +82,7 @@ class Load:
                 "tokens": answer.tokens,
                 "content": answer.content,
                 "calls": answer.calls,
-                "finish": answer.finish,
+                "finish_reason": answer.finish,
             }
             for number, answer in sorted(self.answers.items())
         ]
@@ -93,7 +94,7 @@ class Load:
 def run_load(
     model: str, requests: Sequence[LoadRequest], clients: int, max_batch: int, alone: Load | None, advance: Advance
 ) -> Load:
-    """Send all requests to a fresh server.
+    """Send all requests to a fresh server; EvalError if none is answered.
 
     Parameters
     ----------
@@ -104,7 +105,7 @@ def run_load(
     """
     sent = list(requests) if clients else [request.patient() for request in requests]
     memory: list[int | None] = []
-    with serving(model, max_batch, max(64, clients)) as server:
+    with serving(server_command(model, max_batch, max(64, clients))) as server:
         done = 0
 
         def step(count: int) -> None:
@@ -116,7 +117,10 @@ def run_load(
 
         answers, seconds = run_clients(server.port, sent, clients or 1, step)
         left, peak = server.left(), server.memory()
-    return Load(clients, answers, differing(answers, alone), seconds, memory[0], peak, left)
+    load = Load(clients, answers, differing(answers, alone), seconds, memory[0], peak, left)
+    if not load.endings["answered"] and not load.endings["hung up"]:
+        raise EvalError(f"no request was answered: {load.reasons.most_common(1)[0][0]}")
+    return load
 
 
 def differing(answers: Mapping[int, Answer], alone: Load | None) -> frozenset[int]:

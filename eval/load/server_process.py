@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -33,7 +33,7 @@ _LOAD: Final = 600.0
 class ServerProcess:
     """A running server. ``serving`` starts and stops it."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self._lines: deque[str] = deque(maxlen=3)
         self._ready = Event()
@@ -97,11 +97,15 @@ class ServerProcess:
         self._ready.set()
 
 
-@contextmanager
-def serving(model: str, max_batch: int, queue: int) -> Iterator[ServerProcess]:
-    """Inside the block, a server runs on a free port of this machine; EvalError if it cannot be started."""
+def server_command(model: str, max_batch: int, queue: int) -> list[str]:
+    """Return the command that serves a model on a free port of this machine."""
     command = [sys.executable, "-m", "tooldecoding", "serve", "--model", model, "--host", HOST, "--port", "0"]
-    command += ["--max-batch", str(max_batch), "--queue", str(queue)]
+    return [*command, "--max-batch", str(max_batch), "--queue", str(queue)]
+
+
+@contextmanager
+def serving(command: Sequence[str]) -> Iterator[ServerProcess]:
+    """Inside the block, a server runs; EvalError if it cannot be started."""
     environment = {name: value for name, value in os.environ.items() if name != KEY_VARIABLE}
     process = subprocess.Popen(
         command,
