@@ -79,7 +79,7 @@ def _measured(command: BenchServeCommand, loads: "list[Load]") -> "Iterator[list
     from eval.load.peer import run_peer
     from eval.load.requests import draw_requests
     from eval.load.server_process import server_command, serving
-    from eval.load.tables import against_table, gap_table, request_tables
+    from eval.load.tables import gap_table, rate_table, request_tables
 
     requests = draw_requests(command.model, command.requests, command.gone, command.long, command.seed)
     tables: list[Table] = []
@@ -87,12 +87,12 @@ def _measured(command: BenchServeCommand, loads: "list[Load]") -> "Iterator[list
         alone = loads[0] if loads else None
         with progress_bar(_word(clients), len(requests)) as advance:
             loads.append(run_load(command.model, requests, clients, command.max_batch, alone, advance))
-        tables = request_tables(loads, _about(command))
+        tables = [*request_tables(loads, _about(command)), rate_table(loads, None)]
         yield tables
     if command.against:
         with progress_bar(command.against, loads[0].endings["answered"]) as advance:
             peer = run_peer(command.model, requests, loads[0].answers, command.max_batch, advance)
-        tables.append(against_table(loads, peer))
+        tables[-1] = rate_table(loads, peer)
         yield tables
     start = server_command(command.model, command.max_batch, command.max_batch)
     with serving(start) as server, progress_bar("between pieces", ROUNDS) as advance:

@@ -49,13 +49,21 @@ class ServerProcess:
             last = self._lines[-1].removeprefix("error: ") if self._lines else "it says nothing"
             raise EvalError(f"the server ended before it was ready: {last}")
 
-    def memory(self, name: str = "VmHWM") -> int | None:
-        """Return bytes of resident memory, the most so far or (``VmRSS``) now; None where there is no /proc."""
+    def memory(self) -> int | None:
+        """Return the most bytes of resident memory so far; None where there is no /proc."""
         try:
             lines = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8").splitlines()
         except OSError:
             return None
-        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), None)
+        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
+
+    def processor(self) -> float | None:
+        """Return seconds of processor time so far; None where there is no /proc."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:
+            return None
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def left(self) -> dict[str, float]:
         """Return the gauges that do not go back to 0, by their short names."""

@@ -18,7 +18,7 @@ from eval.load.load import Load, differing
 from eval.load.peer import PeerRun
 from eval.load.requests import draw_requests
 from eval.load.server_process import serving
-from eval.load.tables import against_table, gap_table, request_tables
+from eval.load.tables import gap_table, rate_table, request_tables
 from load_stub import Stub, request, stub
 from tooldecoding.server.chat_body import read_chat_body
 
@@ -88,7 +88,7 @@ def made_up(ending: Ending = "answered", content: str = "", seconds: float = 1.0
 
 
 def load(clients: int, answers: Mapping[int, Answer], alone: Load | None = None, seconds: float = 10.0) -> Load:
-    return Load(clients, answers, differing(answers, alone), seconds, 1 << 20, 3 << 20, {})
+    return Load(clients, answers, differing(answers, alone), seconds, seconds / 2, 1 << 20, 3 << 20, {})
 
 
 def test_another_answer_than_alone_is_mixed_up() -> None:
@@ -112,13 +112,14 @@ def test_the_table_counts_every_request_once() -> None:
 
 def test_ratios_to_transformers() -> None:
     alone, together = load(0, {0: made_up()}), load(8, {0: made_up()}, seconds=5.0)
-    rows = against_table([alone, together], PeerRun(4, 10.0)).rows
+    rows = rate_table([alone, together], PeerRun(4, 10.0, 4.0)).rows
     assert rows == (
-        ("one after the other", "0.10", "1.00", "0.25"),
-        ("8", "0.20", "2.00", "0.50"),
-        ("transformers", "0.40", "4.00", "1.00"),
+        ("one after the other", "0.10", "1.00", "0.25", "0.20", "1.00", "0.20"),
+        ("8", "0.20", "2.00", "0.50", "0.40", "2.00", "0.40"),
+        ("transformers", "0.40", "4.00", "1.00", "1.00", "5.00", "1.00"),
     )
-    assert "no GPU" in against_table([alone], PeerRun(failed="no GPU")).notes[0]
+    failed = rate_table([alone, together], PeerRun(failed="no GPU"))
+    assert len(failed.rows) == 2 and "no GPU" in failed.notes[-1]
 
 
 def test_gaps_before_a_long_prompt_and_beside_it() -> None:
@@ -163,7 +164,8 @@ def test_a_server_runs_inside_the_block(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("eval.load.server_process._SETTLE", 0.2)
     with serving([sys.executable, "-c", dedent(SERVER)]) as process:
         assert process.left() == {"running": 2.0}
-        assert (process.memory() is not None) == Path("/proc/self/status").exists()
+        known = Path("/proc/self/status").exists()
+        assert (process.memory() is not None) == (process.processor() is not None) == known
         port = process.port
     assert ask(port, request("whole")).ending == "lost"
 
