@@ -1,10 +1,11 @@
 """``tooldecoding bench serve``."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+import typer
 from pydantic import Field as Bounds
 
 from eval.errors import EvalError
@@ -54,33 +55,49 @@ def bench_serve(given: Given) -> None:
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
     command = given.read(BenchServeCommand)
     folder = None if command.out is None else _folder(command.out)
+    from eval.report.terminal import show
+
+    loads: list[Load] = []
+    tables: list[Table] = []
+    interrupted = False
+    try:
+        for tables in _measured(command, loads):
+            if folder is not None:
+                _write(folder, loads, tables)
+    except KeyboardInterrupt:
+        interrupted = True
+    show(output_console(), tables)
+    if interrupted:
+        output_console(stderr=True).print("interrupted: only this was finished")
+        raise typer.Exit(130)
+
+
+def _measured(command: BenchServeCommand, loads: "list[Load]") -> "Iterator[list[Table]]":
+    """Yield the tables so far, again and again; fills ``loads``."""
     from eval.load.gaps import ROUNDS, measure_gaps
     from eval.load.load import run_load
     from eval.load.peer import run_peer
     from eval.load.requests import draw_requests
-    from eval.load.server_process import serving
-    from eval.load.tables import against_table, gap_table, request_tables
-    from eval.report.terminal import show
+    from eval.load.server_process import server_command, serving
+    from eval.load.tables import gap_table, rate_table, request_tables
 
     requests = draw_requests(command.model, command.requests, command.gone, command.long, command.seed)
-    loads: list[Load] = []
+    tables: list[Table] = []
     for clients in (0, *command.clients):
+        alone = loads[0] if loads else None
         with progress_bar(_word(clients), len(requests)) as advance:
-            alone = loads[0] if loads else None
             loads.append(run_load(command.model, requests, clients, command.max_batch, alone, advance))
-    tables = request_tables(loads, _about(command))
+        tables = [*request_tables(loads, _about(command)), rate_table(loads, None)]
+        yield tables
     if command.against:
         with progress_bar(command.against, loads[0].endings["answered"]) as advance:
             peer = run_peer(command.model, requests, loads[0].answers, command.max_batch, advance)
-        tables.append(against_table(loads, peer))
-    with (
-        serving(command.model, command.max_batch, command.max_batch) as server,
-        progress_bar("gaps", ROUNDS) as advance,
-    ):
+        tables[-1] = rate_table(loads, peer)
+        yield tables
+    start = server_command(command.model, command.max_batch, command.max_batch)
+    with serving(start) as server, progress_bar("between pieces", ROUNDS) as advance:
         tables.append(gap_table(measure_gaps(server.port, command.model, command.seed, advance)))
-    show(output_console(), tables)
-    if folder is not None:
-        _write(folder, (row for load in loads for row in load.rows()), tables)
+    yield tables
 
 
 def _about(command: BenchServeCommand) -> str:
@@ -108,12 +125,12 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def _write(folder: Path, rows: Iterable[Mapping[str, Any]], tables: "Sequence[Table]") -> None:
+def _write(folder: Path, loads: "Sequence[Load]", tables: "Sequence[Table]") -> None:
     from eval.report.table import markdown
     from tooldecoding.files.manifest import write_whole
 
     try:
-        write_whole(folder / _ROWS, "".join(json_line(row) + "\n" for row in rows).encode())
+        write_whole(folder / _ROWS, "".join(json_line(row) + "\n" for load in loads for row in load.rows()).encode())
         write_whole(folder / _TABLES, "\n".join(map(markdown, tables)).encode())
     except OSError as error:
         raise EvalError(f"{folder}: cannot be written: {error.strerror}") from None

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from eval.errors import EvalError
 from eval.load.client import Answer
 from eval.load.crowd import run_clients
 from eval.load.requests import LoadRequest
-from eval.load.server_process import serving
+from eval.load.server_process import server_command, serving
 
 Advance = Callable[[int], None]
 
@@ -29,6 +30,8 @@ class Load:
         Requests whose answer differs from the one that they get alone.
     seconds : float
         Of all together.
+    processor : float or None
+        Seconds of the server's processor time.
     half, peak : int or None
         Bytes of the server's largest resident memory, up to the middle and up to the end.
     left : mapping
@@ -39,6 +42,7 @@ class Load:
     answers: Mapping[int, Answer]
     mixed_up: frozenset[int]
     seconds: float
+    processor: float | None
     half: int | None
     peak: int | None
     left: Mapping[str, float]
@@ -52,6 +56,11 @@ class Load:
     def per_second(self) -> float:
         """Answers a second; those that nobody waited for do not count."""
         return self.endings["answered"] / self.seconds
+
+    @property
+    def per_processor_second(self) -> float | None:
+        """Answers a second of the server's processor time."""
+        return self.endings["answered"] / self.processor if self.processor else None
 
     @property
     def reasons(self) -> Counter[str]:
@@ -81,7 +90,7 @@ class Load:
                 "tokens": answer.tokens,
                 "content": answer.content,
                 "calls": answer.calls,
-                "finish": answer.finish,
+                "finish_reason": answer.finish,
             }
             for number, answer in sorted(self.answers.items())
         ]
@@ -93,7 +102,7 @@ class Load:
 def run_load(
     model: str, requests: Sequence[LoadRequest], clients: int, max_batch: int, alone: Load | None, advance: Advance
 ) -> Load:
-    """Send all requests to a fresh server.
+    """Send all requests to a fresh server; EvalError if none is answered.
 
     Parameters
     ----------
@@ -104,8 +113,8 @@ def run_load(
     """
     sent = list(requests) if clients else [request.patient() for request in requests]
     memory: list[int | None] = []
-    with serving(model, max_batch, max(64, clients)) as server:
-        done = 0
+    with serving(server_command(model, max_batch, max(64, clients))) as server:
+        done, before = 0, server.processor()
 
         def step(count: int) -> None:
             nonlocal done
@@ -115,8 +124,12 @@ def run_load(
             advance(count)
 
         answers, seconds = run_clients(server.port, sent, clients or 1, step)
-        left, peak = server.left(), server.memory()
-    return Load(clients, answers, differing(answers, alone), seconds, memory[0], peak, left)
+        left, peak, after = server.left(), server.memory(), server.processor()
+    processor = None if before is None or after is None else after - before
+    load = Load(clients, answers, differing(answers, alone), seconds, processor, memory[0], peak, left)
+    if not load.endings["answered"] and not load.endings["hung up"]:
+        raise EvalError(f"no request was answered: {load.reasons.most_common(1)[0][0]}")
+    return load
 
 
 def differing(answers: Mapping[int, Answer], alone: Load | None) -> frozenset[int]:

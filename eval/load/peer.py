@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final
 
 from transformers import GenerationConfig, PreTrainedModel
@@ -32,17 +32,15 @@ class PeerRun:
     Attributes
     ----------
     requests : int
-    seconds : float
-        Without loading and warming up.
-    tokens : int
-        Of all answers.
+    seconds, processor : float
+        By the clock and of processor time, without loading and warming up.
     failed : str
         Why there are no figures; empty if there are.
     """
 
     requests: int = 0
     seconds: float = 0.0
-    tokens: int = 0
+    processor: float = 0.0
     failed: str = ""
 
 
@@ -94,10 +92,9 @@ def _run(
         generation_config=greedy, continuous_batching_config=config, timeout=5
     ) as manager:
         _collect(manager, [(prompt[::-1], tokens) for prompt, tokens in jobs[:max_batch]], lambda _: None)
-        began = perf_counter()
+        began, processor = perf_counter(), process_time()
         _collect(manager, jobs, advance)
-        seconds = perf_counter() - began
-    return PeerRun(len(jobs), seconds, sum(tokens for _, tokens in jobs))
+        return PeerRun(len(jobs), perf_counter() - began, process_time() - processor)
 
 
 def _collect(manager: Any, jobs: Sequence[tuple[list[int], int]], advance: Callable[[int], None]) -> None:

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
@@ -33,7 +33,7 @@ _LOAD: Final = 600.0
 class ServerProcess:
     """A running server. ``serving`` starts and stops it."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
         self._lines: deque[str] = deque(maxlen=3)
         self._ready = Event()
@@ -49,13 +49,21 @@ class ServerProcess:
             last = self._lines[-1].removeprefix("error: ") if self._lines else "it says nothing"
             raise EvalError(f"the server ended before it was ready: {last}")
 
-    def memory(self, name: str = "VmHWM") -> int | None:
-        """Return bytes of resident memory, the most so far or (``VmRSS``) now; None where there is no /proc."""
+    def memory(self) -> int | None:
+        """Return the most bytes of resident memory so far; None where there is no /proc."""
         try:
             lines = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8").splitlines()
         except OSError:
             return None
-        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:")), None)
+        return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), None)
+
+    def processor(self) -> float | None:
+        """Return seconds of processor time so far; None where there is no /proc."""
+        try:
+            fields = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:
+            return None
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def left(self) -> dict[str, float]:
         """Return the gauges that do not go back to 0, by their short names."""
@@ -97,11 +105,15 @@ class ServerProcess:
         self._ready.set()
 
 
-@contextmanager
-def serving(model: str, max_batch: int, queue: int) -> Iterator[ServerProcess]:
-    """Inside the block, a server runs on a free port of this machine; EvalError if it cannot be started."""
+def server_command(model: str, max_batch: int, queue: int) -> list[str]:
+    """Return the command that serves a model on a free port of this machine."""
     command = [sys.executable, "-m", "tooldecoding", "serve", "--model", model, "--host", HOST, "--port", "0"]
-    command += ["--max-batch", str(max_batch), "--queue", str(queue)]
+    return [*command, "--max-batch", str(max_batch), "--queue", str(queue)]
+
+
+@contextmanager
+def serving(command: Sequence[str]) -> Iterator[ServerProcess]:
+    """Inside the block, a server runs; EvalError if it cannot be started."""
     environment = {name: value for name, value in os.environ.items() if name != KEY_VARIABLE}
     process = subprocess.Popen(
         command,

@@ -1,7 +1,7 @@
 """The tables that ``bench serve`` prints."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from eval.load.gaps import ROUNDS, STREAMS, Gaps
 from eval.load.load import Load, quantile
@@ -15,10 +15,13 @@ _REQUESTS: Final = (
     "the server, up to the middle of the requests and to the end. Left: gauges of /metrics that are not 0 at the end. "
     "Each row has a fresh server."
 )
+_RATES: Final = (
+    "Requests that were hung up count as none. Processor time: of the server, or of transformers; other work on the "
+    "machine counts little in it. More than one thread wastes some, see OMP_NUM_THREADS."
+)
 _AGAINST: Final = (
     "transformers: continuous batching without a constraint or a vote, the same prompts and for each as many tokens as "
-    "our answer has, greedy, all in its queue from the beginning, without HTTP; loading and warming up do not count. "
-    "Last column: ours as a multiple of it."
+    "our answer has, greedy, all in its queue from the beginning, without HTTP; loading and warming up do not count."
 )
 _COLUMNS: Final = (
     "clients", "an-\nswered", "hung\nup", "lost", "re-\nfused", "mixed\nup", "ratio", "whole\np50", "p95",
@@ -40,20 +43,19 @@ def request_tables(loads: Sequence[Load], about: str) -> list[Table]:
     return tables
 
 
-def against_table(loads: Sequence[Load], peer: PeerRun) -> Table:
-    """Return answers a second beside transformers."""
-    if peer.failed:
-        note = f"transformers' continuous batching does not run here: {peer.failed}"
-        return Table("Answers a second", ("clients",), (), 1, notes=(note,))
-    theirs = peer.requests / peer.seconds
-    rows = [
-        (_name(load), f"{load.per_second:.2f}", times(load.per_second, loads[0].per_second),
-         times(load.per_second, theirs))
-        for load in loads
-    ]  # fmt: skip
-    rows.append(("transformers", f"{theirs:.2f}", times(theirs, loads[0].per_second), "1.00"))
-    columns = ("clients", "answers\na second", "to one after\nthe other", "to trans-\nformers")
-    return Table("Answers a second", columns, tuple(rows), 1, notes=(_AGAINST,))
+def rate_table(loads: Sequence[Load], peer: PeerRun | None) -> Table:
+    """Return answers a second, by the clock and by processor time, beside transformers."""
+    rates = [(_name(load), load.per_second, load.per_processor_second or 0.0) for load in loads]
+    notes = [_RATES]
+    if peer is not None and peer.failed:
+        notes.append(f"transformers' continuous batching does not run here: {peer.failed}")
+    elif peer is not None:
+        rates.append(("transformers", peer.requests / peer.seconds, peer.requests / peer.processor))
+        notes.append(_AGAINST)
+    rows = tuple((name, *_rate(clock, rates, 1), *_rate(processor, rates, 2)) for name, clock, processor in rates)
+    columns = ("clients", "answers\na second", "ratio to one\nafter the other", "ratio to\nthe last row")
+    processor_columns = ("a second of\nprocessor time", *columns[2:])
+    return Table("Answers a second", (*columns, *processor_columns), rows, 1, notes=tuple(notes))
 
 
 def gap_table(gaps: Gaps) -> Table:
@@ -83,6 +85,13 @@ def _row(load: Load, alone: Load) -> tuple[str, ...]:
         *(NONE if value is None else f"{value / _MIB:,.0f}" for value in (load.half, load.peak)),
         ", ".join(f"{name} {value:,.0f}" for name, value in load.left.items()) or "0",
     )
+
+
+def _rate(value: float, rates: Sequence[tuple[str, float, float]], column: Literal[1, 2]) -> tuple[str, ...]:
+    """Return a rate, and its ratio to the first and the last."""
+    if not value:
+        return NONE, NONE, NONE
+    return f"{value:.2f}", times(value, rates[0][column]), times(value, rates[-1][column])
 
 
 def _name(load: Load) -> str:
