@@ -22,7 +22,8 @@ from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.server.api_error import wrong_input
 from tooldecoding.server.chat_body import ChatBody
-from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema
+from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema, is_strict
+from tooldecoding.server.strict import unenforced, unenforced_in
 
 MAX_TOOLS: Final = 2_000
 _KEPT: Final = 64
@@ -86,6 +87,7 @@ class Preparation:
             if schema is not None:
                 with _told("response_format"):
                     request = self._answering(request, schema)
+                    notes += unenforced(next(iter(request.tools.tools)), is_strict(body.response_format))
             with _told("messages"):
                 self._demand_short(str(request.prompt))
                 prompt_ids = self._decoder.prompt_ids(request)
@@ -189,12 +191,12 @@ def _noted() -> Iterator[list[str]]:
 
 
 def _documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list[str]]:
-    """Return the documentation of tools, and what was not read."""
+    """Return the documentation of tools, what was not read, and what is not enforced."""
     if tools is not None and len(tools) > MAX_TOOLS:
         raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
     with _noted() as notes:
         documentation = read_tools(tools)
-    return documentation, notes
+    return documentation, notes + unenforced_in(tools or (), documentation.lookup)
 
 
 class _Kept(Generic[T]):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from running_server import Running, error_of
+from running_server import Running, error_of, tool
 
 WORD = {"type": "string", "pattern": "^[a-z]{1,6}$"}
 SCHEMAS: dict[str, dict[str, Any]] = {
@@ -33,8 +33,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 
-def asking(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"tools": None, "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}}
+def asking(schema: dict[str, Any], strict: bool | None = None) -> dict[str, Any]:
+    named = {"name": "x", "schema": schema, "strict": strict}
+    return {"tools": None, "response_format": {"type": "json_schema", "json_schema": named}}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -42,7 +43,7 @@ def test_content_fits_the_schema(server: Running, name: str) -> None:
     schema = {"type": "object", "required": [*SCHEMAS[name]["properties"]], "additionalProperties": False}
     schema |= SCHEMAS[name]
     Draft202012Validator.check_schema(schema)
-    answer = server.ask(**asking(schema), max_tokens=80, tooldecoding={"order_limit": 2}).json()
+    answer = server.ask(**asking(schema, strict=True), max_tokens=80, tooldecoding={"order_limit": 2}).json()
     [choice] = answer["choices"]
     assert choice["finish_reason"] == "stop"
     Draft202012Validator(schema).validate(json.loads(choice["message"]["content"]))
@@ -56,13 +57,33 @@ def test_content_fits_the_schema(server: Running, name: str) -> None:
         {"type": "string"},
         {},
         {"type": "object", "properties": {}},
-        {"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}, "required": ["x"]},
-        {"type": "object", "properties": {"x": {"type": "string", "pattern": "(["}}, "required": ["x"]},
     ],
     ids=str,
 )
 def test_a_schema_that_cannot_be_kept_is_refused_by_name(server: Running, schema: dict[str, Any]) -> None:
     assert error_of(server.ask(**asking(schema)), 400)["param"] == "response_format"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"$ref": "#/nowhere"},
+        {"type": "string", "pattern": "(["},
+        {"allOf": [{"type": "string"}, {"type": "integer"}]},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_enforced_is_refused_if_strict_and_told_if_not(server: Running, part: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"x": part}, "required": ["x"]}
+    assert error_of(server.ask(**asking(schema, strict=True)), 400)["param"] == "response_format"
+    strict = tool("use", x=part)
+    strict["function"]["strict"] = True
+    told = error_of(server.ask(tools=[strict]), 400)
+    assert told["param"] == "tools" and "strict" in told["message"]
+
+    for request in (asking(schema), {"tools": [tool("use", x=part)], "tool_choice": "required"}):
+        [warning] = server.ask(**request, max_tokens=4).json()["tooldecoding"]["warnings"]
+        assert "x" in warning or "nowhere" in warning
 
 
 def test_tools_beside_a_schema_are_refused(server: Running) -> None:
