@@ -79,7 +79,7 @@ class Running:
 
     def chunks(self, **fields: Any) -> list[dict[str, Any]]:
         """Send a request for a stream; returns its events, of which the last must be ``[DONE]``."""
-        answer = self.ask(stream=True, **fields)
+        answer = self.ask(**fields | {"stream": True})
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"].startswith("text/event-stream")
         *events, last, rest = answer.text.split("\n\n")
@@ -151,7 +151,7 @@ def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
                 yield Running(served, port, http)
             finally:
                 web.should_exit = True
-        thread.join(PATIENCE)
+                thread.join(PATIENCE)
         assert not thread.is_alive()
 
 

@@ -64,6 +64,8 @@ def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any
             'expected {"type": "text"} or {"type": "json_schema", "json_schema": {"name": …, "schema": …}}, found type '
             f"{response_format.get('type')!r:.40}"
         )
+    if not isinstance(inner.get("strict"), bool | None):
+        raise PromptError(f"json_schema: expected 'strict' to be true or false, found {inner['strict']!r:.40}")
     unknown = sorted(set(inner) - {"name", "description", "schema", "strict"})
     schema = inner.get("schema")
     if unknown or not isinstance(schema, Mapping):
@@ -71,6 +73,11 @@ def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any
     if schema.get("type") != "object" or not schema.get("properties"):
         raise PromptError("json_schema: expected the schema of an object with properties")
     return schema
+
+
+def is_strict(response_format: Mapping[str, Any] | None) -> bool:
+    """Return whether a ``response_format`` with a schema asks for all of it to be enforced."""
+    return bool(response_format and response_format["json_schema"].get("strict"))
 
 
 def answer_lookup(schema: Mapping[str, Any]) -> LookupDictionary:

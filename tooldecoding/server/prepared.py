@@ -17,12 +17,14 @@ from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.files.json_lines import short_repr
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.server.api_error import wrong_input
 from tooldecoding.server.chat_body import ChatBody
-from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema
+from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema, is_strict
+from tooldecoding.server.strict import unenforced, unenforced_in
 
 MAX_TOOLS: Final = 2_000
 _KEPT: Final = 64
@@ -86,6 +88,7 @@ class Preparation:
             if schema is not None:
                 with _told("response_format"):
                     request = self._answering(request, schema)
+                    notes += unenforced(next(iter(request.tools.tools)), is_strict(body.response_format))
             with _told("messages"):
                 self._demand_short(str(request.prompt))
                 prompt_ids = self._decoder.prompt_ids(request)
@@ -189,12 +192,23 @@ def _noted() -> Iterator[list[str]]:
 
 
 def _documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list[str]]:
-    """Return the documentation of tools, and what was not read."""
+    """Return the documentation of tools, what was not read, and what is not enforced."""
     if tools is not None and len(tools) > MAX_TOOLS:
         raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
+    for number, given in enumerate(tools or ()):
+        _demand_function(given, f"tools[{number}]")
     with _noted() as notes:
         documentation = read_tools(tools)
-    return documentation, notes
+    return documentation, notes + unenforced_in(tools or (), documentation.lookup)
+
+
+def _demand_function(given: Any, place: str) -> None:
+    """Refuse what OpenAI does not document: untrusted text is not searched for documentation of any kind."""
+    is_function = isinstance(given, Mapping) and given.get("type") == "function"
+    function = given.get("function") if is_function else None
+    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        shape = '{"type": "function", "function": {"name": …, "parameters": …}}'
+        raise PromptError(f"{place}: expected {shape}, found {short_repr(given)}")
 
 
 class _Kept(Generic[T]):

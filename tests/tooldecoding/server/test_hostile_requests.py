@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from running_server import ROME, TOOLS, Running, body, error_of, tool
@@ -191,7 +191,6 @@ ODD: list[Any] = [
 ]  # fmt: skip
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 2**32))
 def test_mutated_requests_never_break_the_server(server: Running, seed: int) -> None:
     draw = random.Random(seed)

@@ -29,6 +29,7 @@ SCHEMA: dict[str, Any] = {
 }
 AS_SCHEMA = {"type": "json_schema", "json_schema": {"name": "weather", "schema": SCHEMA, "strict": True}}
 
+TWO = [{"role": "user", "content": "What is the weather in Rome for 3 days? And in Paris for 2 days?"}]
 REQUESTS: dict[str, dict[str, Any]] = {
     "auto": {"tools": TOOLS},
     "required": {"tools": TOOLS, "tool_choice": "required"},
@@ -43,6 +44,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "cut text": {"messages": HELLO, "max_tokens": 1},
     "schema": {"response_format": AS_SCHEMA},
     "cut schema": {"response_format": AS_SCHEMA, "max_tokens": 2},
+    "several calls": {"messages": TWO, "tools": TOOLS, "tool_choice": "required"},
     "optional": {"tools": [tool("get_time", [], zone={"type": "string"})], "tool_choice": "required"},
 }
 """Every kind of request; unless it says otherwise, it asks for the weather in Rome."""
@@ -109,6 +111,13 @@ def test_a_call_is_whole_and_fits_its_schema(client: Any, name: str) -> None:
     called = next(each["function"] for each in TOOLS if each["function"]["name"] == call.function.name)
     Draft202012Validator(called["parameters"]).validate(json.loads(call.function.arguments))
     assert called["name"] == ("book_table" if name in ("named", "allowed") else "get_weather")
+
+
+def test_several_calls_have_ids_of_their_own(client: Any) -> None:
+    several = REQUESTS["several calls"]
+    calls = ask(client, **several).choices[0].message.tool_calls
+    assert len(calls) > 1 and len({call.id for call in calls}) == len(calls)
+    only_call(ask(client, **several, parallel_tool_calls=False))
 
 
 def test_no_call_where_none_may_be(client: Any) -> None:

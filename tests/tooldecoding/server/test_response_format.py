@@ -1,0 +1,93 @@
+"""``response_format``: the content is JSON that fits the schema, or the answer says that it was cut."""
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from running_server import Running, error_of, tool
+
+WORD = {"type": "string", "pattern": "^[a-z]{1,6}$"}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "nested": {
+        "properties": {
+            "place": {
+                "type": "object",
+                "properties": {"city": WORD, "zip": {"type": "integer", "minimum": 10000, "maximum": 99999}},
+                "required": ["city", "zip"],
+                "additionalProperties": False,
+            }
+        },
+    },
+    "list": {"properties": {"names": {"type": "array", "items": WORD, "minItems": 2, "maxItems": 3}}},
+    "nullable": {"properties": {"end": {"anyOf": [{"type": "string", "maxLength": 4}, {"type": "null"}]}}},
+    "branches": {"properties": {"value": {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0}]}}},
+    "enum": {"properties": {"unit": {"type": "string", "enum": ["celsius", "°F", 'say "K"']}}},
+    "number": {"properties": {"share": {"type": "number", "minimum": 0, "maximum": 1}}},
+    "constant": {"properties": {"kind": {"const": "weather"}, "sure": {"type": "boolean"}}},
+    "date": {"properties": {"day": {"type": "string", "format": "date"}}},
+    "definitions": {"properties": {"day": {"$ref": "#/$defs/Day"}}, "$defs": {"Day": {"enum": ["Mo", "Tu"]}}},
+    "optional": {"properties": {"sure": {"type": "boolean"}, "days": {"enum": [1, 2, 3]}}, "required": ["days"]},
+    "odd keys": {"properties": {"naïve key": {"type": "boolean"}, 'a"b': {"type": "boolean"}}},
+}
+
+
+def asking(schema: dict[str, Any], strict: bool | None = None) -> dict[str, Any]:
+    named = {"name": "x", "schema": schema, "strict": strict}
+    return {"tools": None, "response_format": {"type": "json_schema", "json_schema": named}}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_content_fits_the_schema(server: Running, name: str) -> None:
+    schema = {"type": "object", "required": [*SCHEMAS[name]["properties"]], "additionalProperties": False}
+    schema |= SCHEMAS[name]
+    Draft202012Validator.check_schema(schema)
+    answer = server.ask(**asking(schema, strict=True), max_tokens=80, tooldecoding={"order_limit": 2}).json()
+    [choice] = answer["choices"]
+    assert choice["finish_reason"] == "stop"
+    Draft202012Validator(schema).validate(json.loads(choice["message"]["content"]))
+    assert "tool_calls" not in choice["message"]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "string"},
+        {},
+        {"type": "object", "properties": {}},
+    ],
+    ids=str,
+)
+def test_a_schema_that_cannot_be_kept_is_refused_by_name(server: Running, schema: dict[str, Any]) -> None:
+    assert error_of(server.ask(**asking(schema)), 400)["param"] == "response_format"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"$ref": "#/nowhere"},
+        {"type": "string", "pattern": "(["},
+        {"allOf": [{"type": "string"}, {"type": "integer"}]},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_enforced_is_refused_if_strict_and_told_if_not(server: Running, part: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"x": part}, "required": ["x"]}
+    assert error_of(server.ask(**asking(schema, strict=True)), 400)["param"] == "response_format"
+    strict = tool("use", x=part)
+    strict["function"]["strict"] = True
+    told = error_of(server.ask(tools=[strict]), 400)
+    assert told["param"] == "tools" and "strict" in told["message"]
+
+    for request in (asking(schema), {"tools": [tool("use", x=part)], "tool_choice": "required"}):
+        [warning] = server.ask(**request, max_tokens=4).json()["tooldecoding"]["warnings"]
+        assert "x" in warning or "nowhere" in warning
+
+
+def test_tools_beside_a_schema_are_refused(server: Running) -> None:
+    schema = {"type": "object", "properties": {"x": WORD}, "required": ["x"]}
+    form = asking(schema)["response_format"]
+    assert error_of(server.ask(response_format=form), 400)["param"] == "response_format"
+    assert server.ask(response_format=form, tool_choice="none", max_tokens=10).status_code == 200
