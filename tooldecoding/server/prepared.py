@@ -109,7 +109,9 @@ class Preparation:
         for name in ("temperature", "top_p", "seed"):
             if (value := getattr(body, name)) is not None:
                 given[name] = float(value) if name != "seed" else value
-        if body.temperature and body.seed is None:
+        if body.top_p is not None and body.temperature is None and not self._decoder.options.temperature:
+            given["temperature"] = 1.0  # OpenAI's default: who names top_p wants to sample
+        if given.get("temperature") and body.seed is None:
             given["seed"] = randbits(_SEED_BITS)  # who samples without a seed wants another answer each time
         if body.stop is not None:
             given["stop"] = (body.stop,) if isinstance(body.stop, str) else tuple(body.stop)

@@ -156,12 +156,14 @@ def test_a_seed_repeats_an_answer(client: Any) -> None:
 
 
 def test_without_a_seed_samples_differ_and_greedy_text_does_not(client: Any) -> None:
-    for temperature, different in ((None, 1), (0, 1), (2, 3)):
-        texts = {
-            ask(client, messages=HELLO, max_tokens=12, temperature=temperature).choices[0].message.content
-            for _ in range(3)
-        }
+    for sampling, different in (({}, 1), ({"temperature": 0, "top_p": 0.9}, 1), ({"temperature": 2}, 3)):
+        texts = {ask(client, messages=HELLO, max_tokens=12, **sampling).choices[0].message.content for _ in range(3)}
         assert len(texts) == different
+
+
+def test_top_p_alone_samples(client: Any) -> None:
+    texts = {ask(client, messages=HELLO, max_tokens=24, top_p=0.99).choices[0].message.content for _ in range(4)}
+    assert len(texts) > 1
 
 
 def test_usage_counts_the_tokens_of_the_prompt_and_the_answer(client: Any, reference: ToolDecoder) -> None:
