@@ -36,6 +36,7 @@ def run_server(decoder: ToolDecoder, options: ServeCommand, bound: socket.socket
     """Serve until SIGINT or SIGTERM; what runs is finished."""
     begin_log()
     host, port = bound.getsockname()[:2]
+    bound.listen(_BACKLOG)  # who reads the next line may connect
     log("listening", host=host, port=port, model=options.model, key=options.api_key is not None)
     web_server(Server(decoder, options).app(), options).run(sockets=[bound])
 
