@@ -2,11 +2,12 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -28,6 +29,7 @@ _SETTLE: Final = 10.0
 """Seconds in which the server gives up what was hung up."""
 _END: Final = 60.0
 _LOAD: Final = 600.0
+_TRIES: Final = 200
 
 
 class ServerProcess:
@@ -48,6 +50,11 @@ class ServerProcess:
         if not self.port:
             last = self._lines[-1].removeprefix("error: ") if self._lines else "it says nothing"
             raise EvalError(f"the server ended before it was ready: {last}")
+        for _ in range(_TRIES):  # it says that it is ready a moment before it listens
+            with suppress(OSError), socket.create_connection((HOST, self.port)):
+                return
+            sleep(0.05)
+        raise EvalError(f"the server does not listen on port {self.port}")
 
     def memory(self) -> int | None:
         """Return the most bytes of resident memory so far; None where there is no /proc."""
