@@ -87,8 +87,8 @@ def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Seque
             number, request = waiting.pop()
             root, steps = begun(decoder, batch, request)
             running[root] = number
-            batch.join(root, steps)
-        if running and chooser.random() < 0.02:
+            batch.join(root, steps, watched=chooser.random() < 0.5)
+        if running and chooser.random() < 0.05:
             root = chooser.choice(list(running))
             waiting.append((running[root], requests()[running.pop(root)]))
             batch.leave(root)
@@ -121,7 +121,7 @@ def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
     batch.engine.chunk = CHUNK
     options = DecodeOptions(tool_choice="none", max_text_tokens=1000)
     short, steps = begun(decoder, batch, Request("Hi", TOOLS, options))
-    batch.join(short, steps)
+    batch.join(short, steps, watched=True)
     batch.forward()
     recorder = Recorder(batch.engine)
     batch.engine = recorder  # type: ignore[assignment]
@@ -142,15 +142,22 @@ def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
     assert fed >= 2 * (size - CHUNK)
 
 
-def test_alone_a_prompt_is_fed_at_once(decoder: ToolDecoder) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_where_nobody_reads_along_a_prompt_is_fed_at_once(decoder: ToolDecoder, beside: bool) -> None:
     batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
     batch.engine.chunk = CHUNK
-    root, steps = begun(decoder, batch, Request("A long story. " * 30, TOOLS, DecodeOptions(tool_choice="none")))
+    if beside:
+        batch.join(*begun(decoder, batch, Request("Hi", TOOLS, DecodeOptions(tool_choice="none"))))
+        batch.forward()
+    root, steps = begun(
+        decoder, batch, Request(f"{beside} " + "A long story. " * 30, TOOLS, DecodeOptions(tool_choice="none"))
+    )
     recorder = Recorder(batch.engine)
     batch.engine = recorder  # type: ignore[assignment]
     batch.join(root, steps)
     batch.forward()
-    assert len(recorder.passes[0][0].tokens) > CHUNK
+    assert len(recorder.passes[0]) == 1 + beside
+    assert max(len(feed.tokens) for feed in recorder.passes[0]) > CHUNK
 
 
 def test_an_error_ends_one_and_no_other(decoder: ToolDecoder, alone: Sequence[Any]) -> None:

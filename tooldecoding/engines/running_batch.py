@@ -1,7 +1,7 @@
 """Continuous batching: pieces of decoding share forward passes, and join and leave between them.
 
-A long prompt is fed in pieces beside what others feed, one such prompt at a time, so that it does not hold them. The
-next one begins when it is done, and finds it in the prefix cache.
+A long prompt is fed in pieces beside parts that somebody watches token by token, so that it does not hold them; whole
+beside others, for pieces cost more. It is one such prompt at a time: the next one finds it in the prefix cache.
 """
 
 import time
@@ -26,8 +26,9 @@ _NONE_WANTED = (np.zeros(1, np.int64),)
 class _Part(Generic[T]):
     """A piece of decoding, and the feeds that it waits for."""
 
-    def __init__(self, root: BranchId, steps: Steps[T]) -> None:
+    def __init__(self, root: BranchId, steps: Steps[T], watched: bool) -> None:
         self.root = root
+        self.watched = watched
         self.steps = steps
         self.feeds: Feeds = []
 
@@ -71,9 +72,9 @@ class RunningBatch(Generic[T]):
         owed = sum(part.longest() for part in self._parts.values() if part.longest() >= self.engine.chunk)
         return owed < self._size.of(self.engine.chunk)
 
-    def join(self, root: BranchId, steps: Steps[T]) -> None:
-        """Take part from the next forward pass on."""
-        part = _Part(root, steps)
+    def join(self, root: BranchId, steps: Steps[T], watched: bool = False) -> None:
+        """Take part from the next forward pass on; ``watched`` says that somebody reads along token by token."""
+        part = _Part(root, steps, watched)
         self._parts[root] = part
         self._resume(part, None)
 
@@ -117,8 +118,8 @@ class RunningBatch(Generic[T]):
         if not long:
             return parts, []
         others = [part for part in parts if part not in long]
-        if not others:
-            return long[:1], []
+        if not any(part.watched for part in others):
+            return [*others, long[0]], []
         assert self.engine.chunk is not None
         return others, long[0].piece(self._size.of(self.engine.chunk))
 

@@ -46,6 +46,11 @@ class Job:
     began: float = field(default_factory=time.monotonic)
 
     @property
+    def is_watched(self) -> bool:
+        """Whether the client reads text along; calls come at once, behind their vote."""
+        return self.stream is not None and self.request.options.tool_choice in ("auto", "none")
+
+    @property
     def most_positions(self) -> int:
         """Positions that the prompt and its text may take in the KV cache; calls behind the text are not known yet."""
         options = self.request.options

@@ -156,7 +156,7 @@ class Scheduler:
                 job.notify(_failure(error))
                 raise
             self._jobs[job.run.root] = job
-            self._batch.join(job.run.root, steps)
+            self._batch.join(job.run.root, steps, job.is_watched)
 
     def _measure(self) -> None:
         self._metrics.waiting.set(len(self._waiting))
