@@ -100,7 +100,7 @@ class TaughtEngine:
 
     def __init__(self, engine: Engine, lessons: Sequence[Lesson], table: TokenTable, clock: PassClock) -> None:
         self._engine = engine
-        self._lessons = lessons
+        self._lessons = iter(lessons)
         self._table = table
         self._clock = clock
         self._traces: dict[BranchId, _Trace] = {}
@@ -120,7 +120,7 @@ class TaughtEngine:
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
         roots = self._engine.open(count)
-        self._traces = {root: _Trace(lesson, []) for root, lesson in zip(roots, self._lessons, strict=True)}
+        self._traces |= {root: _Trace(next(self._lessons), []) for root in roots}
         return roots
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
