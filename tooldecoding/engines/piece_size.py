@@ -5,6 +5,7 @@ from typing import Final
 _MOST: Final = 2.0
 _ROOM: Final = 1.5
 """A pass with a piece of a prompt takes between so many times as long as one without."""
+_SMALLEST: Final = 0.25
 _LARGEST: Final = 64.0
 _NEW: Final = 0.2
 """Weight of the latest pass in the mean."""
@@ -13,16 +14,16 @@ _NEW: Final = 0.2
 class PieceSize:
     """Finds the size from the time of passes; the answers do not depend on it.
 
-    A size is a factor of the least one, which costs about as much as a pass by itself.
+    A size is a factor of the engine's chunk, which costs about as much as a pass by itself.
     """
 
     def __init__(self) -> None:
         self._factor = 1.0
         self._plain: float | None = None  # seconds of a pass without a prompt
 
-    def of(self, least: int) -> int:
-        """Return the size."""
-        return int(least * self._factor)
+    def of(self, chunk: int) -> int:
+        """Return the size; at least one token."""
+        return max(1, int(chunk * self._factor))
 
     def note_plain(self, seconds: float) -> None:
         """Note a pass without a prompt."""
@@ -33,6 +34,6 @@ class PieceSize:
         if self._plain is None:
             return
         if seconds > _MOST * self._plain:
-            self._factor = max(1.0, self._factor * 0.8)
+            self._factor = max(_SMALLEST, self._factor * 0.8)
         elif is_full and seconds < _ROOM * self._plain:
             self._factor = min(_LARGEST, self._factor * 1.25)

@@ -70,7 +70,7 @@ class RunningBatch(Generic[T]):
         if self.engine.chunk is None:
             return True
         owed = sum(part.longest() for part in self._parts.values() if part.longest() >= self.engine.chunk)
-        return owed < self._size.of(self.engine.chunk)
+        return owed < max(self.engine.chunk, self._size.of(self.engine.chunk))
 
     def join(self, root: BranchId, steps: Steps[T], watched: bool = False) -> None:
         """Take part from the next forward pass on; ``watched`` says that somebody reads along token by token."""
@@ -89,9 +89,9 @@ class RunningBatch(Generic[T]):
     def forward(self) -> dict[BranchId, Outcome[T]]:
         """Run one forward pass; returns what has ended. What an engine raises is raised here."""
         fed, piece = self._chosen()
-        feeds = [*piece, *(feed for part in fed for feed in part.feeds)]
+        feeds = [feed for part in fed for feed in part.feeds]
         if feeds:
-            answers = self._extend(feeds)[len(piece) :]
+            answers = self._extend(feeds, piece)
             for part in fed:
                 count = len(part.feeds)
                 self._resume(part, answers[:count])
@@ -99,16 +99,16 @@ class RunningBatch(Generic[T]):
         ended, self._ended = self._ended, {}
         return ended
 
-    def _extend(self, feeds: Feeds) -> list[list[NextTokenLogits]]:
+    def _extend(self, feeds: Feeds, piece: Feeds) -> list[list[NextTokenLogits]]:
+        """Return the answers to ``feeds``; notes what the pass took."""
         began = self._clock()
-        answers = self.engine.extend(feeds)
-        seconds, least = self._clock() - began, self.engine.chunk
-        sizes = [_in_front(feed) for feed in feeds]
-        prompts = sum(size for size in sizes if least is not None and size >= least)
-        if least is None or not prompts:
+        answers = self.engine.extend([*piece, *feeds])[len(piece) :]
+        seconds, chunk = self._clock() - began, self.engine.chunk
+        whole = chunk is not None and any(_in_front(feed) >= chunk for feed in feeds)
+        if piece or (whole and len(feeds) > 1):
+            self._size.note_mixed(seconds, is_full=bool(piece))
+        elif not whole:
             self._size.note_plain(seconds)
-        elif min(sizes) < least:
-            self._size.note_mixed(seconds, prompts >= self._size.of(least))
         return answers
 
     def _chosen(self) -> tuple[list[_Part[T]], Feeds]:
@@ -124,7 +124,8 @@ class RunningBatch(Generic[T]):
         return others, long[0].piece(self._size.of(self.engine.chunk))
 
     def _is_long(self, part: _Part[T]) -> bool:
-        return self.engine.chunk is not None and part.longest() >= self._size.of(self.engine.chunk)
+        chunk = self.engine.chunk
+        return chunk is not None and part.longest() >= max(chunk, self._size.of(chunk))
 
     def _resume(self, part: _Part[T], answers: list[list[NextTokenLogits]] | None) -> None:
         try:
