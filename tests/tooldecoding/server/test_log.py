@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from running_server import Running, body, running
+from running_server import Running, body, running, wait_until
 from tooldecoding.decoder import ToolDecoder
 
 SECRET = "Qzvx"
@@ -41,6 +41,7 @@ def test_an_answer_has_the_id_of_its_request(server: Running, caplog: pytest.Log
     request = body(tool_choice="none", max_tokens=1, **changes)
     with caplog.at_level(logging.INFO):
         answer = server.send(json.dumps(request), {"X-Request-ID": "trace:1.a-B_2"})
+        wait_until(lambda: any(row["event"] == "answered" for row in fields(caplog)))  # it is written behind the answer
     assert answer.status_code == status
     assert answer.headers["x-request-id"] == "trace:1.a-B_2"
     [line] = [row for row in fields(caplog) if row["event"] == "answered"]
