@@ -209,7 +209,7 @@ def test_a_long_draft_is_fed_at_once(decoder: ToolDecoder) -> None:
     assert [batch.forward(), batch.forward()] == [{}, {drafting: 2 * CHUNK + 1, other: 1}]
 
 
-@pytest.mark.parametrize("tokens_a_second", [5, 20, 100, 5_000])
+@pytest.mark.parametrize("tokens_a_second", [20, 100, 5_000])
 def test_a_pass_with_a_piece_takes_at_most_twice_as_long(tokens_a_second: int) -> None:
     size, chunk = PieceSize(), 16
     for _ in range(100):

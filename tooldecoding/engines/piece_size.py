@@ -5,7 +5,7 @@ from typing import Final
 _MOST: Final = 2.0
 _ROOM: Final = 1.5
 """A pass with a piece of a prompt takes between so many times as long as one without."""
-_SMALLEST: Final = 0.25
+_SMALLEST: Final = 1.0  # shorter pieces did not make passes shorter (bench serve)
 _LARGEST: Final = 64.0
 _NEW: Final = 0.2
 """Weight of the latest pass in the mean."""
@@ -22,8 +22,8 @@ class PieceSize:
         self._plain: float | None = None  # seconds of a pass without a prompt
 
     def of(self, chunk: int) -> int:
-        """Return the size; at least one token."""
-        return max(1, int(chunk * self._factor))
+        """Return the size."""
+        return int(chunk * self._factor)
 
     def note_plain(self, seconds: float) -> None:
         """Note a pass without a prompt."""
