@@ -27,6 +27,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 OTHER_SHAPES: dict[str, dict[str, Any]] = {
     "mistral_windowed": {"model_type": "mistral", "sliding_window": 24},
     "gemma2": {"head_dim": 16, "sliding_window": 24},
+    "gemma3_text": {"head_dim": 16, "sliding_window": 24, "layer_types": ["sliding_attention", "full_attention"]},
     "gpt2": {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 4096},
     "bloom": {"n_layer": 2, "n_head": 4},
 }

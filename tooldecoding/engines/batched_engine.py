@@ -214,7 +214,7 @@ class BatchedEngine:
             return self._cache.visible[:, : self._cache.size]
         rows = range(len(self._rows))
         visible = [self._visible_slots(branch, positions[row], before) for row, branch in enumerate(self._rows)]
-        return self._masks(rows, len(rows), visible, self._cache.size)
+        return self._masks.argument(self._masks(rows, len(rows), visible, self._cache.size))
 
     def _visible_slots(self, branch: _BatchedBranch, queries: Sequence[int], before: int) -> VisibleSlots:
         """The queries of a row see their branch, and the tokens of the pass up to themselves."""

@@ -1,5 +1,6 @@
 """Choosing the engine of a model. What the model supports is found by trying it on a few tokens."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from transformers import PreTrainedModel
@@ -7,8 +8,10 @@ from transformers import PreTrainedModel
 from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.language_model import LanguageModel
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache
+from tooldecoding.engines.ragged_attention import switch_off, switch_on
 from tooldecoding.engines.recurrent_engine import RecurrentEngine
 from tooldecoding.errors import ModelError
 from tooldecoding.models.weights_state import weights_state
@@ -52,17 +55,46 @@ def why_not_packed(model: LanguageModel) -> str:
         engine.extend([Feed(root, prompt)])
         fork = engine.fork(root)
         packed = engine.extend([Feed(root, first), Feed(fork, second)])
-        alone = []
-        for branch in (first, second):
-            [reference] = (plain := BatchedEngine(model)).open(1)
-            alone += plain.extend([Feed(reference, [*prompt, *branch])])
+        same = _agree(packed, [_alone(model, [*prompt, *branch]) for branch in (first, second)])
     except _REFUSALS as error:
         return f"its attention takes no 4-D mask ({type(error).__name__})"
-    same = all(
-        float((a.logits - b.logits).abs().max()) <= _LARGEST_DIFFERENCE * float(b.logits.std())
-        for [a], [b] in zip(packed, alone, strict=True)
-    )
     return "" if same else "packed branches get other logits than they would get alone"
+
+
+def _alone(model: LanguageModel, tokens: list[int]) -> NextTokenLogits:
+    """Return the logits behind these tokens."""
+    [root] = (engine := BatchedEngine(model)).open(1)
+    [[logits]] = engine.extend([Feed(root, tokens)])
+    return logits
+
+
+def _agree(found: Sequence[Sequence[NextTokenLogits]], expected: Sequence[NextTokenLogits]) -> bool:
+    return all(
+        float((a.logits - b.logits).abs().max()) <= _LARGEST_DIFFERENCE * float(b.logits.std())
+        for [a], b in zip(found, expected, strict=True)
+    )
+
+
+def allow_ragged(model: LanguageModel) -> bool:
+    """Let a model that can be packed run ragged passes, if each branch gets the logits that it would get alone."""
+    if not switch_on(model.model):
+        return False
+    short, first, second = _TRIAL
+    prompts = ([7], short, [*short, *first, *second])
+    engine = PackedEngine(model)
+    try:
+        roots = engine.open(len(prompts))
+        engine.extend([Feed(root, prompt) for root, prompt in zip(roots, prompts, strict=True)])
+        found = engine.extend([Feed(root, [*first, *[6] * n]) for n, root in enumerate(roots)])
+        for root in roots:
+            engine.close(root)
+        switch_off(model.model)
+        same = _agree(found, [_alone(model, [*prompt, *first, *[6] * n]) for n, prompt in enumerate(prompts)])
+    except _REFUSALS:
+        same = False
+    finally:
+        switch_off(model.model)
+    return same and switch_on(model.model)
 
 
 def _rotates_by_length(model: PreTrainedModel) -> bool:
@@ -110,6 +142,8 @@ class EngineFactory:
                 f"{type(model).__name__} does not support the packed strategy (its attention takes no 4-D mask "
                 "or no position ids); use batched or auto"
             )
+        if packed:
+            allow_ragged(self._model)
         self.strategy: Layout = "packed" if packed else "batched"
         self.prompts = PrefixCache(0 if self.recurrent or _rotates_by_length(model) else prompt_cache_bytes)
 

@@ -6,19 +6,20 @@ A 4-D attention mask lets each branch see the prompt and its own tokens only.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import torch
 
 from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
-from tooldecoding.engines.language_model import LanguageModel, wanted_by
+from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowFeed, RowLayout
-from tooldecoding.engines.pass_cost import padding_worth_a_pass
+from tooldecoding.engines.pass_cost import padding_worth_a_pass, padding_worth_a_run
 from tooldecoding.engines.prefix_cache import PrefixCache, continues
-from tooldecoding.engines.slot_cache import Placement, SlotCache
-from tooldecoding.engines.tree_attention import AttentionMasks
+from tooldecoding.engines.ragged_attention import is_on, ragged_pass
+from tooldecoding.engines.row_runs import RowLoad, share_passes, share_runs
+from tooldecoding.engines.slot_cache import Placement, Run, SlotCache
+from tooldecoding.engines.tree_attention import AttentionMasks, Masks, VisibleSlots
 
 
 @dataclass(eq=False)
@@ -126,15 +127,27 @@ class PackedEngine:
         return self._branches[branch].prompt.usage
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine. Takes several passes if prompts feed very different numbers of tokens."""
+        """See Engine. One ragged pass; without these several, if prompts feed very different numbers of tokens."""
         self._remove_ended_prompts()
         by_prompt: dict[_Prompt, list[Feed]] = {}
         for feed in feeds:
             by_prompt.setdefault(self._branches[feed.branch].prompt, []).append(feed)
+        loads = [
+            RowLoad(row, _tokens_of(by_prompt[prompt]), prompt.row.written)
+            for row, prompt in enumerate(self._rows)
+            if prompt in by_prompt
+        ]
         logits: dict[BranchId, list[NextTokenLogits]] = {}
-        for prompts in _share_passes({p: _tokens_of(fed) for p, fed in by_prompt.items()}, self._most_padding):
-            logits |= self._pass({prompt: by_prompt[prompt] for prompt in prompts})
+        for runs in self._passes(loads):
+            logits |= self._pass([[load.row for load in run] for run in runs], by_prompt)
         return [logits[feed.branch] for feed in feeds]
+
+    def _passes(self, loads: Sequence[RowLoad]) -> list[list[list[RowLoad]]]:
+        """Return the runs of each pass. A window hides tokens of empty rows, too: they would need a mask."""
+        empty = any(load.written == 0 for load in loads) and self._masks.window is not None
+        if is_on(self._model.model) and not empty:
+            return [share_runs(loads, padding_worth_a_run(self._device))]
+        return [[run] for run in share_passes(loads, self._most_padding)]
 
     def _remove_ended_prompts(self) -> None:
         """Free the rows of ended prompts; the last rows move into their places."""
@@ -155,44 +168,67 @@ class PackedEngine:
         self._masks.forget()
 
     @torch.inference_mode()
-    def _pass(self, feeds: Mapping[_Prompt, Sequence[Feed]]) -> dict[BranchId, list[NextTokenLogits]]:
-        """Run one forward pass, with one row for each prompt."""
-        rows = [row for row, prompt in enumerate(self._rows) if prompt in feeds]
-        prompts = [self._rows[row] for row in rows]
-        width = max(_tokens_of(fed) for fed in feeds.values())
-        layouts = [self._lay_out(prompt, feeds[prompt], width) for prompt in prompts]
-        wanted = {}
-        for prompt, fed in feeds.items():
-            for feed, end in zip(fed, accumulate(len(feed.tokens) for feed in fed), strict=True):
-                wanted[feed.branch] = wanted_by(feed, prompts.index(prompt), end)
-        logits, _ = self._model.forward(self._arguments(rows, layouts), list(wanted.values()))
-        for prompt, fed in feeds.items():
-            self._count(prompt, _tokens_of(fed), width)
-            for feed in fed:
-                self._store(feed)
+    def _pass(
+        self, rows_of_runs: Sequence[Sequence[int]], by_prompt: Mapping[_Prompt, Sequence[Feed]]
+    ) -> dict[BranchId, list[NextTokenLogits]]:
+        """Run one forward pass."""
+        runs: list[Run] = []
+        layouts: list[RowLayout] = []
+        wanted: dict[BranchId, list[Wanted]] = {}
+        start = 0
+        for rows in rows_of_runs:
+            feeds = [by_prompt[self._rows[row]] for row in rows]
+            width = max(map(_tokens_of, feeds))
+            for number, (row, fed) in enumerate(zip(rows, feeds, strict=True)):
+                prompt = self._rows[row]
+                parts = [RowFeed(self._branches[feed.branch].in_row, feed.tokens, feed.ahead) for feed in fed]
+                layouts.append(prompt.row.lay_out(parts, width))
+                line, column = (0, start + number * width) if len(rows_of_runs) > 1 else (number, 0)
+                for feed, end in zip(fed, accumulate(len(feed.tokens) for feed in fed), strict=True):
+                    wanted[feed.branch] = wanted_by(feed, line, column + end)
+            own = layouts[-len(rows) :]
+            size = max(layout.visible.end for layout in own)
+            runs.append(Run(rows, start, width, size, all(layout.fresh for layout in own)))
+            start += runs[-1].tokens
+        logits = self._forward(runs, layouts, list(wanted.values()))
+        for run in runs:
+            for row in run.rows:
+                prompt = self._rows[row]
+                self._count(prompt, _tokens_of(by_prompt[prompt]), run.width)
+                for feed in by_prompt[prompt]:
+                    self._store(feed)
         return dict(zip(wanted, logits, strict=True))
 
-    def _lay_out(self, prompt: _Prompt, feeds: Sequence[Feed], width: int) -> RowLayout:
-        parts = [RowFeed(self._branches[feed.branch].in_row, feed.tokens, feed.ahead) for feed in feeds]
-        return prompt.row.lay_out(parts, width)
-
-    def _arguments(self, rows: Sequence[int], layouts: Sequence[RowLayout]) -> dict[str, Any]:
-        """Return the model's arguments for a pass of these rows."""
-        size = max(layout.visible.end for layout in layouts)
-        fresh = all(layout.fresh for layout in layouts)
-        self._cache.reserve(len(self._rows), size)
-        columns = [[lay.tokens for lay in layouts], [lay.positions for lay in layouts], [lay.slots for lay in layouts]]
-        tokens, positions, slots = torch.from_numpy(np.array(columns)).to(self._device).unbind()
-        row_of = torch.tensor(rows, device=self._device)[:, None]
-        self._cache.placement = Placement(rows, row_of, slots, size, fresh)
-        visible = [layout.visible for layout in layouts]
-        return {
+    def _forward(
+        self, runs: Sequence[Run], layouts: Sequence[RowLayout], wanted: Sequence[Sequence[Wanted]]
+    ) -> list[list[NextTokenLogits]]:
+        """Run the model; ``layouts`` are those of the rows of all runs."""
+        rows = [row for run in runs for row in run.rows]
+        ragged = len(runs) > 1
+        shape = (1, -1) if ragged else (len(rows), -1)
+        line = [[n for lay in layouts for n in getattr(lay, part)] for part in ("tokens", "positions", "slots")]
+        line.append([row for run in runs for row in run.rows for _ in range(run.width)])
+        columns = torch.from_numpy(np.array(line)).to(self._device)
+        tokens, positions, slots, row_of = (column.view(shape) for column in columns)
+        self._cache.reserve(len(self._rows), max(run.size for run in runs))
+        self._cache.placement = Placement(row_of, slots, runs)
+        left = iter(layouts)
+        masks = [self._mask(run, [next(left).visible for _ in run.rows]) for run in runs]
+        arguments = {
             "input_ids": tokens,
             "position_ids": positions,
-            "attention_mask": None if fresh else self._masks(rows, len(self._rows), visible, size),
             "past_key_values": self._cache,
             "use_cache": True,
         }
+        if not ragged:
+            mask = None if masks[0] is None else self._masks.argument(masks[0])
+            return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
+        with ragged_pass(self._cache, runs, masks, self._masks.kinds, self._device) as stand_ins:
+            mask = self._masks.argument(stand_ins)
+            return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
+
+    def _mask(self, run: Run, visible: Sequence[VisibleSlots]) -> Masks | None:
+        return None if run.fresh else self._masks(run.rows, len(self._rows), visible, run.size)
 
     def _store(self, feed: Feed) -> None:
         """Copy a prompt to the prefix cache as soon as all its tokens are computed."""
@@ -219,13 +255,3 @@ class PackedEngine:
 
 def _tokens_of(feeds: Sequence[Feed]) -> int:
     return sum(len(feed.tokens) for feed in feeds)
-
-
-def _share_passes(sizes: Mapping[_Prompt, int], most_padding: int) -> list[list[_Prompt]]:
-    """Group prompts into passes: all in one, unless padding their rows costs more than another pass."""
-    groups: list[list[_Prompt]] = []
-    for prompt in sorted(sizes, key=lambda p: sizes[p]):
-        if not groups or sum(sizes[prompt] - sizes[other] for other in groups[-1]) > most_padding:
-            groups.append([])
-        groups[-1].append(prompt)
-    return groups

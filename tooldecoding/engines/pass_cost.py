@@ -2,10 +2,15 @@
 
 import torch
 
-_BY_DEVICE = {"cpu": 32}
-_ELSEWHERE = 512
+_PASS = {"cpu": 32}
+_RUN = {"cpu": 1}
 
 
 def padding_worth_a_pass(device: torch.device) -> int:
     """Return how many padding positions cost as much as another forward pass."""
-    return _BY_DEVICE.get(device.type, _ELSEWHERE)
+    return _PASS.get(device.type, 512)
+
+
+def padding_worth_a_run(device: torch.device) -> int:
+    """Return how many padding positions cost as much as another run of a ragged pass."""
+    return _RUN.get(device.type, 64)

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-_MOST: Final = 2.0
-_ROOM: Final = 1.5
+_MOST: Final = 1.75
+_ROOM: Final = 1.4
 """A pass with a piece of a prompt takes between so many times as long as one without."""
-_SMALLEST: Final = 1.0  # shorter pieces did not make passes shorter (bench serve)
+_SMALLEST: Final = 0.25
 _LARGEST: Final = 64.0
 _NEW: Final = 0.2
 """Weight of the latest pass in the mean."""

@@ -13,28 +13,55 @@ CHUNK = 64
 """Slots are taken into use in chunks of this size."""
 
 
-class Placement(NamedTuple):
-    """Where the cache stores the tokens of a pass.
+class Run(NamedTuple):
+    """Rows of a pass that are computed together.
 
     Attributes
     ----------
     rows : sequence of int
         Rows of the cache, ascending.
-    row_of : torch.Tensor
-        The same; shape (rows of the pass, 1), int64.
-    slots : torch.Tensor
-        Shape (rows of the pass, width), int64: the slot of each token.
+    start : int
+        Where its tokens begin in the line of a ragged pass.
+    width : int
+        Tokens of each row, with padding.
     size : int
-        The pass may see the slots before this one.
+        The run may see the slots before this one.
     fresh : bool
-        Whether these rows are empty: the pass sees only its own tokens, causally.
+        Whether these rows are empty: each sees only its own tokens, causally.
     """
 
     rows: Sequence[int]
-    row_of: torch.Tensor
-    slots: torch.Tensor
+    start: int
+    width: int
     size: int
     fresh: bool
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all rows, with padding."""
+        return len(self.rows) * self.width
+
+    def of(self, line: torch.Tensor) -> torch.Tensor:
+        """Return its part, of shape (rows, heads, width, features), of a line of shape (1, heads, tokens, features)."""
+        _, heads, _, features = line.shape
+        part = line[0, :, self.start : self.start + self.tokens]
+        return part.view(heads, len(self.rows), self.width, features).transpose(0, 1)
+
+
+class Placement(NamedTuple):
+    """Where the cache stores the tokens of a pass.
+
+    Attributes
+    ----------
+    row_of, slots : torch.Tensor
+        Of each token; int64, of shape (rows, width), or (1, tokens) in a ragged pass.
+    runs : sequence of Run
+        More than one in a ragged pass.
+    """
+
+    row_of: torch.Tensor
+    slots: torch.Tensor
+    runs: Sequence[Run]
 
 
 def at_rows(tensor: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
@@ -57,7 +84,13 @@ class _Layer(DynamicLayer):
         """Write the tokens of the pass into their slots; return the keys and values that the pass may see."""
         if not self.is_initialized:
             self.begin(key_states, value_states)
-        return self._place(self.keys, key_states), self._place(self.values, value_states)
+        self._place(self.keys, key_states)
+        self._place(self.values, value_states)
+        runs = self._owner.placement.runs
+        if len(runs) > 1:
+            self._owner.seen = [self._seen(run, run.of(key_states), run.of(value_states)) for run in runs]
+            return key_states, value_states
+        return self._seen(runs[0], key_states, value_states)
 
     def begin(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
         """Allocate buffers for states of this shape."""
@@ -65,13 +98,18 @@ class _Layer(DynamicLayer):
         self.is_initialized = True
         self._owner.slot_bytes += sum(s[0, :, 0].nbytes for s in (key_states, value_states))
 
-    def _place(self, stored: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
-        rows, row_of, slots, size, fresh = self._owner.placement
-        if len(rows) == 1:
-            at_rows(stored, rows).index_copy_(2, slots[0], new)
+    def _place(self, stored: torch.Tensor, new: torch.Tensor) -> None:
+        row_of, slots, runs = self._owner.placement
+        if len(runs) == len(runs[0].rows) == 1:
+            at_rows(stored, runs[0].rows).index_copy_(2, slots[0], new)
         else:
             stored.transpose(1, 2)[row_of, slots] = new.transpose(1, 2)
-        return new if fresh else at_rows(stored[:, :, :size], rows)
+
+    def _seen(self, run: Run, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the keys and values that a run may see; those given are its new ones."""
+        if run.fresh:
+            return keys, values
+        return at_rows(self.keys[:, :, : run.size], run.rows), at_rows(self.values[:, :, : run.size], run.rows)
 
     def get_seq_length(self) -> int:
         """Return 0: only passes on empty rows have no mask."""
@@ -91,6 +129,8 @@ class SlotCache(Cache):
     ----------
     placement : Placement
         Set before each pass.
+    seen : sequence of (torch.Tensor, torch.Tensor)
+        In a ragged pass: the keys and values that each run may see in the latest layer.
     rows : int
         Allocated rows, in use or spare.
     slots : int
@@ -101,6 +141,7 @@ class SlotCache(Cache):
     """
 
     placement: Placement
+    seen: Sequence[tuple[torch.Tensor, torch.Tensor]]
 
     def __init__(self, device: torch.device) -> None:
         super().__init__(layer_class_to_replicate=partial(_Layer, cast(SlotCache, weakref.proxy(self))))

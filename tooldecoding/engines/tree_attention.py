@@ -4,7 +4,7 @@ A mask is kept from pass to pass. Slots that every query of a row sees, above al
 A pass writes only the few slots behind them, whatever the length of the prompt, and the model gets a view.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,10 @@ _QUERIES, _SLOTS = 16, 256
 
 Booleans = np.ndarray[Any, np.dtype[np.bool_]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
+
+
+Masks = Mapping[str, torch.Tensor]
+"""By layer type: additive masks of shape (rows, 1, queries, slots)."""
 
 
 class VisibleSlots(NamedTuple):
@@ -71,10 +75,17 @@ class AttentionMasks:
             self._windows["full_attention"] = None
         self._kept: dict[str, Mask] = {}
 
-    def __call__(self, rows: Sequence[int], total_rows: int, visible: Sequence[VisibleSlots], size: int) -> Any:
-        """Return additive masks of shape (rows, 1, queries, slots), by layer type if the model distinguishes them.
+    @property
+    def kinds(self) -> Sequence[str]:
+        """The layer types. A model that does not distinguish them has one."""
+        return list(self._windows)
 
-        They are valid until the next call.
+    def argument(self, masks: Masks) -> Any:
+        """Return what the model takes: masks by layer type if it distinguishes them, otherwise its one mask."""
+        return masks if self._by_type else masks["sliding_attention"]
+
+    def __call__(self, rows: Sequence[int], total_rows: int, visible: Sequence[VisibleSlots], size: int) -> Masks:
+        """Return additive masks, valid until the next call for one of these rows.
 
         Parameters
         ----------
@@ -87,8 +98,7 @@ class AttentionMasks:
         size : int
             The pass may see the slots before this one.
         """
-        masks = {kind: self._mask(kind, rows, total_rows, visible, size) for kind in self._windows}
-        return masks if self._by_type else masks["sliding_attention"]
+        return {kind: self._mask(kind, rows, total_rows, visible, size) for kind in self._windows}
 
     def forget(self) -> None:
         """Forget the masks, because the rows have changed."""

@@ -1,0 +1,102 @@
+"""Ragged passes: rows of different widths in one forward pass, one after the other in a single line of tokens.
+
+All but attention treats tokens alone, so the line costs no padding. Attention is computed run by run: a run is a few
+rows of one width, with the keys and values of these rows alone.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple
+
+import torch
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from tooldecoding.engines.slot_cache import Run, SlotCache
+from tooldecoding.engines.tree_attention import Masks
+
+RAGGED: Final = "tooldecoding_sdpa"
+"""Name of the attention function. Outside of ragged passes it is transformers' ``sdpa``."""
+
+
+class _RaggedPass(NamedTuple):
+    cache: SlotCache
+    runs: Sequence[Run]
+    masks: Sequence[Masks | None]
+    """By run; None if its rows were empty."""
+    kinds: Sequence[str]
+
+
+_running: ContextVar[_RaggedPass | None] = ContextVar("ragged_pass", default=None)
+
+
+def switch_on(model: PreTrainedModel) -> bool:
+    """Let a model that uses ``sdpa`` run ragged passes; returns whether it uses it. Other passes are as before."""
+    config = model.config.get_text_config()
+    if config._attn_implementation == "sdpa":
+        AttentionInterface.register(RAGGED, _attention)
+        AttentionMaskInterface.register(RAGGED, sdpa_mask)
+        config._attn_implementation = RAGGED
+    return is_on(model)
+
+
+def switch_off(model: PreTrainedModel) -> None:
+    """Undo ``switch_on``."""
+    config = model.config.get_text_config()
+    if config._attn_implementation == RAGGED:
+        config._attn_implementation = "sdpa"
+
+
+def is_on(model: PreTrainedModel) -> bool:
+    """Whether the model runs ragged passes."""
+    return bool(model.config.get_text_config()._attn_implementation == RAGGED)
+
+
+@contextmanager
+def ragged_pass(
+    cache: SlotCache, runs: Sequence[Run], masks: Sequence[Masks | None], kinds: Sequence[str], device: torch.device
+) -> Iterator[dict[str, torch.Tensor]]:
+    """Make the forward passes of the block ragged.
+
+    Parameters
+    ----------
+    masks : sequence
+        For each run; None if the rows of the run were empty.
+    kinds : sequence of str
+        The layer types of the masks.
+
+    Yields
+    ------
+    dict of str to torch.Tensor
+        For each layer type what the model takes for a mask: its width tells the attention function the type.
+    """
+    token = _running.set(_RaggedPass(cache, runs, masks, kinds))
+    try:
+        yield {kind: torch.zeros((1, 1, 1, number), device=device) for number, kind in enumerate(kinds, 1)}
+    finally:
+        _running.reset(token)
+
+
+def _attention(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    **kwargs: Any,
+) -> tuple[torch.Tensor, Any]:
+    """Compute attention; ``query`` has the shape (1, heads, tokens, width) in ragged passes."""
+    ragged = _running.get()
+    if ragged is None:
+        plain: tuple[torch.Tensor, Any] = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        return plain
+    assert attention_mask is not None
+    kind = ragged.kinds[attention_mask.shape[-1] - 1]
+    outputs = []
+    for run, masks, (keys, values) in zip(ragged.runs, ragged.masks, ragged.cache.seen, strict=True):
+        mask = None if masks is None else masks[kind]
+        output, _ = sdpa_attention_forward(module, run.of(query), keys, values, mask, **kwargs)
+        outputs.append(output.reshape(1, run.tokens, *output.shape[2:]))
+    return torch.cat(outputs, 1), None
