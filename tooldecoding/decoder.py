@@ -19,6 +19,7 @@ from tooldecoding.engines.steps import Passes, Steps, drive, each_pass, gather
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
+from tooldecoding.models.one_device import demand_one_device
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
 from tooldecoding.prompts.choose_format import chat_format
@@ -106,6 +107,8 @@ class ToolDecoder:
         engine_factory: Callable[[], Engine] | None = None,
         **fields: Unpack[DecodeOptionFields],
     ) -> None:
+        if engine_factory is None:
+            demand_one_device(model)
         self.model = model.eval()
         self.tokenizer = tokenizer
         vocabulary = model.config.get_text_config().vocab_size
