@@ -70,7 +70,7 @@ class Benchmark(ABC):
     Attributes
     ----------
     name : str
-        As on the command line: ``api-bank``, ``bfcl-live``, ``bfcl-v1``, ``sgd``.
+        As on the command line: ``acebench``, ``api-bank``, ``bfcl-live``, ``bfcl-v1``, ``sgd``.
     categories : tuple of str
         All categories, in the order of reports.
     call_format : str

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class BenchmarkCommand:
     """A benchmark, and where it lies."""
 
-    benchmark: str = option(..., "The benchmark.", metavar="api-bank|bfcl-live|bfcl-v1|sgd", positional=True)
+    benchmark: str = option(..., "The benchmark.", metavar="acebench|api-bank|bfcl-live|bfcl-v1|sgd", positional=True)
     data: str = option(..., "Folder of the benchmark, hub:OWNER/NAME, or bfcl-eval.", metavar="DIR")
     category: tuple[str, ...] = option(
         (), "Only this category; may be repeated.", metavar="NAME", expected="a category"

@@ -22,13 +22,13 @@ class ExportCommand(BenchmarkCommand):
     out: str = option(..., "Folder for the official files.", metavar="DIR")
     model_name: str | None = option(
         None,
-        "For BFCL: a model whose answers bfcl reads as Python calls, such as Qwen/Qwen3-8B.",
+        "For BFCL: a model whose answers bfcl reads as Python calls, such as Qwen/Qwen3-8B. For ACEBench: any name.",
         metavar="NAME",
     )
 
 
 def export(given: Given) -> None:
-    """Write predictions as the official scorers read them: for ``bfcl evaluate``, or API-Bank's evaluator_by_json."""
+    """Write predictions as the official scorers read them: of BFCL, API-Bank and ACEBench."""
     from eval.runs.predictions import read_predictions
 
     command = given.read(ExportCommand)

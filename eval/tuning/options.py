@@ -29,7 +29,7 @@ class TuneOptions(BenchmarkCommand):
     """
 
     benchmark: str = option(
-        ..., "batch: your own prompts.", metavar="api-bank|bfcl-live|bfcl-v1|sgd|batch", positional=True
+        ..., "batch: your own prompts.", metavar="acebench|api-bank|bfcl-live|bfcl-v1|sgd|batch", positional=True
     )
     data: str = option(..., "As for eval; for batch the rows of decode --batch.", metavar="DIR")
     out: str | None = option(

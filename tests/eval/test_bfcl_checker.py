@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.benchmarks.bfcl.checker import check_calls
-from eval.benchmarks.bfcl.faults import CRASH
 from eval.benchmarks.bfcl.reference import reference_calls
+from eval.benchmarks.faults import CRASH
 from tooldecoding.formats.call_format import Call
 
 

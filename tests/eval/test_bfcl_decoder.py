@@ -8,8 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eval.benchmarks.bfcl.arithmetic import MAX_BITS, MAX_SIZE
-from eval.benchmarks.bfcl.parser import MAX_LENGTH, UNPACKED, CallDecodeError, decode_calls
+from eval.benchmarks.arithmetic import MAX_BITS, MAX_SIZE
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.python_calls import MAX_LENGTH, UNPACKED, CallDecodeError
 from growth import assert_linear
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS

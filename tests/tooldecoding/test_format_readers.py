@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from test_call_format import TOOLS, VALUES, draw_call
 
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
-from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.python_calls import CallDecodeError
 from growth import assert_linear
 from lookup.dictionary import ToolSpec
 from lookup.values.literal_values import render_value

@@ -7,7 +7,8 @@ import pytest
 from test_odd_documentation import BIASES, DECODERS, odd_tools
 
 from eval.benchmarks.api_bank.parser import get_api_call
-from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.python_calls import CallDecodeError
 from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import RandomEngine

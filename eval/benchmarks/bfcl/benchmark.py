@@ -8,7 +8,8 @@ from typing import Any, ClassVar, Final
 from eval.benchmarks.bfcl.checker import check_calls
 from eval.benchmarks.bfcl.data import NEWER_NAMES, BfclAnswer, has_answers, load_samples
 from eval.benchmarks.bfcl.export import export
-from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS

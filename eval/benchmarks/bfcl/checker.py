@@ -7,9 +7,9 @@ large for a float, …) the verdict here is wrong, with the error type ``CRASH``
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.benchmarks.bfcl.faults import CRASH, Fault, ScorerCrash, shown
 from eval.benchmarks.bfcl.value_types import TYPES, check_type
 from eval.benchmarks.bfcl.values import check_dict, check_list, check_list_of_dicts, check_string
+from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown
 from tooldecoding.formats.call_format import Call
 
 Functions = Sequence[Mapping[str, Any]]

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, Field
 
 from eval.benchmarks.bfcl.checker import Answer, Functions
-from eval.benchmarks.bfcl.faults import shown
 from eval.benchmarks.bfcl.files import ANSWERS, Files, find_files, listed
 from eval.benchmarks.bfcl.reference import reference_calls
+from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated

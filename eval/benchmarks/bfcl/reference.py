@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval.benchmarks.bfcl.checker import Answer, Functions, check_value, tool_name
-from eval.benchmarks.bfcl.faults import ScorerCrash
+from eval.benchmarks.faults import ScorerCrash
 from tooldecoding.formats.call_format import Call
 
 _NUMBERS = (int, float, bool)

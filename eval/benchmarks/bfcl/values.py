@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.benchmarks.bfcl.faults import Fault, ScorerCrash, shown
+from eval.benchmarks.faults import Fault, ScorerCrash, shown
 
 _IGNORED = re.compile(r"[ ,./\-_*^]")
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eval.benchmarks.bfcl.parser import CallDecodeError, decode_calls
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.benchmarks.sgd.data import SEEN, UNSEEN, load_samples
 from lookup.dictionary import MISSING, ToolSpec

@@ -1,0 +1,180 @@
+"""Reads ACEBench's single-turn English entries: questions, tools and ground truth."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from eval.benchmarks.acebench.checker import Functions, Truth, expected_calls
+from eval.benchmarks.samples import Sample
+from eval.errors import EvalError
+from eval.validation import validated
+from lookup.errors import ToolDecodingError
+from lookup.text.text_file import read_text
+from tooldecoding.files.json_lines import numbered_lines, read_row
+from tooldecoding.prompts.dialogue import Turn, Utterance
+from tooldecoding.prompts.documentation import Documentation
+
+NORMAL: Final = (
+    "normal_single_turn_single_function",
+    "normal_single_turn_parallel_function",
+    "normal_similar_api",
+    "normal_preference",
+    "normal_atom_bool",
+    "normal_atom_enum",
+    "normal_atom_number",
+    "normal_atom_list",
+    "normal_atom_object_short",
+    "normal_atom_object_deep",
+)
+SPECIAL: Final = ("special_incomplete", "special_error_param", "special_irrelevant")
+
+_FOLDERS: Final = ("", "data_all/data_en", "data_en")
+_LINE: Final = re.compile(r"^(user|system)[ ]?:[ ]?", re.MULTILINE)
+
+_SENTENCES: Final = (
+    "If a required parameter is missing in the request, answer with the sentence "
+    '"Missing necessary parameters (key1, key2) for the api (ApiName)". If a value does not fit its parameter, answer '
+    'with "There is incorrect value (value) for the parameters (key) in the conversation history." If no function '
+    'serves the request, answer with "Due to the limitations of the function, I cannot solve this problem."'
+)
+"""What the special categories ask for; the sentences are those that the official scorer looks for."""
+
+
+class _Function(BaseModel):
+    name: str
+
+
+class _Question(BaseModel):
+    id: str
+    question: str
+    function: Annotated[list[_Function], Field(min_length=1)]
+    time: str = ""
+    profile: str = ""
+
+
+def _demand_calls(truth: Any) -> Any:
+    for calls in truth if isinstance(truth, list) else [truth]:
+        if not isinstance(calls, dict) or not calls or not all(isinstance(given, dict) for given in calls.values()):
+            raise ValueError("an object {tool: {key: value}}, or a list of such")
+    return truth
+
+
+def _demand_parts(truth: Any) -> Any:
+    if not isinstance(truth, str) and not (isinstance(truth, dict) and all(map(_is_list, truth.values()))):
+        raise ValueError("a sentence, or an object of lists")
+    return truth
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+class _Calls(BaseModel):
+    ground_truth: Annotated[Any, AfterValidator(_demand_calls)]
+
+
+class _Parts(BaseModel):
+    ground_truth: Annotated[Any, AfterValidator(_demand_parts)]
+
+
+@dataclass(frozen=True)
+class AceAnswer:
+    """An entry for the checker.
+
+    Attributes
+    ----------
+    functions : sequence of mapping
+        Its tools as documented.
+    truths : sequence of mapping
+        Alternatives of right calls; empty in special categories.
+    parts : object
+        What a sentence must hold, in special categories; see ``check_sentence``.
+    """
+
+    functions: Functions
+    truths: Sequence[Truth]
+    parts: Any
+
+
+def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
+    """Return the entries of some categories, each in the order of its file.
+
+    Parameters
+    ----------
+    data : str
+        A folder with ``data_CATEGORY.json`` and ``possible_answer/``, or a checkout of ACEBench.
+
+    Raises
+    ------
+    EvalError
+        For a missing or malformed file, with file and line.
+    """
+    root = Path(data)
+    if not root.is_dir():
+        raise EvalError(f"{data}: no such folder; --data for acebench is the folder with data_{NORMAL[0]}.json")
+    return [sample for category in categories for sample in _read_category(root, category)]
+
+
+def _read_category(root: Path, category: str) -> list[Sample]:
+    name = f"data_{category}.json"
+    folder = next((root / folder for folder in _FOLDERS if (root / folder / name).is_file()), None)
+    if folder is None:
+        raise EvalError(f"{root}: no questions of {category}: expected {name}, there or in {_FOLDERS[1]}")
+    questions = _read_entries(folder / name)
+    answers = _read_entries(folder / "possible_answer" / name)
+    if questions.keys() != answers.keys():
+        alone = sorted(questions.keys() ^ answers.keys())
+        raise EvalError(f"{folder / name}: questions and answers do not belong together: {alone[0]!r} is in one")
+    return [_sample(*entry, *answers[key], category) for key, entry in questions.items()]
+
+
+def _read_entries(path: Path) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Id -> (place, row)."""
+    entries: dict[str, tuple[str, dict[str, Any]]] = {}
+    for number, line in numbered_lines(read_text(path, EvalError)):
+        place = f"{path}:{number}"
+        row = read_row(line, number, str(path), EvalError)
+        key = row.get("id")
+        if not isinstance(key, str) or key in entries:
+            raise EvalError(f"{place}: expected a text 'id' that no other row has, found {key!r}")
+        entries[key] = place, row
+    if not entries:
+        raise EvalError(f"{path}: expected rows, one JSON object a line, found an empty file")
+    return entries
+
+
+def _sample(place: str, row: Mapping[str, Any], answer_place: str, answer: Mapping[str, Any], category: str) -> Sample:
+    question = validated(_Question, row, place)
+    special = category in SPECIAL
+    model: type[_Calls] | type[_Parts] = _Parts if special else _Calls
+    truth = validated(model, answer, answer_place).ground_truth
+    truths = [] if special else truth if isinstance(truth, list) else [truth]
+    try:
+        documentation = Documentation.read(row["function"], f"{place}: function", "rename")
+    except ToolDecodingError as error:
+        raise EvalError(str(error)) from None
+    return Sample(
+        id=question.id,
+        category=category,
+        dialogue=question.id,
+        turns=_turns(question, special),
+        documentation=documentation,
+        calls=tuple(expected_calls(truths[0])) if truths else (),
+        answer=AceAnswer(row["function"], truths, truth if special else None),
+    )
+
+
+def _turns(question: _Question, special: bool) -> tuple[Turn, ...]:
+    """Return what the system is told, and the dialogue, whose lines name the assistant ``system``."""
+    told = " ".join(filter(None, (question.time, question.profile, _SENTENCES if special else "")))
+    before, *parts = _LINE.split(question.question)
+    turns = [Utterance("system", told)] if told else []
+    if before.strip():
+        turns.append(Utterance("user", before.strip()))
+    for speaker, text in zip(parts[::2], parts[1::2], strict=True):
+        turns.append(Utterance("user" if speaker == "user" else "assistant", text.strip()))
+    return tuple(turns)
