@@ -1,0 +1,1 @@
+"""Plug-ins for evaluation harnesses; each needs the harness, and is imported by it alone."""
