@@ -145,9 +145,10 @@ class BatchRows:
     def _take(self, entry: Entry) -> bool:
         """Check a row that comes to be decoded; returns whether it has no result yet."""
         if self._source.again:
-            if not self._index.saw(entry):
+            done = self._index.has_result(entry)
+            if done is None:
                 raise self._changed_meanwhile()
-            return not self._index.has_result(entry.id)
+            return not done
         self._see(entry)
         standing = self._compare(entry)
         self._demand_unchanged()

@@ -1,10 +1,10 @@
 """Cells of tables -> columns of rows."""
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from tooldecoding.batches.source import COLUMNS, SourceRow
+from tooldecoding.files.json_lines import read_json
 
 _NESTED: Final = ("messages", "dialogue")
 """Columns whose texts must be JSON."""
@@ -38,10 +38,10 @@ def _value(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return without_nulls(value)
     if name in _NESTED:
-        return json.loads(value, parse_constant=_refuse)
+        return read_json(value)
     if name in _PERHAPS_NESTED and value.lstrip()[:1] in ("[", "{"):
         try:
-            return json.loads(value, parse_constant=_refuse)
+            return read_json(value)
         except ValueError:
             return value  # documentation in another form
     return value
@@ -54,7 +54,3 @@ def without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [without_nulls(each) for each in value]
     return value
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")

@@ -110,10 +110,6 @@ class RowIndex:
         )
         return None if found is None else Standing(found[0], found[1], bool(found[2]))
 
-    def has_result(self, identifier: Id) -> bool:
-        """Tell whether the row has a result."""
-        return self._one("SELECT 1 FROM results WHERE key = ?", _key(identifier)) is not None
-
     @property
     def results(self) -> int:
         """Number of results."""
@@ -163,10 +159,12 @@ class RowIndex:
             raise self._fault(error) from None
         return None
 
-    def saw(self, entry: Entry) -> bool:
-        """Tell whether the row was seen as it is."""
-        found = self._one("SELECT digest FROM seen WHERE key = ?", _key(entry.id))
-        return found is not None and bool(found[0] == entry.digest)
+    def has_result(self, entry: Entry) -> bool | None:
+        """Tell whether a row that was seen has a result; None if it was not seen as it is."""
+        found = self._one(
+            "SELECT digest, results.key FROM seen LEFT JOIN results USING (key) WHERE seen.key = ?", _key(entry.id)
+        )
+        return found[1] is not None if found and found[0] == entry.digest else None
 
     # what a later run needs
 

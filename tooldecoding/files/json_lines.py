@@ -14,6 +14,11 @@ MAX_LINE_BYTES: Final = 64 << 20
 _CHUNK: Final = 1 << 20
 
 
+def read_json(text: str) -> Any:
+    """Return the JSON value in a text; ValueError or RecursionError if there is none, and for NaN and infinity."""
+    return _DECODER.decode(text)
+
+
 def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]) -> dict[str, Any]:
     """Return the JSON object in a line.
 
@@ -23,7 +28,7 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
         Of the type ``error``, with ``origin:line:column`` and what was expected.
     """
     try:
-        row = json.loads(line, parse_constant=_refuse_constant)
+        row = read_json(line)
     except json.JSONDecodeError as cause:
         raise error(
             f"{origin}:{number}:{cause.colno}: malformed JSON: {cause.msg[:1].lower()}{cause.msg[1:]}"
@@ -35,10 +40,6 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
     if not isinstance(row, dict):
         raise error(f"{origin}:{number}: expected a JSON object, found {type(row).__name__}")
     return row
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -76,7 +77,7 @@ def _long_line(file: BinaryIO, piece: bytes) -> LongLine:
 
 def json_line(value: Any) -> str:
     """Return ``value`` as JSON on one line; characters are escaped only if UTF-8 cannot write them."""
-    line = json.dumps(value, ensure_ascii=False, default=_plain)
+    line = _ENCODER.encode(value)
     try:
         line.encode()
     except UnicodeEncodeError:
@@ -95,3 +96,12 @@ def _plain(value: object) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
+
+
+# json.loads and json.dumps make new ones for each value
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=_plain)
