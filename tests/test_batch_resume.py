@@ -1,6 +1,5 @@
 """What ``--out`` refuses, repairs, decodes again and keeps; no file that is not its own is touched."""
 
-import json
 import resource
 from collections.abc import Callable
 from pathlib import Path

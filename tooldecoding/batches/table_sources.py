@@ -54,7 +54,7 @@ class ParquetRows(_Table):
                         number += 1
                         yield table_row(number, self.place(number), row)
             except (OSError, ValueError, KeyError) as error:
-                raise PromptError(f"{self.origin}: damaged Parquet file: {error}") from None
+                raise PromptError(f"{self.origin}: damaged Parquet file: {_said(error)}") from None
 
     def _open(self) -> "ParquetFile":
         from pyarrow.parquet import ParquetFile
@@ -63,7 +63,7 @@ class ParquetRows(_Table):
         try:
             return ParquetFile(self.origin, pre_buffer=False)
         except (OSError, ValueError) as error:
-            raise PromptError(f"{self.origin}: damaged Parquet file: {error}") from None
+            raise PromptError(f"{self.origin}: damaged Parquet file: {_said(error)}") from None
 
 
 class HubRows(_Table):
@@ -122,8 +122,12 @@ class HubRows(_Table):
         return data
 
     def _unreadable(self, error: Exception) -> PromptError:
-        said = " ".join(str(error).split()) or type(error).__name__
-        return PromptError(f"{self.origin}: cannot be read: {said:.300}")
+        return PromptError(f"{self.origin}: cannot be read: {_said(error)}")
+
+
+def _said(error: Exception) -> str:
+    """Return an error's message in one line."""
+    return f"{' '.join(str(error).split()) or type(error).__name__:.300}"
 
 
 def _known(columns: Sequence[str], origin: str) -> list[str]:

@@ -50,7 +50,7 @@ class TextFile:
         """Yield all lines; PromptError if they cannot be read."""
         try:
             with self._open() as file:
-                for number, line in enumerate(bounded_lines(file), start=1):
+                for number, line in enumerate(bounded_lines(file, MAX_LINE_BYTES), start=1):
                     yield _first_line(line, self.origin) if number == 1 else line
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise PromptError(f"{self.origin}: damaged gzip file: {error}") from None
