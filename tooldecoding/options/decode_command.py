@@ -33,7 +33,7 @@ class DecodeCommand(ModelOptions):
     dialogue: str | None = option(None, "Dialogue; - reads stdin.", metavar="FILE.jsonl")
     batch: str | None = option(
         None,
-        "Rows of prompts, messages or dialogues: .jsonl, .csv (also .gz), .parquet, hub:OWNER/NAME:SPLIT; - reads stdin.",
+        "Rows of prompts: .jsonl, .csv (also .gz), .parquet, hub:OWNER/NAME:SPLIT; - reads stdin.",
         metavar="ROWS",
     )
     out: str | None = option(None, "Append batch results here; resumes. Or OUT.parquet.", metavar="OUT.jsonl")
