@@ -58,6 +58,7 @@ def check_to_json(check: Check) -> dict[str, Any]:
     return {
         "host": check.host._asdict(),
         "pass_seconds": check.passes._asdict(),
+        "constraint": check.constraint._asdict(),
         "runs": [vars(each) | {"error": each.error} for each in check.runs],
     }
 

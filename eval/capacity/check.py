@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from statistics import fmean, linear_regression
+from typing import Final, NamedTuple
 
 from eval.capacity.stopwatch import HostTimes, PassTimes, Stopwatch, measure_host, measure_passes
 from eval.capacity.trace import recorded, written
@@ -13,34 +14,24 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.models.loading import load_quietly
 
+_FEWEST: Final = 4
 
-class Counts(NamedTuple):
-    """Forward passes, positions and written tokens of some calls, as they were recorded."""
 
-    passes: float
-    positions: float
-    written: float
+class ConstraintTimes(NamedTuple):
+    """Microseconds outside of the engine: for each call, and for each written token."""
+
+    call_us: float
+    token_us: float
 
 
 @dataclass(frozen=True)
 class Checked:
-    """Seconds a call of one run.
-
-    Attributes
-    ----------
-    name : str
-    calls : int
-    measured, predicted : float
-        Seconds that the calls take now, and that their recorded counters predict.
-    token_us : float
-        Microseconds outside of the engine for each written token.
-    """
+    """Seconds a call of one run, as they are measured now, and as the recorded counters predict them."""
 
     name: str
     calls: int
     measured: float
     predicted: float
-    token_us: float
 
     @property
     def error(self) -> float:
@@ -57,28 +48,40 @@ class Check:
     host : HostTimes
     passes : PassTimes
         Of the runs' model.
+    constraint : ConstraintTimes
     runs : tuple of Checked
     """
 
     host: HostTimes
     passes: PassTimes
+    constraint: ConstraintTimes
     runs: tuple[Checked, ...]
 
 
-def check(runs: Sequence[Run], workload: Workload, most: int, token_us: float) -> Check:
+class _Timed(NamedTuple):
+    """One call: its seconds, those of them outside of the engine, and what was recorded of it."""
+
+    seconds: float
+    outside: float
+    passes: float
+    positions: float
+    written: float
+
+
+def check(runs: Sequence[Run], workload: Workload, most: int) -> Check:
     """Decode some samples again, each with the settings of every run in turn, and time them.
+
+    Every second sample says how long the constraint takes; the others are predicted.
 
     Parameters
     ----------
     most : int
         Number of samples, at most.
-    token_us : float
-        Microseconds of the constraint for each written token, of which the prediction is made.
 
     Raises
     ------
     EvalError
-        If a run is of another method, or no sample was decoded in all runs.
+        If a run is of another method, or fewer than four samples were decoded in all runs.
     ModelError
         If the runs' model cannot be loaded.
     """
@@ -88,30 +91,45 @@ def check(runs: Sequence[Run], workload: Workload, most: int, token_us: float) -
                 f"{run.folder}: --check needs runs of the method tool-decoding, this is one of {run.method}"
             )
     samples = [sample for sample in workload.samples if all(sample.id in run.costs for run in runs)][:most]
-    if not samples:
-        raise EvalError("--check: no sample was decoded in all runs")
+    if len(samples) < _FEWEST:
+        raise EvalError(
+            f"--check: expected {_FEWEST} or more samples that were decoded in all runs, found {len(samples)}"
+        )
     options = [run_options(run) for run in runs]
     model, tokenizer = load_quietly(options[0].model, options[0].device, options[0].dtype, False)
-    factory, watch = EngineFactory(model, options[0].strategy), Stopwatch(model.device)
-    decoder = ToolDecoder(model, tokenizer, engine_factory=lambda: watch.watch(factory()))
-    times = measure_passes(model)
-    whole, inside = [0.0] * len(runs), [0.0] * len(runs)
+    passes, watch = measure_passes(model), Stopwatch(model.device)
+    factory = EngineFactory(model, options[0].strategy)
+    # a decoder each: what is prepared for the tools in one run must not come cheap to the others
+    decoders = [ToolDecoder(model, tokenizer, engine_factory=lambda: watch.watch(factory())) for _ in runs]
+    timed: list[list[_Timed]] = [[] for _ in runs]
     for sample in samples:
         request = workload.prompter.request(sample)
-        for number, own in enumerate(options):
+        for run, own, decoder, found in zip(runs, options, decoders, timed, strict=True):
             start, before = watch.now(), watch.seconds
             decoder.run([replace(request, options=own)])
-            whole[number] += watch.now() - start
-            inside[number] += watch.seconds - before
-    checked = []
-    for run, seconds, in_passes in zip(runs, whole, inside, strict=True):
-        counts = _counts(run, [sample.id for sample in samples])
-        predicted = counts.passes * times.fixed + counts.positions * times.position + counts.written * token_us * 1e-6
-        outside = 1e6 * (seconds - in_passes) / max(1.0, counts.written)
-        checked.append(Checked(run.name, len(samples), seconds / len(samples), predicted / len(samples), outside))
-    return Check(measure_host(), times, tuple(checked))
+            seconds = watch.now() - start
+            cost = run.costs[sample.id]
+            counts = (*recorded(run, sample.id, cost), written(cost))
+            found.append(_Timed(seconds, seconds - (watch.seconds - before), *counts))
+    constraint = _constraint([call for found in timed for call in found[::2]])
+    checked = tuple(_checked(run, found[1::2], passes, constraint) for run, found in zip(runs, timed, strict=True))
+    return Check(measure_host(), passes, constraint, checked)
 
 
-def _counts(run: Run, names: Sequence[str]) -> Counts:
-    found = [(*recorded(run, name, run.costs[name]), written(run.costs[name])) for name in names]
-    return Counts(*map(sum, zip(*found, strict=True)))
+def _constraint(calls: Sequence[_Timed]) -> ConstraintTimes:
+    """Fit seconds outside of the engine to written tokens."""
+    tokens, seconds = [call.written for call in calls], [call.outside for call in calls]
+    if len(set(tokens)) < 2:
+        return ConstraintTimes(1e6 * fmean(seconds), 0.0)
+    line = linear_regression(tokens, seconds)
+    return ConstraintTimes(1e6 * line.intercept, 1e6 * line.slope)
+
+
+def _checked(run: Run, calls: Sequence[_Timed], passes: PassTimes, constraint: ConstraintTimes) -> Checked:
+    predicted = [
+        call.passes * passes.fixed
+        + call.positions * passes.position
+        + 1e-6 * (constraint.call_us + call.written * constraint.token_us)
+        for call in calls
+    ]
+    return Checked(run.name, len(calls), fmean(call.seconds for call in calls), fmean(predicted))

@@ -2,11 +2,11 @@
 
 One formula, for calls that join and leave a running batch of ``B`` (continuous batching)::
 
-    seconds of a call = passes * pass(B) / B  +  prompt * arithmetic  +  written * constraint
-    pass(B) = host + max(launching the layers, reading weights and KV caches, arithmetic of B calls behind their prompts)
+    seconds of a call = passes * pass(B) / B + prompt * arithmetic + constraint
+    pass(B)           = host + max(launch the layers, read weights and KV caches, compute B calls behind their prompts)
 
 Passes, prompt, positions and written tokens are those of a trace; the rest is in ``Assumptions``. The arithmetic of a
-prompt comes on top of the passes, as if nothing were read meanwhile, and the host works while the GPU waits.
+prompt comes on top of the passes, as if nothing were read meanwhile, and the GPU waits for the constraint.
 """
 
 from dataclasses import dataclass
@@ -36,8 +36,8 @@ class Assumptions:
     layer_us, pass_us : float
         Microseconds of the host in each pass: to launch one layer, while the GPU works; and beside the layers, while
         it waits.
-    token_us : float
-        Microseconds of the constraint for each written token.
+    call_us, token_us : float
+        Microseconds of the constraint for each call and for each written token.
     """
 
     max_batch: int
@@ -46,6 +46,7 @@ class Assumptions:
     memory_share: float
     layer_us: float
     pass_us: float
+    call_us: float
     token_us: float
 
 
@@ -58,7 +59,7 @@ class Cost:
     batch : int
         Calls that are decoded together.
     passes, prompt, host : float
-        Seconds of the GPU for its share of the passes, for its prompt, and of the host for its tokens.
+        Seconds of the GPU for its share of the passes and for its prompt, and of the host for the constraint.
     bound : str
         What a pass waits for.
     """
@@ -122,7 +123,7 @@ class Machine:
         }
         bound = max(waits, key=lambda name: waits[name])
         computed = prompt * (1 - reused) * self._arithmetic(prompt / 2, with_head=False)
-        host = trace.mean("written") * self.assumed.token_us * _MICRO
+        host = (self.assumed.call_us + trace.mean("written") * self.assumed.token_us) * _MICRO
         one_pass = self.assumed.pass_us * _MICRO + waits[bound]
         return Cost(batch, passes * one_pass / batch, computed, host, bound)
 

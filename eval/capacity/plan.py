@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.capacity.cost import Assumptions, Cost, Demand, Machine
-from eval.capacity.gpus import GPUS
+from eval.capacity.gpus import GPUS, GpuName
 from eval.capacity.replay import Replay, replay
 from eval.capacity.sizes import SIZES
 from eval.capacity.streams import STREAMS, StreamName, stream
@@ -33,7 +33,7 @@ class Ask:
     """
 
     shapes: tuple[str, ...]
-    gpus: tuple[str, ...]
+    gpus: tuple[GpuName, ...]
     assumed: Assumptions
     demand: Demand
     cache_mb: tuple[int, ...]
@@ -41,12 +41,12 @@ class Ask:
     zipf: float
     seed: int
 
-    def machine(self, shape: str, gpu: str) -> Machine:
+    def machine(self, shape: str, gpu: GpuName) -> Machine:
         """Return a model on a GPU."""
         return Machine(SIZES[shape], GPUS[gpu], self.assumed)
 
 
-Costs = Mapping[tuple[str, str, int], Cost | None]
+Costs = Mapping[tuple[GpuName, str, int], Cost | None]
 """(GPU, shape, number of the trace) -> cost; None where the model or a call does not fit."""
 Replays = Mapping[tuple[StreamName, str, int], Replay]
 """(stream, shape, MiB) -> what a cache of this size saves."""

@@ -91,4 +91,3 @@ SIZES: Final[Mapping[str, ModelSize]] = {
     "llama-70b-4bit": ModelSize.of(Shape("llama", 128_256, _LLAMA_70B), bits=4.5),  # Llama 3 70B, scales beside 4 bits
 }
 """Name -> size. In bf16 a model of 70B fits on no GPU here, and a model is never spread over several."""
-SIZE_NAMES: Final = tuple(SIZES)

@@ -5,6 +5,7 @@ from typing import Final
 
 from eval.capacity.check import Check
 from eval.capacity.cost import Cost
+from eval.capacity.gpus import GpuName
 from eval.capacity.plan import MIB, Ask, Costs, Replays
 from eval.capacity.streams import STREAMS
 from eval.capacity.trace import Trace
@@ -24,8 +25,9 @@ _CACHES: Final = (
     "without; the places that its memory takes from the batch are taken off. Needed: the share from which it pays."
 )
 _CHECK: Final = (
-    "A call takes its recorded passes, positions and written tokens, times what each takes here, without a prompt of the "
-    "run; measured is what the same samples take when they are decoded again. Processor seconds, one call at a time."
+    "Predicted: the recorded passes, positions and written tokens of each call, times what each takes here. Passes are "
+    "timed on tokens that mean nothing, the rest on every second sample; these are the other samples. Measured: they "
+    "are decoded again, one at a time. Seconds of the processor."
 )
 
 
@@ -107,7 +109,7 @@ def cache_tables(ask: Ask, trace: Trace, replays: Replays) -> list[Table]:
     ]
 
 
-def _cache_rows(ask: Ask, gpu: str, shape: str, trace: Trace, replays: Replays) -> list[tuple[str, ...]]:
+def _cache_rows(ask: Ask, gpu: GpuName, shape: str, trace: Trace, replays: Replays) -> list[tuple[str, ...]]:
     machine = ask.machine(shape, gpu)
     worth = [machine.worth(trace, size * MIB) for size in ask.cache_mb]
     rows = [(shape, "needed", *(cell for share in worth for cell in (NONE if share is None else _percent(share), "")))]
@@ -121,7 +123,7 @@ def _cache_rows(ask: Ask, gpu: str, shape: str, trace: Trace, replays: Replays) 
     return rows
 
 
-def check_table(check: Check, token_us: float) -> Table:
+def check_table(check: Check) -> Table:
     """Return predicted beside measured seconds, and their ratios to the first run."""
     first = check.runs[0]
     rows = tuple(
@@ -133,16 +135,15 @@ def check_table(check: Check, token_us: float) -> Table:
             f"{100 * each.error:+.0f}",
             f"{each.measured / first.measured:.2f}",
             f"{each.predicted / first.predicted:.2f}",
-            f"{each.token_us:.0f}",
         )
         for each in check.runs
     )
-    columns = ("run", "calls", "measured\ns", "predicted\ns", "off by\n%", "ratio\nmeasured", "ratio\npredicted",
-               "µs outside a\nwritten token")  # fmt: skip
+    columns = ("run", "calls", "measured\ns", "predicted\ns", "off by\n%", "ratio\nmeasured", "ratio\npredicted")
     found = (
         f"A pass takes {1000 * check.passes.fixed:.2f} ms and {1000 * check.passes.position:.3f} ms more for each "
-        f"position; predicted with {token_us:g} µs a written token. In passes through tiny layers a layer takes "
-        f"{check.host.layer_us:.0f} µs, the rest of the pass {check.host.pass_us:.0f} µs."
+        f"position; outside of passes a call takes {check.constraint.call_us:,.0f} µs and "
+        f"{check.constraint.token_us:,.0f} µs more for each written token. In passes through tiny layers a layer takes "
+        f"{check.host.layer_us:,.0f} µs, the rest of the pass {check.host.pass_us:,.0f} µs."
     )
     return Table("Predicted and measured on this machine", columns, rows, 1, notes=(_CHECK, found))
 
@@ -159,7 +160,8 @@ def _percent(share: float) -> str:
 def _assumed(ask: Ask) -> str:
     assumed = ask.assumed
     return (
-        f"{assumed.compute_share:.0%} of the peak of arithmetic, {assumed.bandwidth_share:.0%} of the bandwidth, "
-        f"{assumed.memory_share:.0%} of the memory, {assumed.layer_us:g} µs to launch a layer, "
-        f"{assumed.pass_us:g} µs beside them in each pass, {assumed.token_us:g} µs a written token, at most {assumed.max_batch} calls together"
+        f"{assumed.compute_share:.0%} of the peak of arithmetic, {assumed.bandwidth_share:.0%} of the bandwidth and "
+        f"{assumed.memory_share:.0%} of the memory of the data sheet; {assumed.layer_us:g} µs to launch a layer, "
+        f"{assumed.pass_us:g} µs a pass, {assumed.call_us:g} µs a call and {assumed.token_us:g} µs a written token "
+        f"on the host; at most {assumed.max_batch} calls together"
     )

@@ -124,4 +124,5 @@ def run_options(run: Run) -> EvalOptions:
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in run.settings.items()}
     if not {"template", "format", "model", "limit", "seed"} <= given.keys():
         raise EvalError(f"{run.folder / MANIFEST}: its settings are not those of a run of `tooldecoding eval`")
-    return EvalOptions(**{name: value for name, value in given.items() if name in known})
+    fields: dict[str, Any] = {name: value for name, value in given.items() if name in known}
+    return EvalOptions(**fields)

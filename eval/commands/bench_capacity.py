@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field as Bounds
 
-from eval.capacity.gpus import GPU_NAMES
+from eval.capacity.gpus import GpuName
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
@@ -21,7 +21,6 @@ ShapeName = Literal["llama-1b", "mistral-7b", "llama-7b", "llama-70b-4bit"]
 """The models in ``eval.capacity.sizes``."""
 _DEFAULT_SHAPES: Final = ("llama-1b", "mistral-7b", "llama-70b-4bit")
 _Part = Annotated[float, Bounds(gt=0, le=1)]
-_Names = Annotated[tuple[str, ...], Bounds(min_length=1)]
 _Sizes = Annotated[tuple[Count, ...], Bounds(min_length=1)]
 _CALLS: Final = 1_000_000
 
@@ -40,7 +39,9 @@ class BenchCapacityCommand:
     shapes: Annotated[tuple[ShapeName, ...], Bounds(min_length=1)] = option(
         _DEFAULT_SHAPES, "Models to plan for.", flag="--shape", commas=True
     )
-    gpus: _Names = option(("h100", "l4"), "GPUs to plan for.", flag="--gpu", choices=GPU_NAMES, commas=True)
+    gpus: Annotated[tuple[GpuName, ...], Bounds(min_length=1)] = option(
+        ("h100", "l4"), "GPUs to plan for.", flag="--gpu", commas=True
+    )
     calls_per_day: Count = option(_CALLS, "Calls that are to be answered.")
     peak: Annotated[float, Bounds(ge=1, le=24)] = option(2.0, "Busiest hour, divided by the mean of the day.")
     load: _Part = option(0.7, "Share of the rate that the busiest hour may use.")
@@ -48,9 +49,10 @@ class BenchCapacityCommand:
     compute: _Part = option(0.4, "Share of the GPU's peak of arithmetic that can be had.")
     bandwidth: _Part = option(0.7, "Share of the GPU's memory bandwidth that can be had.")
     memory: _Part = option(0.9, "Share of the GPU's memory for weights, KV caches and the prefix cache.")
-    layer_us: NotNegative = option(400.0, "Microseconds in which the host launches one layer.")
-    pass_us: NotNegative = option(1000.0, "Microseconds of the host for each pass beside its layers.")
-    token_us: NotNegative = option(100.0, "Microseconds of the constraint for each written token.")
+    layer_us: NotNegative = option(450.0, "Microseconds in which the host launches one layer.")
+    pass_us: NotNegative = option(700.0, "Microseconds of the host for each pass beside its layers.")
+    call_us: NotNegative = option(20_000.0, "Microseconds of the constraint for each call.")
+    token_us: NotNegative = option(250.0, "Microseconds of the constraint for each written token.")
     cache_mb: _Sizes = option((1024, 4096, 16_384), "Sizes of the prefix cache, in MiB.", commas=True)
     requests: Count = option(500, "Most requests of each stream through the prefix cache.")
     zipf: Positive = option(1.0, "Exponent of the stream zipf.")
@@ -75,13 +77,13 @@ def bench_capacity(given: Given) -> None:
     ask = _ask(command)
     runs = read_runs(command.runs)
     workload = read_workload(runs, command.data, command.tokenizer)
+    checked = check(runs, workload, command.check) if command.check else None
     tokens = workload.tokens
     traces = [read_trace(run, tokens) for run in runs]
     costs = all_costs(ask, traces)
     with progress_bar("prefix caches", replay_count(ask)) as advance:
         replays = all_replays(ask, workload, advance)
     cached = traces[len(traces) // 2]
-    checked = check(runs, workload, command.check, command.token_us) if command.check else None
     if command.as_json:
         figures = plan_to_json(ask, traces, costs, replays, cached) | {"token_factor": tokens.factor}
         print(json_line(figures | ({} if checked is None else {"check": check_to_json(checked)})))
@@ -92,7 +94,7 @@ def bench_capacity(given: Given) -> None:
         *cost_tables(ask, traces, costs),
         *cache_tables(ask, cached, replays),
     ]
-    show(output_console(), tables if checked is None else [*tables, check_table(checked, command.token_us)])
+    show(output_console(), tables if checked is None else [*tables, check_table(checked)])
 
 
 def _ask(command: BenchCapacityCommand) -> "Ask":
@@ -109,6 +111,7 @@ def _ask(command: BenchCapacityCommand) -> "Ask":
             memory_share=command.memory,
             layer_us=command.layer_us,
             pass_us=command.pass_us,
+            call_us=command.call_us,
             token_us=command.token_us,
         ),
         demand=Demand(calls_per_day=command.calls_per_day, peak=command.peak, load=command.load),
