@@ -21,7 +21,7 @@ _COSTS: Final = (
     "calls at this load. A dash: the model and one call do not fit."
 )
 _CACHES: Final = (
-    "reused: share of the prompts' positions that the cache saves. ÷: calls a second with the cache, divided by those "
+    "reused: share of the prompts' positions that the cache saves. ÷ without: calls a second with the cache, divided by "
     "without; the places that its memory takes from the batch are taken off. Needed: the share from which it pays."
 )
 _CHECK: Final = (
@@ -96,7 +96,11 @@ def cache_tables(ask: Ask, trace: Trace, replays: Replays) -> list[Table]:
     first = (ask.shapes[0], ask.cache_mb[0])
     counts = ", ".join(f"{name} {replays[name, *first].requests:,}" for name in STREAMS)
     about = f"Costs are those of {_short(trace.name)}. Requests: {counts} (zipf {ask.zipf:g}, seed {ask.seed})."
-    columns = ("model", "stream", *(f"{size:,} MiB\n{what}" for size in ask.cache_mb for what in ("reused", "÷")))
+    columns = (
+        "model",
+        "stream",
+        *(f"{size:,} MiB\n{what}" for size in ask.cache_mb for what in ("reused", "÷ without")),
+    )
     return [
         Table(
             f"A prefix cache on {gpu}",
