@@ -21,8 +21,8 @@ _COSTS: Final = (
     "calls at this load. A dash: the model and one call do not fit."
 )
 _CACHES: Final = (
-    "reused: share of the prompts' positions that the cache saves. ÷ without: calls a second with the cache, divided by "
-    "without; the places that its memory takes from the batch are taken off. Needed: the share from which it pays."
+    "reused: share of the prompts' positions that the cache saves. ÷ without: calls a second with the cache, "
+    "divided by those without; the places that its memory takes from the batch are taken off. Needed: the share from which it pays."
 )
 _CHECK: Final = (
     "Predicted: the recorded passes, positions and written tokens of each call, times what each takes here. Passes are "
