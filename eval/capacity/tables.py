@@ -22,7 +22,8 @@ _COSTS: Final = (
 )
 _CACHES: Final = (
     "reused: share of the prompts' positions that the cache saves. ÷ without: calls a second with the cache, "
-    "divided by those without; the places that its memory takes from the batch are taken off. Needed: the share from which it pays."
+    "divided by those without; the places that its memory takes from the batch are taken off. Needed: the share from "
+    "which it pays."
 )
 _CHECK: Final = (
     "Predicted: the recorded passes, positions and written tokens of each call, times what each takes here. Passes are "
