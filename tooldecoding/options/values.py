@@ -60,7 +60,7 @@ def bounds_in_words(schema: Mapping[str, Any]) -> str:
     """Return the bounds of a number: `` from 0 to 1``, `` of 1 or more``, `` above 0``; empty without bounds."""
     least, most, above = (schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum"))
     if above is not None:
-        return f" above {above:g}"
+        return f" above {above:g}" + ("" if most is None else f", {most:g} at most")
     if most is not None:
         return f" from {least:g} to {most:g}"
     return f" of {least:g} or more" if least is not None else ""
