@@ -79,11 +79,14 @@ def cli() -> Callable[..., Ran]:
 def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
     """Batches are decoded by an echo."""
     import tooldecoding.batches.batch
-    import tooldecoding.cli.decode
+    import tooldecoding.cluster.decode_task
+    import tooldecoding.cluster.place
     from batch_echo import Echo
 
     echo = Echo()
-    monkeypatch.setattr(tooldecoding.cli.decode, "load_decoder", lambda settings: echo.decoder)
+    loaded = echo.decoder.model, echo.decoder.tokenizer
+    monkeypatch.setattr(tooldecoding.cluster.place, "load_quietly", lambda *options: loaded)
+    monkeypatch.setattr(tooldecoding.cluster.decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)
     monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", echo)
     return echo
 

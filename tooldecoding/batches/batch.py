@@ -1,6 +1,6 @@
 """Decoding a batch: groups of rows in, their results out."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,8 @@ from transformers import PreTrainedTokenizerBase
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import decode_requests, make_request, result_json
 from tooldecoding.batches.rows import BadRow, Row, failed
+from tooldecoding.cluster.task import Workers
+from tooldecoding.cluster.work import in_groups
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options.decode_command import DecodeCommand, Template
 from tooldecoding.prompts.templates import Content, template_of
@@ -41,7 +43,7 @@ def row_templates(
 
 def run_batch(
     rows: Sequence[Row | BadRow],
-    decoder: ToolDecoder,
+    workers: Workers[Row | BadRow, dict[str, Any]],
     options: DecodeCommand,
     done: Set[str | int],
     write: Write,
@@ -57,19 +59,13 @@ def run_batch(
     open_rows = [row for row in rows if row.id not in done]
     summary = Summary(skipped=len(rows) - len(open_rows))
     advance(summary.skipped)
-    for group in _groups(open_rows, options.batch_size):
-        results = decode_group(group, decoder, options)
+    for group, results in workers.spread(in_groups(open_rows, options.batch_size)):
         bad = sum("error" in result for result in results)
         summary.failed += bad
         summary.decoded += len(results) - bad
         write(results)
         advance(len(group))
     return summary
-
-
-def _groups(rows: Sequence[Row | BadRow], size: int) -> Iterator[Sequence[Row | BadRow]]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
 
 
 def decode_group(group: Sequence[Row | BadRow], decoder: ToolDecoder, options: DecodeCommand) -> list[dict[str, Any]]:

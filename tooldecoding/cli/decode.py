@@ -28,8 +28,11 @@ from tooldecoding.prompts.dialogue import Turn, read_dialogue
 from tooldecoding.prompts.documentation import Documentation
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
     from tooldecoding.batches.batch import Write
     from tooldecoding.batches.rows import BadRow, Row
+    from tooldecoding.cluster.task import Workers
     from tooldecoding.decoder import ToolDecoder
 
 # torch and transformers take seconds to import: the functions that need them import them
@@ -67,7 +70,7 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     decoder = load_decoder(command)
     request = make_request(content, documentation, command, decoder.tokenizer)
     if len(request.tools):
-        _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder)
+        _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder.tokenizer)
         print_uncarried(request.options.call_format, request.tools)
         print_unenforced(request.tools)
     result = decode_requests([request], decoder)[0]
@@ -99,20 +102,26 @@ def _read_messages(
 def _decode_batch(source: str, documentation: Documentation | None, command: DecodeCommand) -> None:
     from tooldecoding.batches.batch_results import BatchResults, lock_results
     from tooldecoding.batches.rows import read_batch
-    from tooldecoding.models.identity import identify
+    from tooldecoding.cluster.decode_task import DecodeTask
+    from tooldecoding.cluster.place import place_of
 
     rows = read_batch(*read_input(source, PromptError), documentation, command.on_duplicate)
+    task = DecodeTask(command)
     if command.out is None:
-        decoder = load_decoder(command)
-        _templates(rows, documentation, command, decoder)
-        _run_batch(rows, decoder, command, set(), _print_results)
+        with place_of(command) as place:
+            _templates(rows, documentation, command, place.tokenizer)
+            with place.workers(task) as workers:
+                _run_batch(rows, workers, command, set(), _print_results)
         return
     with lock_results(command.out) as path:
         standing = BatchResults(path, rows, command, documentation)
-        decoder = load_decoder(command)
-        templates = _templates(rows, documentation, command, decoder)
-        with closing(standing.begin(identify(decoder.model, decoder.tokenizer), templates)) as results:
-            _run_batch(rows, decoder, command, standing.done, results.write)
+        with place_of(command) as place:
+            templates = _templates(rows, documentation, command, place.tokenizer)
+            with (
+                place.workers(task) as workers,
+                closing(standing.begin(workers.about["identity"], templates)) as results,
+            ):
+                _run_batch(rows, workers, command, standing.done, results.write)
     for note in standing.notes():
         print(f"note: {note}", file=sys.stderr)
 
@@ -121,36 +130,36 @@ def _templates(
     rows: "Sequence[Row | BadRow]",
     documentation: Documentation | None,
     command: DecodeCommand,
-    decoder: "ToolDecoder",
+    tokenizer: "PreTrainedTokenizerBase",
 ) -> Mapping[str | int, Template]:
     """Return the template of each row, with a warning for each that does not fit, and for names that none can carry."""
     from tooldecoding.batches.batch import row_templates
     from tooldecoding.batches.rows import Row
     from tooldecoding.prompts.choose_format import chosen_format
 
-    templates = row_templates(rows, command, decoder.tokenizer)
+    templates = row_templates(rows, command, tokenizer)
     bare = {
         row.id for row in rows if isinstance(row, Row) and not row.documentation and not isinstance(row.content, str)
     }
     shown = {template for identifier, template in templates.items() if identifier not in bare}
-    _warn_of_misfits(shown, command, decoder)
+    _warn_of_misfits(shown, command, tokenizer)
     if documentation is not None:
         print_unenforced(documentation.lookup)
-        for name in {chosen_format(command, template, decoder.tokenizer) for template in shown}:
+        for name in {chosen_format(command, template, tokenizer) for template in shown}:
             print_uncarried(CALL_FORMATS[name], documentation.lookup)
     return templates
 
 
-def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, decoder: "ToolDecoder") -> None:
+def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase") -> None:
     from tooldecoding.prompts.templates import misfits
 
-    for misfit in misfits(templates, command, decoder.tokenizer):
+    for misfit in misfits(templates, command, tokenizer):
         print(f"warning: {misfit}", file=sys.stderr)
 
 
 def _run_batch(
     rows: "Sequence[Row | BadRow]",
-    decoder: "ToolDecoder",
+    workers: "Workers[Row | BadRow, dict[str, Any]]",
     command: DecodeCommand,
     done: Set[str | int],
     write: "Write",
@@ -160,7 +169,7 @@ def _run_batch(
 
     try:
         with progress_bar("decoding", len(rows)) as advance:
-            summary = run_batch(rows, decoder, command, done, write, advance)
+            summary = run_batch(rows, workers, command, done, write, advance)
     except KeyboardInterrupt:
         resume = "use --out to resume"
         if command.out is not None:

@@ -6,14 +6,17 @@ from importlib.metadata import version
 from typing import Any, Final, Generic
 
 import ray
+import torch
 from ray.exceptions import RayError, RayTaskError
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.crew import Died, Finished, Ready
+from tooldecoding.cluster.model_source import ModelSource
 from tooldecoding.cluster.packing import Packed, Packer, Unpacker
 from tooldecoding.cluster.resources import Share
 from tooldecoding.cluster.task import I, Loaded, R, Task
 from tooldecoding.errors import ModelError
+from tooldecoding.models.identity import identify
 
 _PATIENCE_S: Final = 120.0
 """Seconds to wait for a place in the cluster while nothing else runs."""
@@ -29,18 +32,17 @@ class Worker:
         self._unpacker = Unpacker()
         self._loaded: Loaded[Any, Any] | None = None
 
-    def load(self, packed: Packed, threads: int) -> Mapping[str, Any] | str:
+    def load(self, task: Packed, source: ModelSource, threads: int) -> Mapping[str, Any] | str:
         """Load the model; return what the driver shall know, or why it cannot be loaded."""
-        import torch
-
         torch.set_num_threads(threads)
         try:
-            self._loaded = self._unpacker.unpack(packed).load()
+            model, tokenizer = source.load()
+            self._loaded = self._unpacker.unpack(task).loaded(model, tokenizer)
         except ToolDecodingError as error:
             return str(error)
         about = self._loaded.about
-        identity = {"tooldecoding": version("tooldecoding"), "torch": version("torch"), **about["identity"]}
-        return {**about, "identity": identity, "node": socket.gethostname()}
+        identity = about.get("identity") or identify(model, tokenizer)
+        return {**about, "identity": identity, "version": version("tooldecoding"), "node": socket.gethostname()}
 
     def run(self, packed: Packed) -> Sequence[Any]:
         """Return the results of a group."""
@@ -55,13 +57,14 @@ class ActorPool(Generic[I, R]):
     Parameters
     ----------
     task : Task
+    source : ModelSource
     share : Share
         What each actor gets of the cluster.
     """
 
-    def __init__(self, task: Task[I, R], share: Share) -> None:
+    def __init__(self, task: Task[I, R], source: ModelSource, share: Share) -> None:
         self._packer = Packer()
-        self._task = self._packer.pack(task)
+        self._load = self._packer.pack(task), source, share.cpus
         self._share = share
         self._class = ray.remote(
             num_cpus=share.cpus,
@@ -80,7 +83,7 @@ class ActorPool(Generic[I, R]):
         actor = self._class.remote()
         self._actors.append(actor)
         self._placed[actor.__ray_ready__.remote()] = number
-        self._futures[actor.load.remote(self._task, self._share.cpus)] = number, "load"
+        self._futures[actor.load.remote(*self._load)] = number, "load"
         return number
 
     def run(self, worker: int, items: Sequence[I]) -> None:

@@ -14,6 +14,7 @@ import ray
 
 from tooldecoding.cluster.actors import ActorPool
 from tooldecoding.cluster.crew import Crew
+from tooldecoding.cluster.model_source import ModelSource
 from tooldecoding.cluster.resources import Share, share_of
 from tooldecoding.cluster.task import I, R, Task
 from tooldecoding.errors import ConfigError
@@ -46,9 +47,9 @@ class Cluster:
         return "cuda" if self.share.gpus else "cpu"
 
     @contextmanager
-    def crew(self, task: Task[I, R]) -> Iterator[Crew[I, R]]:
+    def crew(self, task: Task[I, R], source: ModelSource) -> Iterator[Crew[I, R]]:
         """Start the workers; they end with the block."""
-        pool = ActorPool(task, self.share)
+        pool = ActorPool(task, source, self.share)
         try:
             yield Crew(task, pool, self.actors)
         finally:

@@ -154,9 +154,14 @@ class Crew(Generic[I, R]):
 
     def _demand_equal(self, about: Mapping[str, Any]) -> None:
         first = self._about[min(self._about)]
-        if about["identity"] != first["identity"]:
-            other = [part for part, value in about["identity"].items() if first["identity"].get(part) != value]
+        nodes = f"the workers on {first['node']} and {about['node']}"
+        if about["version"] != first["version"]:
             raise ModelError(
-                f"the workers on {first['node']} and {about['node']} have loaded different models (other "
-                f"{', '.join(other)}): the same files must lie on every node of the cluster"
+                f"{nodes} have tooldecoding {first['version']} and {about['version']}; install one version"
+            )
+        own, other = first["identity"], about["identity"]
+        if own != other:
+            parts = ", ".join(part for part in own if own[part] != other.get(part))
+            raise ModelError(
+                f"{nodes} have loaded different models (other {parts}): the same files must lie on every node"
             )

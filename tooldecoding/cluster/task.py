@@ -1,7 +1,9 @@
-"""What the workers of a cluster do."""
+"""What workers do, in this process or in a cluster."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 I = TypeVar("I")  # noqa: E741  # an item
 R = TypeVar("R")  # its result
@@ -11,24 +13,64 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Loaded(Protocol[I_contra, R_co]):
-    """A task in a worker, with its model."""
+    """A task with its model."""
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What the driver asks of a worker. ``identity`` must be the same in all of them."""
+        """What is worth knowing of it; ``device`` at least."""
 
     def run(self, items: Sequence[I_contra]) -> Sequence[R_co]:
         """Return the results of a group in its sequence. A pure function: a group may run again elsewhere."""
 
 
 class Task(Protocol[I_contra, R_co]):
-    """A task as the driver has it; it is pickled, and loaded once in each worker."""
+    """What every worker does; it can be pickled."""
 
-    def load(self) -> Loaded[I_contra, R_co]:
-        """Load the model; ToolDecodingError if it cannot be loaded."""
+    def loaded(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Loaded[I_contra, R_co]:
+        """Return the task with its model; once in each worker."""
 
     def beginning(self, item: I_contra) -> str:
         """Name what the item's prompt begins with: items of one name are served by one prefix cache."""
 
     def given_up(self, item: I_contra, reason: str) -> R_co:
         """Return the result of an item that no worker could finish."""
+
+
+class Workers(Protocol[I, R_co]):
+    """Decodes a stream of groups."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """As ``Loaded.about``, of the first worker."""
+
+    def spread(
+        self, groups: Iterable[Sequence[I]], most: int | None = None
+    ) -> Iterator[tuple[Sequence[I], Sequence[R_co]]]:
+        """Yield each group, or a part of it, with its results, as they come; every item exactly once.
+
+        Parameters
+        ----------
+        groups : iterable
+            Read as needed.
+        most : int, optional
+            Use so many workers at most, the same ones as long as they live.
+        """
+
+
+class Solo:
+    """The only worker: this process. Groups keep their sequence."""
+
+    def __init__(self, loaded: Loaded[Any, Any]) -> None:
+        self._loaded = loaded
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """As ``Loaded.about``."""
+        return self._loaded.about
+
+    def spread(
+        self, groups: Iterable[Sequence[Any]], most: int | None = None
+    ) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+        """Yield each group with its results."""
+        for group in groups:
+            yield group, self._loaded.run(group)
