@@ -10,7 +10,6 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import decode_requests, make_request, result_json
 from tooldecoding.batches.rows import BadRow, Row, failed
 from tooldecoding.cluster.task import Workers
-from tooldecoding.cluster.work import in_groups
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options.decode_command import DecodeCommand, Template
 from tooldecoding.prompts.templates import Content, template_of
@@ -59,7 +58,7 @@ def run_batch(
     open_rows = [row for row in rows if row.id not in done]
     summary = Summary(skipped=len(rows) - len(open_rows))
     advance(summary.skipped)
-    for group, results in workers.spread(in_groups(open_rows, options.batch_size)):
+    for group, results in workers.spread(workers.groups(open_rows, options.batch_size)):
         bad = sum("error" in result for result in results)
         summary.failed += bad
         summary.decoded += len(results) - bad

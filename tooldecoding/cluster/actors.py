@@ -6,7 +6,6 @@ from importlib.metadata import version
 from typing import Any, Final, Generic
 
 import ray
-import torch
 from ray.exceptions import RayError, RayTaskError
 
 from lookup.errors import ToolDecodingError
@@ -16,7 +15,6 @@ from tooldecoding.cluster.packing import Packed, Packer, Unpacker
 from tooldecoding.cluster.resources import Share
 from tooldecoding.cluster.task import I, Loaded, R, Task
 from tooldecoding.errors import ModelError
-from tooldecoding.models.identity import identify
 
 _PATIENCE_S: Final = 120.0
 """Seconds to wait for a place in the cluster while nothing else runs."""
@@ -34,14 +32,13 @@ class Worker:
 
     def load(self, task: Packed, source: ModelSource, threads: int) -> Mapping[str, Any] | str:
         """Load the model; return what the driver shall know, or why it cannot be loaded."""
-        torch.set_num_threads(threads)
         try:
-            model, tokenizer = source.load()
+            model, tokenizer = source.load(threads)
             self._loaded = self._unpacker.unpack(task).loaded(model, tokenizer)
         except ToolDecodingError as error:
             return str(error)
         about = self._loaded.about
-        identity = about.get("identity") or identify(model, tokenizer)
+        identity = about.get("identity") or source.identity(model, tokenizer)
         return {**about, "identity": identity, "version": version("tooldecoding"), "node": socket.gethostname()}
 
     def run(self, packed: Packed) -> Sequence[Any]:

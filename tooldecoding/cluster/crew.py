@@ -4,12 +4,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol
 
+from tooldecoding.cluster.grouping import by_beginning, in_groups
 from tooldecoding.cluster.task import I, I_contra, R, R_co, Task
 from tooldecoding.cluster.work import MOST_DEATHS, Group, Work
 from tooldecoding.errors import ModelError
 
 _AHEAD: Final = 4
 """Groups to choose from, for each worker."""
+
+_WINDOW: Final = 64
+"""Groups among which prompts that begin alike are brought together."""
 
 _MOST_LOADS: Final = 3
 """Workers that may die in a row while they load the model; after a lost node the next ones load well."""
@@ -84,6 +88,10 @@ class Crew(Generic[I, R]):
             for event in self._pool.wait():
                 self._note(event)
         return self._about[min(self._about)]
+
+    def groups(self, items: Iterable[I], size: int) -> Iterator[Sequence[I]]:
+        """Yield the items in groups; those whose prompts begin alike follow one another within a window."""
+        return in_groups(by_beginning(items, self._task.beginning, _WINDOW * size), size)
 
     def spread(
         self, groups: Iterable[Sequence[I]], most: int | None = None

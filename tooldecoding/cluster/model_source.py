@@ -1,10 +1,11 @@
 """Where a worker loads its model from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-from tooldecoding.models.loading import load_quietly
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 
 @dataclass(frozen=True)
@@ -16,6 +17,17 @@ class ModelSource:
     dtype: str | None
     trust_remote_code: bool
 
-    def load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-        """Load model and tokenizer; ModelError if that fails."""
+    def load(self, threads: int) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
+        """Load model and tokenizer for so many threads of the CPU; ModelError if that fails."""
+        import torch
+
+        from tooldecoding.models.loading import load_quietly
+
+        torch.set_num_threads(threads)
         return load_quietly(self.path, self.device, self.dtype, self.trust_remote_code)
+
+    def identity(self, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> Mapping[str, str]:
+        """Return what must be the same in all workers."""
+        from tooldecoding.models.identity import identify
+
+        return identify(model, tokenizer)

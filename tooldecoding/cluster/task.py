@@ -1,9 +1,14 @@
 """What workers do, in this process or in a cluster."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from tooldecoding.cluster.grouping import in_groups
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+# workers of tasks without a model do not import torch
 
 I = TypeVar("I")  # noqa: E741  # an item
 R = TypeVar("R")  # its result
@@ -26,7 +31,7 @@ class Loaded(Protocol[I_contra, R_co]):
 class Task(Protocol[I_contra, R_co]):
     """What every worker does; it can be pickled."""
 
-    def loaded(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Loaded[I_contra, R_co]:
+    def loaded(self, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> Loaded[I_contra, R_co]:
         """Return the task with its model; once in each worker."""
 
     def beginning(self, item: I_contra) -> str:
@@ -42,6 +47,9 @@ class Workers(Protocol[I, R_co]):
     @property
     def about(self) -> Mapping[str, Any]:
         """As ``Loaded.about``, of the first worker."""
+
+    def groups(self, items: Iterable[I], size: int) -> Iterator[Sequence[I]]:
+        """Yield the items in groups of ``size``; those whose prompts begin alike may come together."""
 
     def spread(
         self, groups: Iterable[Sequence[I]], most: int | None = None
@@ -67,6 +75,10 @@ class Solo:
     def about(self) -> Mapping[str, Any]:
         """As ``Loaded.about``."""
         return self._loaded.about
+
+    def groups(self, items: Iterable[Any], size: int) -> Iterator[Sequence[Any]]:
+        """Yield the items in groups, in their sequence."""
+        return in_groups(items, size)
 
     def spread(
         self, groups: Iterable[Sequence[Any]], most: int | None = None

@@ -1,9 +1,8 @@
 """The groups that wait for a worker: which goes to whom, and what happens to those whose worker died."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, Generic
 
 from tooldecoding.cluster.task import I
@@ -85,21 +84,3 @@ class Work(Generic[I]):
             name = self._beginning(item)
             self._again.append(Group([item], name, name, deaths))
         return None
-
-
-def by_beginning(items: Iterable[I], beginning: Callable[[I], str], window: int) -> Iterator[I]:
-    """Yield items so that those whose prompts begin alike follow one another, within each ``window`` items."""
-    stream = iter(items)
-    while held := list(islice(stream, window)):
-        alike: dict[str, list[I]] = {}
-        for item in held:
-            alike.setdefault(beginning(item), []).append(item)
-        for each in alike.values():
-            yield from each
-
-
-def in_groups(items: Iterable[I], size: int) -> Iterator[list[I]]:
-    """Yield lists of ``size`` items; the last may be shorter."""
-    stream = iter(items)
-    while group := list(islice(stream, size)):
-        yield group
