@@ -76,6 +76,7 @@ class Crew(Generic[I, R]):
         self._pool = pool
         self._size = size
         self._about: dict[int, Mapping[str, Any]] = {}
+        self._first: Mapping[str, Any] | None = None
         self._loading = {pool.start() for _ in range(size)}
         self._loads_died = 0
         self._busy: dict[int, Group[I]] = {}
@@ -161,7 +162,7 @@ class Crew(Generic[I, R]):
             self._loading.add(self._pool.start())
 
     def _demand_equal(self, about: Mapping[str, Any]) -> None:
-        first = self._about[min(self._about)]
+        self._first = first = self._first or about
         nodes = f"the workers on {first['node']} and {about['node']}"
         if about["version"] != first["version"]:
             raise ModelError(
