@@ -27,6 +27,11 @@ _STORE_BYTES: Final = 256 << 20
 """Object store of a cluster that ``local`` starts; groups and results are small."""
 
 
+_NOT_THERE: Final = (
+    "no cluster runs on this machine; `ray start --head` starts one, and --ray local starts one for this command alone"
+)
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A cluster that this process is a driver of.
@@ -79,7 +84,9 @@ def _connected(address: str) -> Iterator[None]:
     setattr(ray._private.worker, "_worker_logs_enabled", False)  # noqa: B010
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL, **_own(address))
-    except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
+    except ConnectionError as error:
+        raise ConfigError(f"--ray {address}: {_NOT_THERE if address == 'auto' else _first_line(error)}") from None
+    except (RuntimeError, ValueError, OSError) as error:
         raise ConfigError(f"--ray {address}: no cluster could be {_verb(address)}: {_first_line(error)}") from None
     try:
         if threading.current_thread() is threading.main_thread():

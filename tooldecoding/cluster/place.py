@@ -48,8 +48,8 @@ class Here:
 class There:
     """A cluster; each worker loads the model, this process only the tokenizer."""
 
-    def __init__(self, options: RayOptions, cluster: "Cluster") -> None:
-        self.tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code)
+    def __init__(self, options: RayOptions, tokenizer: PreTrainedTokenizerBase, cluster: "Cluster") -> None:
+        self.tokenizer = tokenizer
         self._cluster = cluster
         self._source = ModelSource(
             _absolute(options.model), options.device or cluster.device, options.dtype, options.trust_remote_code
@@ -75,8 +75,9 @@ def place_of(options: RayOptions) -> Iterator[Place]:
     demand_extra("ray", "ray")
     from tooldecoding.cluster.cluster import joined
 
+    tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code)
     with joined(options) as cluster:
-        yield There(options, cluster)
+        yield There(options, tokenizer, cluster)
 
 
 def _absolute(model: str) -> str:
