@@ -1,6 +1,5 @@
 """What ``--out`` refuses, repairs, decodes again and keeps; no file that is not its own is touched."""
 
-import json
 import resource
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +21,7 @@ from tooldecoding.files.result_file import ResultFile
     [
         (["--format", "pythonic"], "begun with format 'auto', not 'pythonic'"),
         (["--order-limit", 4], "begun with order_limit 12, not 4"),
-        (["--template", "api-bank"], "row 1 in line 1 of the batch was begun with the template raw, not api-bank"),
+        (["--template", "api-bank"], "rows.jsonl:1) was begun with the template raw, not api-bank"),
         (["--seed", 1], "begun with seed 0, not 1"),
         (["--max-text-tokens", 9], "begun with max_text_tokens 256, not 9"),
         (["--optional-share", 0.1], "begun with optional_share 0.5, not 0.1"),
@@ -73,7 +72,7 @@ def test_changed_rows_are_named(folder: Folder) -> None:
     folder.decode([row(1), row("b"), row("c")])
     folder.refuses(
         [row(1), row(0), row("b", "y"), row("c", "y")],
-        said="row 'b' in line 3 of the batch (and 1 more) has changed since its result was written; choose another "
+        said="rows.jsonl:3) (and 1 more) has changed since its result was written; choose another "
         "--out, or give changed rows another id",
     )
 
@@ -82,7 +81,7 @@ def test_results_of_removed_rows_stay_and_are_counted(folder: Folder) -> None:
     folder.decode([row(1), row(2)])
     ran = folder.decode([row(3)])
     assert "note: 2 results in" in ran.err and "not in the batch any more" in ran.err
-    folder.refuses([row(2, "y")], said="row 2 in line 1")
+    folder.refuses([row(2, "y")], said="row 2 (")
     assert [r["id"] for r in folder.results()] == [1, 2, 3]
 
 
@@ -166,11 +165,11 @@ def test_a_file_in_the_place_of_results_is_not_touched(folder: Folder, content: 
 def test_results_of_another_batch_in_the_place_of_results(folder: Folder) -> None:
     folder.decode([row(1)])
     folder.out.write_text('{"id": 7, "calls": []}\n')
-    folder.refuses([row(1)], said="out.jsonl:1: a result of 7, which is not in the manifest")
+    folder.refuses([row(1)], said="out.jsonl:1: a result of 7, which is not in the index")
 
 
 @pytest.mark.parametrize(
-    "content", ["notes", "[]", "{}", '{"format": "tooldecoding batch 1"}', '{"format": "tooldecoding batch 2"}']
+    "content", ["notes", "[]", "{}", '{"format": "tooldecoding batch 2"}', '{"format": "tooldecoding batch 3"}']
 )
 def test_a_foreign_manifest_is_not_touched(folder: Folder, content: str) -> None:
     folder.out.with_name("out.jsonl.manifest.json").write_text(content)
@@ -180,17 +179,15 @@ def test_a_foreign_manifest_is_not_touched(folder: Folder, content: str) -> None
 def test_a_manifest_of_another_format_is_refused(folder: Folder) -> None:
     folder.decode([row(1)])
     manifest = folder.out.with_name("out.jsonl.manifest.json")
-    manifest.write_text(manifest.read_text().replace("tooldecoding batch 2", "tooldecoding batch 1"))
-    folder.refuses([row(1)], said="of the format 'tooldecoding batch 2', found 'tooldecoding batch 1'")
+    manifest.write_text(manifest.read_text().replace("tooldecoding batch 3", "tooldecoding batch 2"))
+    folder.refuses([row(1)], said="of the format 'tooldecoding batch 3', found 'tooldecoding batch 2'")
 
 
 def test_the_template_that_was_used_is_kept(folder: Folder) -> None:
     """What ``auto`` took, so that the same template by name goes on and another does not."""
     rows = [row(1), {**row(2), "tools": (CASES / "tools.jsonl").read_text()}, {"id": 3}]
     folder.decode(rows)
-    manifest = json.loads(folder.out.with_name("out.jsonl.manifest.json").read_text())
-    assert [r["template"] for r in manifest["rows"]] == ["raw", "api-bank", None]
-    folder.refuses(rows, "--template", "raw", said="row 2 in line 2 of the batch was begun with the template api-bank")
+    folder.refuses(rows, "--template", "raw", said="rows.jsonl:2) was begun with the template api-bank")
     assert "0 decoded, 3 skipped" in folder.decode(rows).err
     assert folder.decode([rows[0]], "--template", "raw").code == 0
 

@@ -1,10 +1,11 @@
 """``--out`` never lies: whatever is inserted, changed, removed or broken off, it ends as one run or in an error."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import Any
 
 import typer
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 from batch_echo import Echo, Folder, row, said
 from command_line import Ran
-from tooldecoding.batches.rows import read_batch
+from tooldecoding.batches.rows import Entry, entries
+from tooldecoding.batches.text_sources import JsonLines
 from tooldecoding.cli.decode import decode
 from tooldecoding.errors import PromptError
 from tooldecoding.options.given import Given
@@ -124,27 +126,38 @@ def test_any_interleaving_ends_as_one_run(echo: Echo, cli: Callable[..., Ran], h
 
 def texts(rows: Sequence[dict[str, Any]], order_limit: int) -> dict[str | int, str]:
     """Id -> what one run writes for a row."""
-    read = read_batch("\n".join(map(json.dumps, rows)), "rows", None)
+    read = read_entries(map(json.dumps, rows))
     return {r.id: said(given["prompt"], order_limit) for r, given in zip(read, rows, strict=True)}
+
+
+def read_entries(lines: Iterable[str]) -> list[Entry]:
+    equal: Counter[str] = Counter()
+
+    def count(key: str) -> int:
+        equal[key] += 1
+        return equal[key]
+
+    with NamedTemporaryFile("w", suffix=".jsonl") as file:
+        file.write("\n".join(lines))
+        file.flush()
+        return list(entries(JsonLines(file.name), count))
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=8), places, st.sampled_from(["d", "[", "{}"]))
 def test_an_inserted_line_renames_no_other(contents: list[str], place: int, inserted: str) -> None:
     """Equal rows count; the layout of a line does not."""
     lines = [json.dumps({"prompt": c, "more": 1}) for c in contents]
-    plain = [r.id for r in read_batch("\n".join(lines), "rows", None)]
+    plain = [r.id for r in read_entries(lines)]
     assert len(set(plain)) == len(plain)
-    more = [r.id for r in read_batch("\n".join([*lines[:place], "", inserted, *lines[place:]]), "rows", None)]
+    more = [r.id for r in read_entries([*lines[:place], "", inserted, *lines[place:]])]
     where = min(place, len(lines))
     assert more[:where] + more[where + 1 :] == plain
-    other_layout = "\n".join(f'{{  "more":1, "prompt":{json.dumps(c)} }}' for c in contents)
-    assert [r.id for r in read_batch(other_layout, "rows", None)] == plain
+    other_layout = (f'{{  "more":1, "prompt":{json.dumps(c)} }}' for c in contents)
+    assert [r.id for r in read_entries(other_layout)] == plain
 
 
 def test_what_prompts_show_counts_for_the_digest() -> None:
     one = [{"a": 1, "b": 2}]
     other = [{"b": 2, "a": 1}]
-    first, second = read_batch(
-        "\n".join(json.dumps({"prompt": "x", "tools": tools}) for tools in (one, other)), "rows", None
-    )
+    first, second = read_entries(json.dumps({"prompt": "x", "tools": tools}) for tools in (one, other))
     assert first.digest != second.digest

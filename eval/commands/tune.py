@@ -15,7 +15,7 @@ from lookup.text.text_file import read_text
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import read_decode_command
 from tooldecoding.options.given import Given, check_given
 from tooldecoding.options.option import Option, options_of
@@ -63,7 +63,8 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
 
 def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
     from eval.tuning.session import tune_own_data
-    from tooldecoding.batches.rows import read_batch
+    from tooldecoding.batches.batch_rows import read_batch
+    from tooldecoding.batches.open_source import needed_packages, open_source
 
     _refuse(given, "benchmarks, not for batch", *_OF_BENCHMARKS)
     limit = check_given({"limit": given.values.get("limit")}, EvalOptions).get("limit")
@@ -74,7 +75,8 @@ def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
     if options.tools is not None:
         text = read_text(options.tools, DocumentationError)
         documentation = Documentation.read(text, options.tools, options.on_duplicate)
-    rows = read_batch(read_text(command.data, PromptError), command.data, documentation, options.on_duplicate)
+    demand_extra("batch", *needed_packages(command.data, None))
+    rows = read_batch(open_source(command.data), documentation, options.on_duplicate)
     return tune_own_data(rows, limit, options, command, progress_bar)
 
 

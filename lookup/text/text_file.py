@@ -19,19 +19,13 @@ def read_text(path: str | Path, error: type[ToolDecodingError] = DocumentationEr
         unreadable, larger than 64 MiB, or not UTF-8.
     """
     path = Path(path)
+    size = demand_file(path, error)
+    if size > MAX_FILE_BYTES:
+        raise error(f"{path}: expected at most {MAX_FILE_BYTES} bytes, found {size}")
     try:
-        size = path.stat().st_size
-        if path.is_dir():
-            raise error(f"{path}: expected a file, found a directory")
-        if size > MAX_FILE_BYTES:
-            raise error(f"{path}: expected at most {MAX_FILE_BYTES} bytes, found {size}")
         data = path.read_bytes()
-    except FileNotFoundError:
-        raise error(f"{path}: no such file{_nearest(path)}") from None
     except OSError as cause:
         raise error(f"{path}: cannot be read: {cause.strerror}") from None
-    except ValueError as cause:  # an impossible file name
-        raise error(f"{path!r}: cannot be read: {cause}") from None
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as cause:
@@ -39,6 +33,21 @@ def read_text(path: str | Path, error: type[ToolDecodingError] = DocumentationEr
             f"{path}: expected UTF-8, found the byte 0x{data[cause.start]:02x} at offset {cause.start}; "
             "save the file as UTF-8"
         ) from None
+
+
+def demand_file(path: Path, error: type[ToolDecodingError]) -> int:
+    """The size of a user's file in bytes; an error of the type ``error`` if it is missing or a directory."""
+    try:
+        size = path.stat().st_size
+        if path.is_dir():
+            raise error(f"{path}: expected a file, found a directory")
+    except FileNotFoundError:
+        raise error(f"{path}: no such file{_nearest(path)}") from None
+    except OSError as cause:
+        raise error(f"{path}: cannot be read: {cause.strerror}") from None
+    except ValueError as cause:  # an impossible file name
+        raise error(f"{path!r}: cannot be read: {cause}") from None
+    return size
 
 
 def _nearest(path: Path) -> str:

@@ -1,22 +1,29 @@
 """Decoding a batch: groups of rows in, their results out."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import decode_requests, make_request, result_json
-from tooldecoding.batches.rows import BadRow, Row, failed
+from tooldecoding.batches.rows import WITH_TOOLS, BadRow, Row, failed
+from tooldecoding.batches.source import CONTENTS
+from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.tools import NO_TOOLS
 from tooldecoding.cluster.task import Workers
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options.decode_command import DecodeCommand, Template
+from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.templates import Content, template_of
 from tooldecoding.result import DecodeResult
 
 Write = Callable[[Sequence[Mapping[str, Any]]], None]
 """Takes the results of one group."""
+
+_CONTENT_OF: Final[Mapping[str, Content]] = {"prompt": "", "messages": Conversation(()), "dialogue": ()}
+"""Column -> a content of the type that it gives; templates depend on the type alone."""
 
 
 @dataclass
@@ -32,33 +39,41 @@ class Summary:
 
 
 def row_templates(
-    rows: Sequence[Row | BadRow], options: DecodeCommand, tokenizer: PreTrainedTokenizerBase
-) -> dict[str | int, Template]:
-    """Return the template of the prompt for the id of each row that can be read."""
-    return {
-        row.id: template_of(row.content, row.documentation, options, tokenizer) for row in rows if isinstance(row, Row)
-    }
-
-
-def run_batch(
-    rows: Sequence[Row | BadRow],
-    workers: Workers[Row | BadRow, dict[str, Any]],
-    options: DecodeCommand,
-    done: Set[str | int],
-    write: Write,
-    advance: Callable[[int], None],
-) -> Summary:
-    """Decode the rows whose id is not ``done``, ``batch_size`` at a time, and write each group's results.
+    documentation: Documentation | None, options: DecodeCommand, tokenizer: PreTrainedTokenizerBase
+) -> dict[str, Template]:
+    """Return the template of the prompt for each kind of row (``Entry.kind``).
 
     Parameters
     ----------
+    documentation : Documentation or None
+        For rows without ``tools``.
+    """
+    templates: dict[str, Template] = {}
+    for name in CONTENTS:
+        content = _CONTENT_OF[name]
+        templates[name] = template_of(content, documentation, options, tokenizer)
+        templates[name + WITH_TOOLS] = template_of(content, NO_TOOLS, options, tokenizer)
+    return templates
+
+
+def run_batch(
+    groups: Iterable[Sequence[Row | BadRow]],
+    workers: Workers[Row | BadRow, dict[str, Any]],
+    options: DecodeCommand,
+    write: Write,
+    advance: Callable[[int], None],
+) -> Summary:
+    """Decode groups of rows, and write each group's results.
+
+    Parameters
+    ----------
+    groups : iterable
+        As ``BatchRows.groups`` yields them; the next one is asked for when a worker needs it.
     advance : callable
         Called after each group with the number of its rows.
     """
-    open_rows = [row for row in rows if row.id not in done]
-    summary = Summary(skipped=len(rows) - len(open_rows))
-    advance(summary.skipped)
-    for group, results in workers.spread(workers.groups(open_rows, options.batch_size)):
+    summary = Summary()
+    for group, results in workers.spread(workers.arranged(groups, options.batch_size)):
         bad = sum("error" in result for result in results)
         summary.failed += bad
         summary.decoded += len(results) - bad

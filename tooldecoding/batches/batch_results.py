@@ -1,17 +1,18 @@
-"""The results of a batch in ``--out``, with a manifest beside them, and a lock."""
+"""The results of a batch in ``--out``, with a manifest and an index of rows beside them, and a lock."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from tooldecoding.batches.batch_manifest import REMEDY, BatchManifest, Inputs, ManifestRow, read_batch_manifest
-from tooldecoding.batches.rows import BadRow, Row
+from tooldecoding.batches.batch_manifest import REMEDY, BatchManifest, Inputs, read_batch_manifest
+from tooldecoding.batches.parquet_results import demand_own_parquet, write_parquet
+from tooldecoding.batches.row_index import RowIndex
+from tooldecoding.batches.table_sources import PARQUET
 from tooldecoding.errors import PromptError
 from tooldecoding.files.manifest import locked
-from tooldecoding.files.result_file import ResultFile, drop_results, read_standing
+from tooldecoding.files.result_file import ResultAppender, drop_results, scan_results
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.documentation import Documentation
 
@@ -19,64 +20,81 @@ _COLUMNS: Final = frozenset({"calls", "error"})
 
 
 class BatchResults:
-    """What stands in ``--out``, checked against what is asked for now; use it within ``lock_results``.
+    """What stands in ``--out``, checked against what is asked for now; ``open_results`` makes it.
+
+    The file of results says which rows are finished: it is read, line by line, by every run that goes on. A result is
+    on the disk when ``write`` returns. The index of rows (``OUT.index.sqlite``) says what each result is a result of.
+    For ``OUT.parquet`` the results are collected in ``OUT.parquet.jsonl``; ``finish`` makes the Parquet file of them.
 
     Parameters
     ----------
-    path : Path
-        The file of results, as ``lock_results`` gives it.
-    rows : sequence of Row or BadRow
-        The whole batch.
+    out : Path or None
+        As given, links followed; None for results that are not kept.
     options : DecodeCommand
-        With ``retry_failed``, failed results of these rows are dropped, and the rows are decoded again.
     documentation : Documentation or None
         That of ``--tools``.
 
     Attributes
     ----------
-    done : set of (str or int)
-        Ids of the results that stay.
+    index : RowIndex
+    path : Path or None
+        The file of results in JSON lines.
 
     Raises
     ------
     PromptError
-        If the file holds anything but results, or results without a manifest, of other options, or of rows that have
-        changed since. No file is touched.
+        If the file holds anything but results, or results without manifest or index. No file is touched.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        rows: Sequence[Row | BadRow],
-        options: DecodeCommand,
-        documentation: Documentation | None,
-    ) -> None:
-        if path.exists() and not path.is_file():
-            raise PromptError(f"{path}: expected a file; {REMEDY}")
-        self.path = path
-        self._rows = rows
+    def __init__(self, out: Path | None, options: DecodeCommand, documentation: Documentation | None) -> None:
+        self._parquet = out if out and out.suffix.lower() == PARQUET else None
+        self.path = out and journal_of(out)
         self._model = options.model
         self._inputs = Inputs.of(options, documentation)
-        self._manifest_path = path.with_name(f"{path.name}.manifest.json")
-        there = read_batch_manifest(self._manifest_path)
-        self._standing = read_standing(path, _COLUMNS, there.digests if there else None)
-        failed = {row.id for row in rows if self._standing.failed.get(row.id)}
-        self._again = failed if options.retry_failed else set()
-        self._left_failed = failed - self._again
-        self.done = self._standing.failed.keys() - self._again
-        self._done_rows = [row for row in rows if row.id in self.done]
-        if self._standing.total and not there:
-            raise PromptError(
-                f"{path}: there is no manifest {self._manifest_path.name} beside it (an older version wrote none), "
-                f"so that nothing says what these are results of; {REMEDY}"
-            )
-        self._begun = there if self.done else None
-        if self._begun:
-            self._begun.demand_inputs(path, self._inputs)
-            self._begun.demand_rows(path, self._done_rows, self._standing.failed)
+        self._begun: BatchManifest | None = None
+        self._appender: ResultAppender | None = None
+        if self.path is None:
+            self.index = RowIndex(None)
+            return
+        for path in (out, self.path):
+            if path and path.exists() and not path.is_file():
+                raise PromptError(f"{path}: expected a file; {REMEDY}")
+        self._manifest_path = self.path.with_name(f"{self.path.name}.manifest.json")
+        self._begun = read_batch_manifest(self._manifest_path)
+        if self._parquet:
+            demand_own_parquet(self._parquet, there=self.path.exists())
+        index_path = self.path.with_name(f"{self.path.name}.index.sqlite")
+        self.index = RowIndex(index_path)
+        self._extent = scan_results(
+            self.path, _COLUMNS, self.index.add_result, self.index if self._begun and self.index.there else None
+        )
+        for path, there in ((self._manifest_path, self._begun), (index_path, self.index.there)):
+            if self._extent.total and not there:
+                raise PromptError(
+                    f"{self.path}: there is no {path.name} beside it (an older version wrote none), so that nothing "
+                    f"says what these are results of; {REMEDY}"
+                )
 
-    def begin(self, model: Mapping[str, str], templates: Mapping[str | int, str]) -> ResultFile:
-        """Write the manifest, and return the file to append to.
+    def demand_inputs(self, forgotten: int) -> None:
+        """PromptError if results that stay are of other options or documentation.
+
+        Parameters
+        ----------
+        forgotten : int
+            Number of results that do not stay.
+        """
+        if self.index.results == forgotten:
+            self._begun = None
+        if self._begun and self.path:
+            self._begun.demand_inputs(self.path, self._inputs)
+
+    def demand_model(self, model: Mapping[str, str]) -> None:
+        """PromptError if results that stay are of another model; ``model`` is as ``identify`` returns it."""
+        if self._begun and self.path:
+            self._begun.demand_model(self.path, self._named(model))
+
+    def begin(self, model: Mapping[str, str], templates: Mapping[str, str], retry_failed: bool) -> None:
+        """Write manifest and index, and open the file to append to.
 
         Parameters
         ----------
@@ -84,49 +102,79 @@ class BatchResults:
             As ``identify`` returns it.
         templates : mapping
             As ``row_templates`` returns them.
+        retry_failed : bool
+            Whether failed results of the rows that were seen are dropped.
 
         Raises
         ------
         PromptError
-            If results of another model or template stand there, or a file cannot be written.
+            If a file cannot be written.
         """
-        named = {"name": self._model, **model}
-        if self._begun:
-            self._begun.demand_model(self.path, named)
-            self._begun.demand_templates(self.path, self._done_rows, templates)
-        if self._again:  # before the manifest knows these rows as they are now
-            self._standing = drop_results(self.path, self._again, self._standing)
-        rows = [ManifestRow(row.id, row.line, row.digest, templates.get(row.id)) for row in self._rows]
-        BatchManifest(self._inputs, named, rows + self._rows_that_left()).write(self._manifest_path)
-        return ResultFile(self.path, _COLUMNS, self._standing)
+        if self.path is None:
+            return
+        if retry_failed and self.index.failed:  # before the index knows these rows as they are now
+            self._extent = drop_results(self.path, self._extent, self.index.has_failed)
+            self.index.forget_failed()
+        self.index.begin(templates)
+        BatchManifest(self._inputs, self._named(model)).write(self._manifest_path)
+        self._appender = ResultAppender(self.path, self._extent)
 
-    def _rows_that_left(self) -> list[ManifestRow]:
-        """Return the rows that have a result and are not in the batch any more."""
-        now = {row.id for row in self._rows}
-        begun = self._begun.rows if self._begun else ()
-        return [replace(row, line=None) for row in begun if row.id in self.done and row.id not in now]
+    def write(self, results: Sequence[Mapping[str, Any]]) -> None:
+        """Append results, in any sequence, and flush them to the disk; PromptError if they cannot be written."""
+        if self._appender is None:
+            raise ValueError("begin comes first")
+        self._appender.write(results)
+
+    def finish(self) -> None:
+        """Make the Parquet file, if one was asked for; PromptError if it cannot be written."""
+        if self._parquet and self.path:
+            write_parquet(self.path, self._parquet)
 
     def notes(self) -> Iterator[str]:
         """Yield what a user should know about results that stayed as they were."""
-        if self._left_failed:
-            yield f"{len(self._left_failed)} of the skipped rows had failed; --retry-failed decodes them again"
-        gone = len(self.done - {row.id for row in self._rows})
-        if gone:
+        if failed := self.index.failed:
+            yield f"{failed} of the skipped rows had failed; --retry-failed decodes them again"
+        if gone := self.index.left:
             yield f"{gone} results in {self.path} are of rows that are not in the batch any more"
+
+    def close(self) -> None:
+        """Close all files."""
+        self.index.close()
+        if self._appender:
+            self._appender.close()
+
+    def _named(self, model: Mapping[str, str]) -> dict[str, str]:
+        return {"name": self._model, **model}
+
+
+def journal_of(out: Path) -> Path:
+    """Return the file that results are appended to."""
+    return out.with_name(f"{out.name}.jsonl") if out.suffix.lower() == PARQUET else out
 
 
 @contextmanager
-def lock_results(out: str) -> Iterator[Path]:
-    """Return the file that ``out`` names, links followed; inside the block no other process may write it.
+def open_results(options: DecodeCommand, documentation: Documentation | None) -> Iterator[BatchResults]:
+    """Return what stands in ``--out``, links followed; inside the block no other process may write it.
 
     Raises
     ------
     PromptError
-        If another process writes it, or the folder cannot be written.
+        As ``BatchResults``; if another process writes it, or the folder cannot be written.
     """
-    path = Path(os.path.realpath(out))
-    if not path.parent.is_dir():
-        raise PromptError(f"{out}: cannot be written: there is no folder {path.parent}")
-    busy = f"{out}: another process is writing to this file; wait for it, or choose another --out"
-    with locked(path.with_name(f"{path.name}.lock"), PromptError, busy):
-        yield path
+    if options.out is None:
+        results = BatchResults(None, options, documentation)
+        try:
+            yield results
+        finally:
+            results.close()
+        return
+    out = Path(os.path.realpath(options.out))
+    if not out.parent.is_dir():
+        raise PromptError(f"{options.out}: cannot be written: there is no folder {out.parent}")
+    busy = f"{options.out}: another process is writing to this file; wait for it, or choose another --out"
+    with locked(out.with_name(f"{out.name}.lock"), PromptError, busy):
+        results = BatchResults(out, options, documentation)
+        try:
+            yield results
+        finally:
+            results.close()

@@ -1,21 +1,35 @@
-"""The rows of a batch file: ``{"id", "prompt", "messages" or "dialogue", "tools", "tool_choice"}``, one a line."""
+"""The rows of a batch: ``{"id", "prompt", "messages" or "dialogue", "tools", "tool_choice"}``.
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+A row is read in two steps. An ``Entry`` has an id and a digest, which is all that finished rows need. What is decoded
+becomes a ``Row``, or a ``BadRow`` if it cannot be read.
+"""
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Final, TypeGuard
 
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
+from tooldecoding.batches.source import CONTENTS, Source, SourceRow
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.tools import read_tool_choice, read_tools
-from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import numbered_lines, read_row
+from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.files.json_lines import MAX_LINE_BYTES, json_line, short_repr
 from tooldecoding.files.manifest import digest
 from tooldecoding.prompts.dialogue import Turn, read_rows
 from tooldecoding.prompts.documentation import Documentation
 
-_CONTENTS: Final = ("prompt", "messages", "dialogue")
+WITH_TOOLS: Final = " with tools"
+
+MAX_ID_CHARACTERS: Final = 1000
+MAX_DEPTH: Final = 500
+"""Far below what JSON is read and written at, which depends on the stack: a row must be the same in every pass."""
+
+_CACHED_CHARACTERS: Final = 16 << 20
+_CACHED_TOOLS: Final = 256
 
 
 @dataclass(frozen=True)
@@ -28,10 +42,6 @@ class Row:
     content : str, sequence of Turn or Conversation
         The prompt's text, the dialogue, or messages.
     documentation : Documentation or None
-    line : int
-        Of the file, from 1.
-    digest : str
-        SHA-256 of the row's content; tells whether a row has changed.
     tool_choice : str or None
         The row's own.
     """
@@ -39,19 +49,15 @@ class Row:
     id: str | int
     content: str | Sequence[Turn] | Conversation
     documentation: Documentation | None
-    line: int
-    digest: str
     tool_choice: str | None = None
 
 
 @dataclass(frozen=True)
 class BadRow:
-    """A row that cannot be decoded, and why; ``line`` and ``digest`` as in ``Row``."""
+    """A row that cannot be decoded, and why."""
 
     id: str | int
     error: str
-    line: int
-    digest: str
 
     def to_json(self) -> dict[str, Any]:
         """Return the row's result."""
@@ -63,13 +69,84 @@ def failed(identifier: str | int, error: object) -> dict[str, Any]:
     return {"id": identifier, "error": str(error)}
 
 
-def read_batch(
-    text: str, origin: str, documentation: Documentation | None, on_duplicate: OnDuplicate = "error"
-) -> list[Row | BadRow]:
-    """Read the rows of a batch.
+@dataclass(frozen=True)
+class Entry:
+    """A row of which nothing but the id has been read.
+
+    Attributes
+    ----------
+    id : str or int
+    number : int
+        Its line or row, from 1.
+    place : str
+        For messages.
+    digest : str
+        SHA-256 of the row's content; tells whether a row has changed.
+    columns : mapping or None
+    error : str
+        Why it cannot be read; empty if nothing has been found yet.
+    """
+
+    id: str | int
+    number: int
+    place: str
+    digest: str
+    columns: Mapping[str, Any] | None
+    error: str = ""
+
+    @property
+    def kind(self) -> str | None:
+        """The column of its content, and whether it has tools of its own; its template depends on no more.
+
+        None for a row that is not worth decoding.
+        """
+        given = _given(self.columns or {})
+        if self.error or len(given) != 1:
+            return None
+        return given[0] + (WITH_TOOLS if self.columns and self.columns.get("tools") is not None else "")
+
+
+def entries(source: Source, equal_rows: Callable[[str], int]) -> Iterator[Entry]:
+    """Yield the rows of a batch.
 
     A row without an id is called ``row-`` and 16 digits of its digest, so that an inserted line renames no other; the
-    second of equal rows ends with ``-2``, and so on. A row that cannot be read becomes a ``BadRow``.
+    second of equal rows ends with ``-2``, and so on.
+
+    Parameters
+    ----------
+    equal_rows : callable
+        Gets the digest of each row without an id, and returns how many of this digest there have been.
+    """
+    for row in source.rows():
+        yield _entry(row, equal_rows)
+
+
+def _entry(row: SourceRow, equal_rows: Callable[[str], int]) -> Entry:
+    columns, error = row.columns, row.error
+    key = None
+    if columns is not None:
+        try:
+            key = _row_digest(columns, row.place)
+        except PromptError as cause:
+            columns, error = None, str(cause)
+    given = None if columns is None else columns.get("id")
+    if key is not None and _is_id(given):
+        return Entry(given, row.number, row.place, key, columns, error)
+    if columns is not None and "id" in columns:
+        error = (
+            f"{row.place}: expected 'id' to be a text of at most {MAX_ID_CHARACTERS} characters or a whole number, "
+            f"got {short_repr(given)}"
+        )
+    key = row.raw_digest if key is None else key
+    count = equal_rows(key)
+    name = f"row-{key[:16]}" + (f"-{count}" if count > 1 else "")
+    return Entry(name, row.number, row.place, key, columns, error)
+
+
+class RowReader:
+    """Reads what stands in rows.
+
+    Documentation that many rows share is read once: what was used last is kept, 256 sets of tools at most.
 
     Parameters
     ----------
@@ -77,95 +154,94 @@ def read_batch(
         For rows without ``tools``.
     on_duplicate : {"error", "rename"}
         What happens to two tools of one name in a row's ``tools``.
-
-    Raises
-    ------
-    PromptError
-        If there are no rows, or two rows of one id.
     """
-    rows: list[Row | BadRow] = []
-    lines: dict[str | int, int] = {}
-    names = _Names()
-    for number, line in numbered_lines(text):
-        row = _read_line(line, number, origin, documentation, on_duplicate, names)
-        if row.id in lines:
-            raise PromptError(
-                f"{origin}:{number}: two rows of one id: {row.id!r} stands at {origin}:{lines[row.id]} already"
-            )
-        lines[row.id] = number
-        rows.append(row)
-    if not rows:
-        raise PromptError(f"{origin}: expected rows, one JSON object a line, found an empty text")
-    return rows
 
+    def __init__(self, documentation: Documentation | None, on_duplicate: OnDuplicate = "error") -> None:
+        self._documentation = documentation
+        self._on_duplicate = on_duplicate
+        self._cache: OrderedDict[str, tuple[Documentation, int]] = OrderedDict()
+        self._cached = 0
 
-class _Names:
-    """Names rows without ids by their digests."""
+    def read(self, entry: Entry) -> Row | BadRow:
+        """Read a row; one that cannot be read becomes a ``BadRow``."""
+        row, place = entry.columns, entry.place
+        if entry.error or row is None:
+            return BadRow(entry.id, entry.error)
+        try:
+            content = _content(row, place)
+            choice = row.get("tool_choice")
+            own = self._tools(row.get("tools"), isinstance(content, Conversation), f"{place}: tools")
+            choice = None if choice is None else read_tool_choice(choice, f"{place}: tool_choice")
+        except ToolDecodingError as error:
+            return BadRow(entry.id, str(error))
+        return Row(entry.id, content, own or self._documentation, choice)
 
-    def __init__(self) -> None:
-        self._equal: Counter[str] = Counter()
-
-    def __call__(self, key: str) -> str:
-        self._equal[key] += 1
-        return f"row-{key[:16]}" + (f"-{self._equal[key]}" if self._equal[key] > 1 else "")
-
-
-def _read_line(
-    line: str,
-    number: int,
-    origin: str,
-    documentation: Documentation | None,
-    on_duplicate: OnDuplicate,
-    names: _Names,
-) -> Row | BadRow:
-    place = f"{origin}:{number}"
-    try:
-        row = read_row(line, number, origin, PromptError)
-        key = _row_digest(row, place)
-    except PromptError as error:
-        key = digest(line.strip())
-        return BadRow(names(key), str(error), number, key)
-    given = row.get("id")
-    identifier = given if _is_id(given) else names(key)
-    try:
-        if "id" in row and not _is_id(given):
-            raise PromptError(f"{place}: expected 'id' to be a text or a whole number, got {given!r}")
-        tools = row.get("tools")
-        content = _content(row, place)
-        if isinstance(content, Conversation):
-            own = None if tools is None else read_tools(tools, f"{place}: tools", on_duplicate)
-        else:
-            own = None if tools is None else Documentation.read(tools, f"{place}: tools", on_duplicate)
-        choice = (
-            None if row.get("tool_choice") is None else read_tool_choice(row["tool_choice"], f"{place}: tool_choice")
-        )
-        return Row(identifier, content, own or documentation, number, key, choice)
-    except ToolDecodingError as error:
-        return BadRow(identifier, str(error), number, key)
+    def _tools(self, tools: Any, of_messages: bool, place: str) -> Documentation | None:
+        if tools is None:
+            return None
+        text = json_line([of_messages, tools])
+        key = digest(text)
+        if key in self._cache:
+            self._cache.move_to_end(key)
+            return self._cache[key][0]
+        read = read_tools if of_messages else Documentation.read
+        with warnings.catch_warnings():
+            # "default" would keep each message for as long as the process lives
+            warnings.simplefilter("always", ChatWarning)
+            found = read(tools, place, self._on_duplicate)
+        self._cache[key] = found, len(text)
+        self._cached += len(text)
+        while len(self._cache) > _CACHED_TOOLS or self._cached > _CACHED_CHARACTERS:
+            _, (_, size) = self._cache.popitem(last=False)
+            self._cached -= size
+        return found
 
 
 def _row_digest(row: Mapping[str, Any], place: str) -> str:
     """White space and the sequence of columns do not count; the sequence inside a column, which prompts show, does."""
+    if _deeper(row, MAX_DEPTH):
+        raise PromptError(f"{place}: malformed JSON: nested too deeply")
     try:
-        return digest(dict(sorted(row.items())))
-    except RecursionError:
-        raise PromptError(f"{place}: malformed JSON: nested too deeply") from None
+        text = json_line(dict(sorted(row.items())))
+    except TypeError as error:  # a table may hold bytes and dates
+        raise PromptError(f"{place}: expected JSON values: {error}") from None
+    if len(text) > MAX_LINE_BYTES:
+        raise PromptError(f"{place}: expected a row of at most {MAX_LINE_BYTES} characters, found {len(text)}")
+    return sha256(text.encode()).hexdigest()
+
+
+def _deeper(value: Any, most: int) -> bool:
+    """Tell whether a value is nested deeper, however deep the interpreter's stack is."""
+    level = [value]
+    for _ in range(most):
+        children = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [child for some in children for child in some if isinstance(child, dict | list)]
+        if not level:
+            return False
+    return True
 
 
 def _is_id(given: Any) -> TypeGuard[str | int]:
-    return isinstance(given, str | int) and not isinstance(given, bool)
+    if isinstance(given, str):
+        return len(given) <= MAX_ID_CHARACTERS
+    return isinstance(given, int) and not isinstance(given, bool)
+
+
+def _given(row: Mapping[str, Any]) -> list[str]:
+    return [key for key in CONTENTS if key in row]
 
 
 def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...] | Conversation:
-    given = [key for key in _CONTENTS if key in row]
+    given = _given(row)
     if len(given) != 1:
-        found = " and ".join(map(repr, given)) or f"only {', '.join(map(repr, row)) or 'an empty object'}"
-        raise PromptError(f"{place}: a row needs one of {', '.join(map(repr, _CONTENTS))}, found {found}")
+        columns = ", ".join(map(repr, row)) or "an empty object"
+        found = " and ".join(map(repr, given)) or f"only {columns:.200}"
+        raise PromptError(f"{place}: a row needs one of {', '.join(map(repr, CONTENTS))}, found {found}")
     if "dialogue" in row:
         return read_rows(row["dialogue"], place)
     if "messages" in row:
         return read_messages(row["messages"], f"{place}: messages")
     prompt = row["prompt"]
     if not isinstance(prompt, str) or not prompt:
-        raise PromptError(f"{place}: expected 'prompt' to be a text that is not empty, got {prompt!r}")
+        raise PromptError(f"{place}: expected 'prompt' to be a text that is not empty, got {short_repr(prompt)}")
     return prompt

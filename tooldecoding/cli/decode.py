@@ -1,8 +1,7 @@
 """``tooldecoding decode``."""
 
 import sys
-from collections.abc import Mapping, Sequence, Set
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, warning_lines
+from tooldecoding.cli.extras import demand_extra
 from tooldecoding.cli.inputs import read_input
 from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced, print_unread
 from tooldecoding.cli.results import show_result
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
     from tooldecoding.batches.batch import Write
+    from tooldecoding.batches.batch_rows import BatchRows
     from tooldecoding.batches.rows import BadRow, Row
     from tooldecoding.cluster.task import Workers
     from tooldecoding.decoder import ToolDecoder
@@ -99,55 +100,69 @@ def _read_messages(
     return found.conversation, found.documentation or documentation, command
 
 
-def _decode_batch(source: str, documentation: Documentation | None, command: DecodeCommand) -> None:
-    from tooldecoding.batches.batch_results import BatchResults, lock_results
-    from tooldecoding.batches.rows import read_batch
+def _decode_batch(name: str, documentation: Documentation | None, command: DecodeCommand) -> None:
+    from tooldecoding.batches.batch import row_templates
+    from tooldecoding.batches.batch_results import open_results
+    from tooldecoding.batches.batch_rows import BatchRows
+    from tooldecoding.batches.open_source import needed_packages, open_source
     from tooldecoding.cluster.decode_task import DecodeTask
     from tooldecoding.cluster.place import place_of
 
-    rows = read_batch(*read_input(source, PromptError), documentation, command.on_duplicate)
-    task = DecodeTask(command)
-    if command.out is None:
+    demand_extra("batch", *needed_packages(name, command.out))
+    source = open_source(name)
+    with open_results(command, documentation) as results:
+        with progress_bar("checking", source.total if source.again else None, lasting=False) as looked:
+            rows = BatchRows(source, documentation, command.on_duplicate, results, command.retry_failed, looked)
         with place_of(command) as place:
-            _templates(rows, documentation, command, place.tokenizer)
-            with place.workers(task) as workers:
-                _run_batch(rows, workers, command, set(), _print_results)
-        return
-    with lock_results(command.out) as path:
-        standing = BatchResults(path, rows, command, documentation)
-        with place_of(command) as place:
-            templates = _templates(rows, documentation, command, place.tokenizer)
-            with (
-                place.workers(task) as workers,
-                closing(standing.begin(workers.about["identity"], templates)) as results,
-            ):
-                _run_batch(rows, workers, command, standing.done, results.write)
-    for note in standing.notes():
-        print(f"note: {note}", file=sys.stderr)
+            templates = row_templates(documentation, command, place.tokenizer)
+            with place.workers(DecodeTask(command)) as workers:
+                write = _print_results
+                if command.out is not None:
+                    model = workers.about["identity"]
+                    results.demand_model(model)
+                    rows.demand_templates(templates)
+                    results.begin(model, templates, command.retry_failed)
+                    write = results.write
+                if documentation is not None:
+                    print_unenforced(documentation.lookup)
+                warn = _Warner(templates, documentation, command, place.tokenizer)
+                _run_batch(rows, warn, workers, command, write)
+        results.finish()
+        for note in results.notes():
+            print(f"note: {note}", file=sys.stderr)
 
 
-def _templates(
-    rows: "Sequence[Row | BadRow]",
-    documentation: Documentation | None,
-    command: DecodeCommand,
-    tokenizer: "PreTrainedTokenizerBase",
-) -> Mapping[str | int, Template]:
-    """Return the template of each row, with a warning for each that does not fit, and for names that none can carry."""
-    from tooldecoding.batches.batch import row_templates
-    from tooldecoding.batches.rows import Row
-    from tooldecoding.prompts.choose_format import chosen_format
+class _Warner:
+    """Warns of templates that do not fit, and of names that no call can carry, when rows of a kind come first."""
 
-    templates = row_templates(rows, command, tokenizer)
-    bare = {
-        row.id for row in rows if isinstance(row, Row) and not row.documentation and not isinstance(row.content, str)
-    }
-    shown = {template for identifier, template in templates.items() if identifier not in bare}
-    _warn_of_misfits(shown, command, tokenizer)
-    if documentation is not None:
-        print_unenforced(documentation.lookup)
-        for name in {chosen_format(command, template, tokenizer) for template in shown}:
-            print_uncarried(CALL_FORMATS[name], documentation.lookup)
-    return templates
+    def __init__(
+        self,
+        templates: Mapping[str, Template],
+        documentation: Documentation | None,
+        command: DecodeCommand,
+        tokenizer: "PreTrainedTokenizerBase",
+    ) -> None:
+        self._templates = templates
+        self._documentation = documentation
+        self._command = command
+        self._tokenizer = tokenizer
+        self._kinds: set[str] = set()
+        self._formats: set[str] = set()
+
+    def __call__(self, kinds: Set[str]) -> None:
+        """Take the kinds of all rows so far."""
+        from tooldecoding.prompts.choose_format import chosen_format
+
+        bare = {"messages", "dialogue"} if self._documentation is None else set()
+        old, new = ({self._templates[kind] for kind in some} for some in (self._kinds, kinds - self._kinds - bare))
+        self._kinds |= kinds - bare
+        _warn_of_misfits(new - old, self._command, self._tokenizer)
+        if self._documentation is None:
+            return
+        formats = {chosen_format(self._command, template, self._tokenizer) for template in new - old}
+        for name in formats - self._formats:
+            print_uncarried(CALL_FORMATS[name], self._documentation.lookup)
+        self._formats |= formats
 
 
 def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase") -> None:
@@ -158,25 +173,34 @@ def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, tokenizer
 
 
 def _run_batch(
-    rows: "Sequence[Row | BadRow]",
+    rows: "BatchRows",
+    warn: _Warner,
     workers: "Workers[Row | BadRow, dict[str, Any]]",
     command: DecodeCommand,
-    done: Set[str | int],
     write: "Write",
 ) -> None:
     """Decode with a progress bar, and print how many rows were decoded, skipped and failed."""
     from tooldecoding.batches.batch import run_batch
 
+    warn(rows.kinds)
     try:
-        with progress_bar("decoding", len(rows)) as advance:
-            summary = run_batch(rows, workers, command, done, write, advance)
+        with progress_bar("decoding", rows.total) as advance:
+            groups = rows.groups(command.batch_size, advance)
+            summary = run_batch(_warned(groups, rows, warn), workers, command, write, advance)
     except KeyboardInterrupt:
         resume = "use --out to resume"
         if command.out is not None:
             resume = f"the same command goes on behind what stands in {command.out}"
         print(f"interrupted: {resume}", file=sys.stderr)
         raise typer.Exit(130) from None
-    print(summary, file=sys.stderr)
+    print(replace(summary, skipped=rows.skipped), file=sys.stderr)
+
+
+def _warned(groups: "Iterable[list[Row | BadRow]]", rows: "BatchRows", warn: _Warner) -> "Iterator[list[Row | BadRow]]":
+    """Yield the groups; kinds of rows from a source that is read once show late."""
+    for group in groups:
+        warn(rows.kinds)
+        yield group
 
 
 def _print_results(results: Sequence[Mapping[str, Any]]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, Generic, Protocol
 
 from tooldecoding.cluster.grouping import by_beginning, in_groups
@@ -90,8 +91,9 @@ class Crew(Generic[I, R]):
                 self._note(event)
         return self._about[min(self._about)]
 
-    def groups(self, items: Iterable[I], size: int) -> Iterator[Sequence[I]]:
-        """Yield the items in groups; those whose prompts begin alike follow one another within a window."""
+    def arranged(self, groups: Iterable[Sequence[I]], size: int) -> Iterable[Sequence[I]]:
+        """Return the items in groups; those whose prompts begin alike follow one another within a window."""
+        items = chain.from_iterable(groups)
         return in_groups(by_beginning(items, self._task.beginning, _WINDOW * size), size)
 
     def spread(

@@ -3,8 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from tooldecoding.cluster.grouping import in_groups
-
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -48,8 +46,8 @@ class Workers(Protocol[I, R_co]):
     def about(self) -> Mapping[str, Any]:
         """As ``Loaded.about``, of the first worker."""
 
-    def groups(self, items: Iterable[I], size: int) -> Iterator[Sequence[I]]:
-        """Yield the items in groups of ``size``; those whose prompts begin alike may come together."""
+    def arranged(self, groups: Iterable[Sequence[I]], size: int) -> Iterable[Sequence[I]]:
+        """Return the items in groups of ``size`` as these workers serve them best."""
 
     def spread(
         self, groups: Iterable[Sequence[I]], most: int | None = None
@@ -76,9 +74,9 @@ class Solo:
         """As ``Loaded.about``."""
         return self._loaded.about
 
-    def groups(self, items: Iterable[Any], size: int) -> Iterator[Sequence[Any]]:
-        """Yield the items in groups, in their sequence."""
-        return in_groups(items, size)
+    def arranged(self, groups: Iterable[Sequence[Any]], size: int) -> Iterable[Sequence[Any]]:
+        """Return the groups as they are."""
+        return groups
 
     def spread(
         self, groups: Iterable[Sequence[Any]], most: int | None = None

@@ -2,9 +2,21 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, BinaryIO, Final
 
 from lookup.errors import ToolDecodingError
+
+MAX_LINE_BYTES: Final = 64 << 20
+"""Longer lines are not kept in memory."""
+
+_CHUNK: Final = 1 << 20
+
+
+def read_json(text: str) -> Any:
+    """Return the JSON value in a text; ValueError or RecursionError if there is none, and for NaN and infinity."""
+    return _DECODER.decode(text)
 
 
 def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]) -> dict[str, Any]:
@@ -16,7 +28,7 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
         Of the type ``error``, with ``origin:line:column`` and what was expected.
     """
     try:
-        row = json.loads(line, parse_constant=_refuse_constant)
+        row = read_json(line)
     except json.JSONDecodeError as cause:
         raise error(
             f"{origin}:{number}:{cause.colno}: malformed JSON: {cause.msg[:1].lower()}{cause.msg[1:]}"
@@ -30,10 +42,6 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
     return row
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON value")
-
-
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not blank, with their numbers."""
     # split at newlines only: JSON strings may hold other line separators
@@ -42,9 +50,34 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+@dataclass(frozen=True)
+class LongLine:
+    """A line of more than ``MAX_LINE_BYTES``: its size in bytes, its SHA-256 digest and the number of its quotes."""
+
+    size: int
+    digest: str
+    quotes: int
+
+
+def bounded_lines(file: BinaryIO, limit: int = MAX_LINE_BYTES) -> Iterator[bytes | LongLine]:
+    """Yield all lines with their newlines; one of more than ``limit`` bytes is read piece by piece and not kept."""
+    while line := file.readline(limit + 1):
+        yield line if len(line) <= limit else _long_line(file, line)
+
+
+def _long_line(file: BinaryIO, piece: bytes) -> LongLine:
+    size, quotes, read = 0, 0, sha256()
+    while piece:
+        size += len(piece)
+        quotes += piece.count(b'"')
+        read.update(piece)
+        piece = b"" if piece.endswith(b"\n") else file.readline(_CHUNK)
+    return LongLine(size, read.hexdigest(), quotes)
+
+
 def json_line(value: Any) -> str:
     """Return ``value`` as JSON on one line; characters are escaped only if UTF-8 cannot write them."""
-    line = json.dumps(value, ensure_ascii=False, default=_plain)
+    line = _ENCODER.encode(value)
     try:
         line.encode()
     except UnicodeEncodeError:
@@ -63,3 +96,12 @@ def _plain(value: object) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
     raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
+
+
+# json.loads and json.dumps make new ones for each value
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=_plain)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from shutil import copymode
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from filelock import FileLock, Timeout
 
@@ -49,9 +49,16 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
 
 def write_whole(path: Path, data: bytes) -> None:
     """Replace the content of a file, whole or not at all; OSError if it cannot be written."""
+    with replaced(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """Replace a file by what the block writes, if the block ends without an error; OSError if it cannot be written."""
     part = path.with_name(f"{path.name}.tooldecoding-part")
     with part.open("wb") as file:
-        file.write(data)
+        yield file
         file.flush()
         os.fsync(file.fileno())
     if path.exists():

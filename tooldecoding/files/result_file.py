@@ -2,28 +2,29 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import json_line, numbered_lines, read_row
-from tooldecoding.files.manifest import write_whole
+from tooldecoding.files.json_lines import LongLine, bounded_lines, json_line, read_row
+from tooldecoding.files.manifest import replaced
 
-_BEGINNING = '{"id"'
-_SECOND = ("text", "error")
+_BEGINNING: Final = '{"id"'
+_SECOND: Final = ("text", "error", "message")
 """Results of a batch have one of these columns after the id."""
+
+Id = str | int
+"""What a result is named by."""
 
 
 @dataclass(frozen=True)
-class Standing:
-    """What stands in a file of results.
+class Extent:
+    """How far a file of results is whole.
 
     Attributes
     ----------
-    failed : mapping
-        Id of each result -> whether it reports an error; of two results of one id the later counts.
     size : int
         Bytes of whole results; the rest is torn.
     unended : bool
@@ -32,48 +33,34 @@ class Standing:
         Bytes of the file.
     """
 
-    failed: Mapping[str | int, bool]
     size: int
     unended: bool
     total: int
 
 
-class ResultFile:
-    """JSON lines of results.
+class ResultAppender:
+    """Appends JSON lines to a file.
 
     Parameters
     ----------
-    path : str or Path
-        A new file, or one that an interrupted run left; a torn last line is cut off.
-    columns : set of str
-        Every result begins with its ``id`` and has at least one of these.
-    standing : Standing, optional
-        What stands in the file, if it has been read already.
-
-    Attributes
-    ----------
-    done : set of (str or int)
-        Ids of the results that stand in the file.
+    path : Path
+    extent : Extent
+        As ``scan_results`` returned it; what is torn is cut off.
 
     Raises
     ------
     PromptError
-        If the file cannot be read or written, or holds anything but results; it is not changed then.
+        If the file cannot be written.
     """
 
-    def __init__(
-        self, path: str | Path, columns: Set[str] = frozenset({"calls", "error"}), standing: Standing | None = None
-    ) -> None:
-        target = Path(path)
-        standing = standing or read_standing(target, columns)
-        self.done = set(standing.failed)
+    def __init__(self, path: Path, extent: Extent) -> None:
         try:
             # no buffer: closing the file must not try again what a full disk refused
-            self._file = target.open("ab", buffering=0)
-            self._file.truncate(standing.size)
+            self._file = path.open("ab", buffering=0)
+            self._file.truncate(extent.size)
         except OSError as error:
             raise _unwritable(path, error) from None
-        if standing.unended:
+        if extent.unended:
             self._append(b"\n")
 
     def write(self, results: Sequence[Mapping[str, Any]]) -> None:
@@ -94,14 +81,45 @@ class ResultFile:
         self._file.close()
 
 
-def read_standing(path: str | Path, columns: Set[str], known: Iterable[str | int] | None = None) -> Standing:
-    """Return what stands in a file, which need not exist yet; does not change it.
+class ResultFile(ResultAppender):
+    """JSON lines of results, whose ids are kept in memory.
+
+    Parameters
+    ----------
+    path : str or Path
+        A new file, or one that an interrupted run left; a torn last line is cut off.
+    columns : set of str
+        Every result begins with its ``id`` and has at least one of these.
+
+    Attributes
+    ----------
+    done : set of (str or int)
+        Ids of the results that stand in the file.
+
+    Raises
+    ------
+    PromptError
+        If the file cannot be read or written, or holds anything but results; it is not changed then.
+    """
+
+    def __init__(self, path: str | Path, columns: Set[str] = frozenset({"calls", "error"})) -> None:
+        self.done: set[Id] = set()
+        extent = scan_results(Path(path), columns, lambda identifier, failed: self.done.add(identifier))
+        super().__init__(Path(path), extent)
+
+
+def scan_results(
+    path: Path, columns: Set[str], take: Callable[[Id, bool], None], known: Collection[Id] | None = None
+) -> Extent:
+    """Read a file of results line by line; it need not exist yet, and is not changed.
 
     Parameters
     ----------
     columns : set of str
         As for ``ResultFile``.
-    known : iterable of (str or int), optional
+    take : callable
+        Gets the id of each result, and whether it reports an error.
+    known : collection of (str or int), optional
         For results of a batch: the ids that results may have.
 
     Raises
@@ -109,39 +127,49 @@ def read_standing(path: str | Path, columns: Set[str], known: Iterable[str | int
     PromptError
         If the file cannot be read, or a line is not such a result; the last line may be the torn beginning of one.
     """
-    target = Path(path)
+    size = total = 0
+    unended = False
     try:
-        data = target.read_bytes() if target.exists() else b""
+        if not path.exists():
+            return Extent(0, False, 0)
+        with path.open("rb") as file:
+            for number, line in enumerate(bounded_lines(file), start=1):
+                if isinstance(line, LongLine):
+                    raise _foreign(path, number)
+                total += len(line)
+                unended = not line.endswith(b"\n")
+                # the beginning of an object is no JSON: this tells a torn line from a whole one without a newline
+                if unended and not _is_json(line):
+                    if not _may_begin_result(line, known):
+                        raise _foreign(path, number)
+                    return Extent(size, False, total)
+                size = total
+                if line.strip():
+                    take(*_read(line, number, path, columns, known))
     except OSError as error:
         raise PromptError(f"{path}: cannot be read: {error.strerror}") from None
-    known = None if known is None else set(known)
-    before, newline, last = data.rpartition(b"\n")
-    # the beginning of an object is no JSON: this tells a torn line from a whole one without a newline
-    torn = b"" if _is_json(last) else last
-    if torn and not _may_begin_result(torn, known):
-        raise _foreign(path, before.count(b"\n") + 1 + len(newline))
-    whole = data[: len(data) - len(torn)]
-    unended = bool(whole) and not whole.endswith(b"\n")
-    return Standing(_failed(whole, path, columns, known), len(whole), unended, len(data))
+    return Extent(size, unended, total)
 
 
-def drop_results(path: Path, ids: Set[str | int], standing: Standing) -> Standing:
-    """Rewrite a file without the results of these ids, whole or not at all; returns what stands there then.
+def drop_results(path: Path, extent: Extent, drop: Callable[[Id], bool]) -> Extent:
+    """Rewrite a file without the results whose ids ``drop`` says, whole or not at all; returns its extent then.
 
     Raises
     ------
     PromptError
         If it cannot be written.
     """
-    whole = path.read_bytes()[: standing.size].decode()
-    kept = [line + "\n" for _, line in numbered_lines(whole) if json.loads(line)["id"] not in ids]
-    data = "".join(kept).encode()
+    read = size = 0
     try:
-        write_whole(path, data)
+        with path.open("rb") as file, replaced(path) as kept:
+            while read < extent.size:
+                line = file.readline()
+                read += len(line)
+                if line.strip() and not drop(json.loads(line)["id"]):
+                    size += kept.write(line.removesuffix(b"\n") + b"\n")
     except OSError as error:
         raise _unwritable(path, error) from None
-    failed = {identifier: was for identifier, was in standing.failed.items() if identifier not in ids}
-    return Standing(failed, len(data), False, len(data))
+    return Extent(size, False, size)
 
 
 def _is_json(line: bytes) -> bool:
@@ -152,35 +180,38 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _may_begin_result(torn: bytes, known: Set[str | int] | None) -> bool:
+def _may_begin_result(torn: bytes, known: Collection[Id] | None) -> bool:
     if known is None:
-        beginnings = [_BEGINNING]
-    else:
-        beginnings = [json_line({"id": i, second: ""}).removesuffix(' ""}') for i in known for second in _SECOND]
-    return any(torn.startswith(b) or b.startswith(torn) for b in (text.encode() for text in beginnings))
+        return _share_beginning(torn, _BEGINNING)
+    return any(
+        _share_beginning(torn, json_line({"id": identifier, second: ""}).removesuffix(' ""}'))
+        for identifier in known
+        for second in _SECOND
+    )
 
 
-def _failed(data: bytes, path: str | Path, columns: Set[str], known: Set[str | int] | None) -> dict[str | int, bool]:
+def _share_beginning(torn: bytes, text: str) -> bool:
+    beginning = text.encode()
+    return torn.startswith(beginning) or beginning.startswith(torn)
+
+
+def _read(line: bytes, number: int, path: Path, columns: Set[str], known: Collection[Id] | None) -> tuple[Id, bool]:
+    """Return the id of a result, and whether it reports an error."""
     try:
-        text = data.decode()
+        row = read_row(line.decode(), number, str(path), PromptError)
     except UnicodeDecodeError:
         raise PromptError(f"{path}: expected results in UTF-8; --out must be a new file or one of results") from None
-    failed: dict[str | int, bool] = {}
-    for number, line in numbered_lines(text):
-        try:
-            row = read_row(line, number, str(path), PromptError)
-        except PromptError:
-            raise _foreign(path, number) from None
-        identifier = row.get("id")
-        if isinstance(identifier, bool) or not isinstance(identifier, str | int) or not columns & row.keys():
-            raise _foreign(path, number)
-        if known is not None and identifier not in known:
-            raise PromptError(
-                f"{path}:{number}: a result of {identifier!r}, which is not in the manifest beside the file; "
-                "choose another --out"
-            )
-        failed[identifier] = "error" in row
-    return failed
+    except PromptError:
+        raise _foreign(path, number) from None
+    identifier = row.get("id")
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int) or not columns & row.keys():
+        raise _foreign(path, number)
+    if known is not None and identifier not in known:
+        raise PromptError(
+            f"{path}:{number}: a result of {identifier!r}, which is not in the index beside the file; "
+            "choose another --out"
+        )
+    return identifier, "error" in row
 
 
 def _unwritable(path: object, error: OSError) -> PromptError:

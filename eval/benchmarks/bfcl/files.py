@@ -10,11 +10,10 @@ from typing import Final, Protocol
 from eval.errors import EvalError
 from lookup.text.text_file import read_text
 from tooldecoding.cli.extras import demand_extra
+from tooldecoding.files.hub import HUB_PREFIX, hub_errors
 
 PACKAGE: Final = "bfcl-eval"
 """The word for the installed official package."""
-
-HUB_PREFIX: Final = "hub:"
 
 HUB_EXAMPLE: Final = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 """The official data set on the hub."""
@@ -128,7 +127,7 @@ class HubFiles:
         address = f"{self.origin}/{name}"
         try:
             table = datasets.load_dataset("text", data_files=address, sample_by="document", split="train")
-        except (datasets.exceptions.DatasetsError, *_hub_errors()) as error:
+        except (datasets.exceptions.DatasetsError, *hub_errors()) as error:
             raise EvalError(f"{address}: cannot be read: {error}") from None
         return str(table[0]["text"])
 
@@ -142,20 +141,12 @@ def hub_files(address: str) -> HubFiles:
     try:
         system, root = fsspec.url_to_fs(address)
         found = system.find(root)
-    except _hub_errors() as error:
+    except hub_errors() as error:
         raise EvalError(f"{address}: cannot be listed: {error}") from None
     names = tuple(sorted(path.removeprefix(root).lstrip("/") for path in found))
     if not names:
         raise EvalError(f"{address}: no such data set on the hub, or it is empty")
     return HubFiles(address, names)
-
-
-def _hub_errors() -> tuple[type[Exception], ...]:
-    """What listing and reading may raise; HTTP clients differ between releases, their errors are bases of the hub's."""
-    from huggingface_hub.errors import HfHubHTTPError
-
-    bases = (b for b in HfHubHTTPError.__bases__ if issubclass(b, Exception) and b is not Exception)
-    return OSError, ValueError, *bases
 
 
 def listed(names: Sequence[str]) -> str:

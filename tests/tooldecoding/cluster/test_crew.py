@@ -88,7 +88,7 @@ def test_every_item_gets_one_result(
     pool = Workers(Random(seed), poison, deaths)
     crew: Crew[str, str] = Crew(Task(), pool, workers)
     results: dict[str, str] = {}
-    for group, answers in crew.spread(crew.groups(items, size)):
+    for group, answers in crew.spread(crew.arranged([items], size)):
         for item, answer in zip(group, answers, strict=True):
             assert item not in results
             results[item] = answer
@@ -137,7 +137,7 @@ def test_prompts_that_begin_alike_stay_with_one_worker() -> None:
     items = [f"{'abc'[number % 3]}{number}" for number in range(90)]
     pool = Workers(Random(3))
     crew: Crew[str, str] = Crew(Task(), pool, 3)
-    list(crew.spread(crew.groups(items, 2)))
+    list(crew.spread(crew.arranged([items], 2)))
     changes = 0
     last: dict[int, str] = {}
     for worker, group in pool.served:

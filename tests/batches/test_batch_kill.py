@@ -1,0 +1,154 @@
+"""A batch that is killed at any moment: no finished result is lost or doubled, and the same command goes on."""
+
+import io
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batch_echo import Echo, Folder, row, said
+from tooldecoding.batches.row_index import RowIndex
+from tooldecoding.cli.decode import decode
+from tooldecoding.files import manifest
+from tooldecoding.files.result_file import ResultAppender
+from tooldecoding.options.given import Given
+
+ROWS = [*(row(n, f"prompt {n}") for n in range(2)), *[{"prompt": "no id"}] * 2, {"id": "bad"}]
+KILLED = -signal.SIGKILL
+
+
+class Hourglass:
+    """Kills this process when some number of writes have begun, in the middle of one."""
+
+    def __init__(self, moment: int) -> None:
+        self._left = moment
+
+    def falls(self) -> bool:
+        """Count a write; returns whether it is the last."""
+        self._left -= 1
+        return self._left == 0
+
+    def set(self) -> None:
+        run, append, replace = RowIndex._run, ResultAppender._append, Path.replace
+
+        def run_killed(index: RowIndex, statement: str, *values: Any) -> Any:
+            if not statement.startswith("SELECT") and self.falls():
+                os.kill(os.getpid(), signal.SIGKILL)
+            return run(index, statement, *values)
+
+        def append_killed(appender: ResultAppender, data: bytes) -> None:
+            if self.falls():
+                append(appender, data[: len(data) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+            append(appender, data)
+
+        def replace_killed(path: Path, target: Path) -> Path:
+            if self.falls():
+                os.kill(os.getpid(), signal.SIGKILL)
+            return replace(path, target)
+
+        RowIndex._run = run_killed  # type: ignore[method-assign]
+        ResultAppender._append = append_killed  # type: ignore[method-assign]
+        Path.replace = replace_killed  # type: ignore[method-assign,assignment]
+
+
+def child(command: Callable[[], None]) -> int:
+    """Exit code of a copy of this process that runs a command; -9 if it was killed."""
+    process = os.fork()
+    if process == 0:
+        code = 1
+        try:
+            sys.stderr = sys.stdout = io.StringIO()
+            command()
+            code = 0
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def run(folder: Folder, source: str, moment: int = 0, **options: Any) -> int:
+    def command() -> None:
+        if source == "-":
+            sys.stdin = io.TextIOWrapper(io.BytesIO(folder.rows.read_bytes()))
+        Hourglass(moment).set()
+        decode(Given({"batch": source, "out": str(folder.out), "tool_choice": "none", "batch_size": 2, **options}))
+
+    return child(command)
+
+
+def whole(folder: Folder) -> dict[Any, str]:
+    """Id -> text or error of the results that are whole; each stands there once."""
+    data = folder.out.read_bytes() if folder.out.exists() else b""
+    rows = [json.loads(line) for line in data.split(b"\n")[:-1]]
+    found = {r["id"]: r.get("text", r.get("error")) for r in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+def end(folder: Folder, source: str, moments: Sequence[int], **options: Any) -> dict[Any, str]:
+    """What stands there after runs that are killed, and one that is not; nothing finished is lost."""
+    before: dict[Any, str] = {}
+    for moment in moments:
+        code = run(folder, source, moment, **options)
+        assert code in (0, KILLED)
+        after = whole(folder)
+        assert before.items() <= after.items()
+        before = after
+    assert run(folder, source, **options) == 0
+    assert before.items() <= whole(folder).items()
+    return whole(folder)
+
+
+@pytest.mark.parametrize("source", ["file", "-"])
+def test_killed_at_any_moment(folder: Folder, source: str) -> None:
+    folder.write(ROWS)
+    name = str(folder.rows) if source == "file" else source
+    moment, expected = 1, None
+    while True:
+        for path in folder.out.parent.glob("out*"):
+            path.unlink()
+        ended = run(folder, name, moment) == 0
+        found = end(folder, name, [moment + 1])
+        expected = expected or found
+        assert found == expected and len(found) == len(ROWS)
+        if ended:
+            break
+        moment += 1
+    assert moment > 10 and found[1] == said("prompt 1")
+
+
+def test_a_retry_that_is_killed_at_any_moment(folder: Folder, echo: Echo) -> None:
+    """Results that had not failed stay."""
+    folder.write(ROWS)
+    echo.refuse = "prompt 1"
+    assert run(folder, str(folder.rows)) == 0
+    failed = folder.files()
+    good = {key: text for key, text in whole(folder).items() if text.endswith("orders")}
+    echo.refuse = "nothing"
+    for moment in range(1, 30):
+        for path in folder.out.parent.glob("out*"):
+            path.unlink()
+        for name, data in failed.items():
+            folder.out.with_name(name).write_bytes(data)
+        code = run(folder, str(folder.rows), moment, retry_failed=True)
+        assert good.items() <= whole(folder).items()
+        assert run(folder, str(folder.rows), retry_failed=True) == 0
+        assert whole(folder)[1] == said("prompt 1") and len(whole(folder)) == len(ROWS)
+        if code == 0:
+            return
+    raise AssertionError("the retry did not come to its end")
+
+
+def test_the_disk_is_asked_before_a_part_takes_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replaced file is flushed first."""
+    done: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda number: done.append("flush"))
+    monkeypatch.setattr(Path, "replace", lambda path, target: done.append("replace"))
+    with manifest.replaced(tmp_path / "file") as file:
+        file.write(b"x")
+    assert done == ["flush", "replace"]

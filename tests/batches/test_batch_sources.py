@@ -1,0 +1,342 @@
+"""Rows are the same rows wherever they come from; what is damaged is said in one line; nothing grows with the batch."""
+
+import csv
+import gzip
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from batch_echo import Echo, Folder
+from command_line import Ran, assert_bad
+from tooldecoding.batches import cells, table_sources, text_sources
+from tooldecoding.batches.open_source import open_source
+from tooldecoding.batches.rows import BadRow, Entry, Row, RowReader, entries
+
+TOOL = {
+    "name": "weather",
+    "description": 'The weather, of "any" city',
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+}
+ROWS = [
+    {"id": "a", "prompt": 'one,\n"two"', "tools": [TOOL]},
+    {"id": "b", "messages": [{"role": "user", "content": "Hello"}], "tools": [TOOL], "tool_choice": "auto"},
+    {"id": "c", "dialogue": [{"role": "User", "text": "Cancel."}], "tools": [TOOL]},
+    {"prompt": "no id", "tools": "weather(city: str)"},
+    {"id": "e", "prompt": "é\u2028ü", "tool_choice": {"type": "function", "function": {"name": "weather"}}},
+    {"id": "f", "messages": "[1"},
+]
+NESTED = ("messages", "dialogue", "tools", "tool_choice")
+
+
+def as_text(row: dict[str, Any]) -> dict[str, Any]:
+    """Nested columns as JSON in texts."""
+    return {k: json.dumps(v) if k in NESTED and not isinstance(v, str) else v for k, v in row.items()}
+
+
+def json_lines(folder: Path) -> str:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return str(path)
+
+
+def json_lines_gzip(folder: Path) -> str:
+    path = folder / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(Path(json_lines(folder)).read_bytes()))
+    return str(path)
+
+
+def comma_separated(folder: Path) -> str:
+    path = folder / "rows.csv"
+    with path.open("w", newline="", encoding="utf-8-sig") as file:
+        writer = csv.DictWriter(file, ["more", "id", "prompt", *NESTED])
+        writer.writeheader()
+        writer.writerows(as_text(row) for row in ROWS)
+    return str(path)
+
+
+def parquet_texts(folder: Path) -> str:
+    path = folder / "texts.parquet"
+    names = ("id", "prompt", *NESTED)
+    parquet.write_table(pa.table({n: [as_text(row).get(n) for row in ROWS] for n in names}), path)
+    return str(path)
+
+
+def standard_input(folder: Path) -> str:
+    lines = Path(json_lines(folder)).read_bytes()
+    sys.stdin = io.TextIOWrapper(io.BytesIO(lines))
+    return "-"
+
+
+def hub(folder: Path) -> str:
+    import datasets
+
+    def rows() -> Iterator[dict[str, Any]]:
+        yield from ({"more": "x"} | {n: as_text(row).get(n) for n in ("id", "prompt", *NESTED)} for row in ROWS)
+
+    stream = datasets.IterableDataset.from_generator(rows)
+    datasets.load_dataset = lambda *given, **options: {"train": stream} if options["split"] is None else stream
+    return "hub:some/data"
+
+
+SOURCES = [json_lines, json_lines_gzip, comma_separated, parquet_texts, standard_input, hub]
+
+
+@pytest.fixture(autouse=True)
+def _restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    import datasets
+
+    monkeypatch.setattr(sys, "stdin", sys.stdin)
+    monkeypatch.setattr(datasets, "load_dataset", datasets.load_dataset)
+
+
+def read(name: str) -> list[Entry]:
+    """All entries of a source whose equal rows are not told apart."""
+    return list(entries(open_source(name), lambda key: 1))
+
+
+@pytest.mark.parametrize("make", SOURCES)
+def test_every_source_gives_the_same_rows(make: Callable[[Path], str], tmp_path: Path) -> None:
+    found = read(make(tmp_path))
+    plain = read(json_lines(tmp_path))
+    # the last one cannot be read
+    assert [(e.id, e.digest, e.kind) for e in found][:-1] == [(e.id, e.digest, e.kind) for e in plain][:-1]
+    reader = RowReader(None)
+    assert [reader.read(e) for e in found][:-1] == [reader.read(e) for e in plain][:-1]
+    bad = reader.read(found[-1])
+    assert isinstance(bad, BadRow) and found[-1].place in bad.error
+
+
+def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
+    """Structs of a table have all fields; those that are empty are none."""
+    rows = [
+        {"id": 1, "messages": [{"role": "user", "content": "Hello"}], "tools": [TOOL]},
+        {"id": 2, "messages": [{"role": "user", "name": "Ada", "content": "Hello"}]},
+        {
+            "id": 3,
+            "dialogue": [{"role": "User", "text": "x"}, {"role": "API", "api_name": "A", "param_dict": {"b": 1}}],
+        },
+    ]
+    path = tmp_path / "nested.parquet"
+    names = ("id", "messages", "dialogue", "tools")
+    parquet.write_table(pa.table({n: [row.get(n) for row in rows] for n in names}), path)
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    reader = RowReader(None)
+    nested = [reader.read(e) for e in read(str(path))]
+    assert all(isinstance(row, Row) for row in nested)
+    assert nested == [reader.read(e) for e in read(str(lines))]
+    assert open_source(str(path)).total == len(rows)
+
+
+def values(depth: int = 3) -> st.SearchStrategy[Any]:
+    leaves = st.none() | st.booleans() | st.integers() | st.text()
+    return st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=depth)
+
+
+@given(values(20))
+def test_nothing_but_empty_fields_is_left_out(value: Any) -> None:
+    def count(value: Any) -> int:
+        if isinstance(value, dict):
+            return sum(1 + count(each) for each in value.values() if each is not None)
+        return sum(1 + count(each) for each in value) if isinstance(value, list) else 0
+
+    cleaned = cells.without_nulls(value)
+    assert count(cleaned) == count(value) and cells.without_nulls(cleaned) == cleaned
+
+
+class TestTooLong:
+    @pytest.fixture(autouse=True)
+    def _short(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(text_sources, "MAX_LINE_BYTES", 100)
+
+    @pytest.mark.parametrize("end", ["\n", ""])
+    def test_a_line(self, tmp_path: Path, end: str) -> None:
+        path = tmp_path / "rows.jsonl"
+        lines = ['{"id": 1, "prompt": "x"}', '{"id": 2, "prompt": "' + "x" * 3_000_000 + '"}', '{"prompt": "y"}']
+        path.write_text("\n".join([*lines, lines[1]]) + end)
+        first, long, third, last = read(str(path))
+        assert (first.id, third.number) == (1, 3) and long.columns is None
+        assert f"{path}:2: expected a line of at most 100 bytes, found 30000" in long.error
+        assert (last.digest == long.digest) is (end == "\n")
+
+    @pytest.mark.parametrize("before", ["", '"q""uoted", "', 'a ""'])
+    @pytest.mark.parametrize("long", ["x", '"', '""', 'a"b'])
+    def test_a_record_of_csv(self, tmp_path: Path, before: str, long: str) -> None:
+        """It ends where it would have ended, wherever it has quotes and newlines."""
+        path = tmp_path / "rows.csv"
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows(
+                [["id", "prompt"], ["1", "x"], ["2", f"{before}\n{long * 200}\nmore"], ["3", "y\nz"]]
+            )
+        one, two, three = read(str(path))
+        assert (one.id, three.id) == ("1", "3") and not three.error
+        assert three.columns is not None and three.columns["prompt"] == "y\nz"
+        assert "expected a line of at most 100 bytes" in two.error and two.columns is None
+
+    def test_a_quoted_cell_without_end(self, cli: Callable[..., Ran], tmp_path: Path) -> None:
+        path = tmp_path / "rows.csv"
+        path.write_text('id,prompt\n1,"x\n' + "2,y\n" * 100)
+        assert_bad(cli("decode", "--batch", path), "rows.csv:", "does a quoted cell not end?")
+
+
+def test_bad_rows_of_csv_are_rows_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b'id,prompt\n1,x\n2\n3,"a"b\n\n4,\xff\n5,y\n6,"z\n')
+    found = read(str(path))
+    assert [e.number for e in found] == [2, 3, 4, 6, 7, 8]
+    assert [bool(e.error) for e in found] == [False, True, True, True, False, True]
+    said = ["expected 2 cells, found 1", "malformed CSV", "expected UTF-8, found the byte 0xff", "malformed CSV"]
+    assert all(part in e.error for part, e in zip(said, (e for e in found if e.error), strict=True))
+
+
+def test_a_line_that_is_no_utf8_is_a_row_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"id": 1, "prompt": "x"}\n{"id": 2, "prompt": "\xff"}\n{"id": 3, "prompt": "x"}')
+    one, bad, three = read(str(path))
+    assert (one.id, three.id) == (1, 3) and "rows.jsonl:2: expected UTF-8, found the byte 0xff" in bad.error
+
+
+def test_a_long_id_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"id": "x" * 1001, "prompt": "x"}))
+    (found,) = read(str(path))
+    assert str(found.id).startswith("row-") and "at most 1000 characters" in found.error and len(found.error) < 500
+
+
+DAMAGED = {
+    "rows.jsonl.gz": gzip.compress(b'{"prompt": "x"}\n' * 10_000)[:-30],
+    "other.jsonl.gz": b"no gzip",
+    "rows.parquet": b"PAR1 no Parquet",
+    "empty.parquet": b"",
+    "rows.jsonl": '{"prompt": "x"}'.encode("utf-16"),
+    "rows.csv": b"id;prompt\n1;x\n",
+    "empty.csv": b"",
+    "empty.jsonl": b"\n\n",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_one_error_before_anything_is_written(folder: Folder, name: str) -> None:
+    folder.rows = folder.rows.with_name(name)
+    folder.write = lambda rows: folder.rows.write_bytes(DAMAGED[name])  # type: ignore[method-assign]
+    folder.refuses([], said=str(folder.rows))
+    assert not folder.out.exists()
+
+
+def test_a_truncated_parquet_file(folder: Folder) -> None:
+    path = Path(parquet_texts(folder.out.parent))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:50] + bytes(len(whole) - 100) + whole[-50:])
+    folder.rows, folder.write = path, lambda rows: None  # type: ignore[method-assign]
+    folder.refuses([], said="damaged Parquet file")
+
+
+class TestHub:
+    def test_a_split_must_be_named(self, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+        import datasets
+
+        monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: {"train": [], "test": []})
+        assert_bad(cli("decode", "--batch", "hub:a/b"), "as in hub:a/b:train; there are train, test")
+
+    @pytest.mark.parametrize("name", ["hub:a", "hub:a/b/c/d", "hub:a/b:", "hub:../../b:c:d"])
+    def test_a_name(self, cli: Callable[..., Ran], name: str) -> None:
+        assert_bad(cli("decode", "--batch", name), f"{name}: expected hub:OWNER/NAME")
+
+    def test_what_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        import datasets
+
+        asked = []
+        monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: asked.append((given, options)))
+        for name in ("hub:a/b.c:train", "hub:a/b/d:train"):
+            assert table_sources.HubRows(name)._data is None
+        options = {"split": "train", "streaming": True}
+        assert asked == [(("a/b.c", None), options), (("a/b", "d"), options)]
+
+    def test_without_network(self, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+        import datasets
+
+        def fails(*given: Any, **options: Any) -> None:
+            raise ConnectionError("Couldn't reach\nthe hub")
+
+        monkeypatch.setattr(datasets, "load_dataset", fails)
+        assert_bad(cli("decode", "--batch", "hub:a/b"), "hub:a/b: cannot be read: Couldn't reach the hub")
+
+    def test_without_the_extra(self, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "datasets", None)
+        assert_bad(cli("decode", "--batch", "hub:a/b"), "datasets is needed", "pip install 'tooldecoding[batch]'")
+
+
+class TestDocumentation:
+    """Tools that rows share are read once, and no more are kept than the bound says."""
+
+    def rows(self, tools: list[Any]) -> list[Entry]:
+        return [Entry(n, n, f"rows:{n}", "", {"prompt": "x", "tools": t}) for n, t in enumerate(tools)]
+
+    def test_shared_tools_are_read_once(self) -> None:
+        reader = RowReader(None)
+        read = [reader.read(e) for e in self.rows([[TOOL], [TOOL | {"name": "other"}], [dict(TOOL)]] * 5)]
+        assert all(isinstance(row, Row) for row in read)
+        assert len({id(row.documentation) for row in read if isinstance(row, Row)}) == 2
+
+    def test_messages_and_prompts_share_none(self) -> None:
+        """An empty list is no tools beside messages, and no documentation beside a prompt."""
+        reader = RowReader(None)
+        message = {"messages": [{"role": "user", "content": "x"}], "tools": []}
+        assert isinstance(reader.read(Entry(1, 1, "rows:1", "", message)), Row)
+        assert isinstance(reader.read(Entry(2, 2, "rows:2", "", {"prompt": "x", "tools": []})), BadRow)
+
+    @pytest.mark.parametrize(("bound", "most"), [("_CACHED_TOOLS", 3), ("_CACHED_CHARACTERS", 1000)])
+    def test_what_is_kept_is_bounded(self, bound: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(f"tooldecoding.batches.rows.{bound}", most)
+        reader = RowReader(None)
+        for entry in self.rows([[TOOL | {"name": f"n{number}"}] for number in range(50)]):
+            assert isinstance(reader.read(entry), Row)
+            assert len(reader._cache) <= 3 if bound == "_CACHED_TOOLS" else reader._cached <= 1000
+
+    def test_the_place_is_that_of_the_row(self) -> None:
+        reader = RowReader(None)
+        first, second = (reader.read(e) for e in self.rows([[{}], [{}]]))
+        assert isinstance(first, BadRow) and isinstance(second, BadRow)
+        assert "rows:0: tools" in first.error and "rows:1: tools" in second.error
+
+
+def test_a_batch_of_many_rows_holds_one_group(folder: Folder, echo: Echo, live_rows: Callable[[], int]) -> None:
+    """And the one before it, each as entries and as rows."""
+    count, size = 4_000, 32
+    rows = [{"prompt": "x", "tools": "f(a: int)"} if n % 2 else {"id": n, "prompt": "y"} for n in range(count)]
+    ran = folder.decode(rows, "--batch-size", size)
+    assert f"{count} decoded, 0 skipped" in ran.err
+    assert f"0 decoded, {count} skipped" in folder.decode(rows, "--batch-size", size).err
+    assert size <= live_rows() <= 4 * size
+
+
+@pytest.fixture
+def live_rows(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """The largest number of rows and results that were alive at once."""
+    import weakref
+
+    from tooldecoding.batches import batch_rows
+
+    alive: set[int] = set()
+    most = 0
+
+    def follow(thing: Any) -> Any:
+        nonlocal most
+        alive.add(id(thing))
+        weakref.finalize(thing, alive.discard, id(thing))
+        most = max(most, len(alive))
+        return thing
+
+    real, read = batch_rows.entries, RowReader.read
+    monkeypatch.setattr(batch_rows, "entries", lambda *given: map(follow, real(*given)))
+    monkeypatch.setattr(RowReader, "read", lambda *given: follow(read(*given)))
+    return lambda: most
