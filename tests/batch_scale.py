@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from batch_echo import Echo
-from tooldecoding.batches import batch
+from batch_echo import Echo, decode_with
 from tooldecoding.cli import decode
 from tooldecoding.decoder import Request
 from tooldecoding.options.given import Given
@@ -67,8 +66,7 @@ def measure(count: int, suffix: str) -> dict[str, Any]:
     """Decode all rows of a batch, then skip them all; bytes are those above what a small batch takes."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         echo = ForgetfulEcho()
-        patch.setattr(decode, "load_decoder", lambda settings: echo.decoder)
-        patch.setattr(batch, "decode_requests", echo)
+        decode_with(echo, patch)
         small, large = Path(folder, "small_rows.jsonl"), Path(folder, "large_rows.jsonl")
         write_rows(small, 200)
         run_once(small, Path(folder, f"small{suffix}"))

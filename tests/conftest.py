@@ -78,16 +78,10 @@ def cli() -> Callable[..., Ran]:
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
     """Batches are decoded by an echo."""
-    import tooldecoding.batches.batch
-    import tooldecoding.cluster.decode_task
-    import tooldecoding.cluster.place
-    from batch_echo import Echo
+    from batch_echo import Echo, decode_with
 
     echo = Echo()
-    loaded = echo.decoder.model, echo.decoder.tokenizer
-    monkeypatch.setattr(tooldecoding.cluster.place, "load_quietly", lambda *options: loaded)
-    monkeypatch.setattr(tooldecoding.cluster.decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)
-    monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", echo)
+    decode_with(echo, monkeypatch)
     return echo
 
 

@@ -2,9 +2,12 @@
 
 import json
 import pickle
+from pathlib import Path
 
 from lookup import MISSING, extract
-from tooldecoding.batches.rows import Row, read_batch
+from tooldecoding.batches.batch_rows import read_batch
+from tooldecoding.batches.open_source import open_source
+from tooldecoding.batches.rows import Row
 from tooldecoding.cluster.packing import Packer, Unpacker
 from tooldecoding.prompts.documentation import Documentation
 
@@ -31,10 +34,11 @@ def test_a_pickled_dictionary_is_the_same() -> None:
     assert defaults["count"] is MISSING
 
 
-def test_tools_of_several_groups_are_one_object_in_the_worker() -> None:
+def test_tools_of_several_groups_are_one_object_in_the_worker(tmp_path: Path) -> None:
     documentation = Documentation.read([TOOL], "tools")
     lines = [{"prompt": "Look."}, {"prompt": "Again."}, {"messages": [{"role": "user", "content": "x"}]}]
-    rows = read_batch("\n".join(map(json.dumps, lines)), "rows", documentation)
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    rows = read_batch(open_source(str(tmp_path / "rows.jsonl")), documentation)
     packer, unpacker = Packer(), Unpacker()
     seen = []
     for row in rows:
