@@ -6,7 +6,7 @@ from importlib.metadata import version
 from typing import Any, Final, Generic
 
 import ray
-from ray.exceptions import RayError, RayTaskError
+from ray.exceptions import RayError, RaySystemError, RayTaskError
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.crew import Died, Finished, Ready
@@ -117,6 +117,10 @@ class ActorPool(Generic[I, R]):
             value = ray.get(future)
         except RayTaskError as error:
             self._end(worker)
+            if isinstance(error.cause, RaySystemError):
+                raise ModelError(
+                    f"a worker cannot read its task: {_reason(error)}; every node needs the same version of this package"
+                ) from None
             raise error.as_instanceof_cause() from None  # a fault of ours, with the worker's traceback
         except RayError as error:
             self._end(worker)
