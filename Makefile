@@ -9,7 +9,7 @@ LIMIT ?= 300
 STEP ?= 1
 MODEL ?= reference
 
-.PHONY: demo test test-random check parity boundaries formats bench bench-gpu results
+.PHONY: demo test test-random check parity boundaries formats batch-scale bench bench-gpu results
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -32,6 +32,10 @@ boundaries: $(STAMP)
 # Every call format, with all documentation, before judges of other hands; STEP=20 takes every 20th document.
 formats: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m formats.law $(dir $(DATA)) --step $(STEP)
+
+# Batches of 10,000, 100,000 and a million rows with an echo for a model: time and memory a row; half an hour.
+batch-scale: $(STAMP)
+	PYTHONPATH=.:tests .venv/bin/python -m batch_scale
 
 bench: $(STAMP)
 	.venv/bin/tooldecoding bench --shape llama-134m --out $(BENCH)

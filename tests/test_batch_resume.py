@@ -1,6 +1,7 @@
 """What ``--out`` refuses, repairs, decodes again and keeps; no file that is not its own is touched."""
 
 import resource
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -181,6 +182,30 @@ def test_a_manifest_of_another_format_is_refused(folder: Folder) -> None:
     manifest = folder.out.with_name("out.jsonl.manifest.json")
     manifest.write_text(manifest.read_text().replace("tooldecoding batch 3", "tooldecoding batch 2"))
     folder.refuses([row(1)], said="of the format 'tooldecoding batch 3', found 'tooldecoding batch 2'")
+
+
+@pytest.mark.parametrize("name", ["out.jsonl.manifest.json", "out.jsonl.index.sqlite"])
+def test_results_that_lost_a_companion_are_not_touched(folder: Folder, name: str) -> None:
+    folder.decode([row(1)])
+    folder.out.with_name(name).unlink()
+    folder.refuses([row(1), row(2)], said=f"there is no {name} beside it")
+
+
+@pytest.mark.parametrize("content", [b"my notes", b"SQLite format 3\0" + bytes(100), None])
+def test_a_foreign_or_damaged_index_is_not_touched(folder: Folder, content: bytes | None) -> None:
+    folder.decode([row(n) for n in range(300)])
+    index = folder.out.with_name("out.jsonl.index.sqlite")
+    index.write_bytes(index.read_bytes()[:5000] if content is None else content)
+    folder.refuses([row(1), row(301)], said="out.jsonl.index.sqlite: ")
+
+
+def test_a_data_base_of_others_is_not_touched(folder: Folder) -> None:
+    index = folder.out.with_name("out.jsonl.index.sqlite")
+    base = sqlite3.connect(index)
+    base.execute("CREATE TABLE rows (mine)")
+    base.commit()
+    base.close()
+    folder.refuses([row(1)], said="out.jsonl.index.sqlite: expected an index of rows; choose another --out")
 
 
 def test_the_template_that_was_used_is_kept(folder: Folder) -> None:

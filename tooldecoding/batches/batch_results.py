@@ -48,7 +48,7 @@ class BatchResults:
 
     def __init__(self, out: Path | None, options: DecodeCommand, documentation: Documentation | None) -> None:
         self._parquet = out if out and out.suffix.lower() == PARQUET else None
-        self.path = out and journal_of(out)
+        self.path = out and _journal_of(out)
         self._model = options.model
         self._inputs = Inputs.of(options, documentation)
         self._begun: BatchManifest | None = None
@@ -147,7 +147,7 @@ class BatchResults:
         return {"name": self._model, **model}
 
 
-def journal_of(out: Path) -> Path:
+def _journal_of(out: Path) -> Path:
     """Return the file that results are appended to."""
     return out.with_name(f"{out.name}.jsonl") if out.suffix.lower() == PARQUET else out
 
@@ -172,7 +172,7 @@ def open_results(options: DecodeCommand, documentation: Documentation | None) ->
     if not out.parent.is_dir():
         raise PromptError(f"{options.out}: cannot be written: there is no folder {out.parent}")
     busy = f"{options.out}: another process is writing to this file; wait for it, or choose another --out"
-    with locked(out.with_name(f"{out.name}.lock"), PromptError, busy):
+    with locked(out.with_name(f"{_journal_of(out).name}.lock"), PromptError, busy):
         results = BatchResults(out, options, documentation)
         try:
             yield results

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PARQUET: Final = ".parquet"
 _AT_ONCE: Final = 64
 """Rows that are taken from Arrow together."""
+_BUFFER_BYTES: Final = 1 << 20
 
 _DATA_SET: Final = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:/(?P<subset>[\w.-]+))?(?::(?P<split>[\w.+-]+))?")
 
@@ -61,7 +62,8 @@ class ParquetRows(_Table):
 
         demand_file(Path(self.origin), PromptError)
         try:
-            return ParquetFile(self.origin, pre_buffer=False)
+            # with a buffer, or a whole row group would be read at once
+            return ParquetFile(self.origin, pre_buffer=False, buffer_size=_BUFFER_BYTES)
         except (OSError, ValueError) as error:
             raise PromptError(f"{self.origin}: damaged Parquet file: {_said(error)}") from None
 

@@ -31,8 +31,12 @@ class DecodeCommand(RayOptions):
         None, "Messages in OpenAI's shape, for the chat template; - reads stdin.", metavar="FILE.json"
     )
     dialogue: str | None = option(None, "Dialogue; - reads stdin.", metavar="FILE.jsonl")
-    batch: str | None = option(None, "Rows of prompts, messages or dialogues.", metavar="FILE.jsonl")
-    out: str | None = option(None, "Append batch results here; resumes.", metavar="OUT.jsonl")
+    batch: str | None = option(
+        None,
+        "Rows of prompts: .jsonl, .csv (also .gz), .parquet, hub:OWNER/NAME:SPLIT; - reads stdin.",
+        metavar="ROWS",
+    )
+    out: str | None = option(None, "Append batch results here; resumes. Or OUT.parquet.", metavar="OUT.jsonl")
     retry_failed: bool = option(False, "Decode failed rows of --out again.", only="command line")
     template: Template = option("auto", "How the prompt is made; auto shows the documentation to the model.")
     format: str = option(
