@@ -15,7 +15,7 @@ from eval.options import EvalOptions, benchmark_defaults
 from eval.runs.run_folder import RunFolder, describe_run
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cli.extras import demand_extra
+from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
@@ -41,6 +41,7 @@ def evaluate(given: Given) -> None:
     command = given.read(EvalCommand)
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
+    demand_ray(options)
     every = benchmark.load(command.data, categories)
     _decode(benchmark, categories, every, options, RunFolder(Path(command.out)))
 

@@ -13,7 +13,7 @@ from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, warning_lines
-from tooldecoding.cli.extras import demand_extra
+from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.cli.inputs import read_input
 from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced, print_unread
 from tooldecoding.cli.results import show_result
@@ -108,6 +108,7 @@ def _decode_batch(name: str, documentation: Documentation | None, command: Decod
     from tooldecoding.cluster.decode_task import DecodeTask
     from tooldecoding.cluster.place import place_of
 
+    demand_ray(command)
     demand_extra("batch", *needed_packages(name, command.out))
     source = open_source(name)
     with open_results(command, documentation) as results:

@@ -119,7 +119,7 @@ class ActorPool(Generic[I, R]):
             self._end(worker)
             if isinstance(error.cause, RaySystemError):
                 raise ModelError(
-                    f"a worker cannot read its task: {_reason(error)}; every node needs the same version of this package"
+                    f"a worker cannot read its task: {_reason(error)}; install one version on all nodes"
                 ) from None
             raise error.as_instanceof_cause() from None  # a fault of ours, with the worker's traceback
         except RayError as error:

@@ -23,7 +23,7 @@ class ModelSource:
 
         from tooldecoding.models.loading import load_quietly
 
-        torch.set_num_threads(threads)
+        torch.set_num_threads(min(threads, torch.get_num_threads()))  # the user's OMP_NUM_THREADS may be less
         return load_quietly(self.path, self.device, self.dtype, self.trust_remote_code)
 
     def identity(self, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> Mapping[str, str]:

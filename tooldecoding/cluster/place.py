@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.cli.extras import demand_extra
 from tooldecoding.cluster.model_source import ModelSource
 from tooldecoding.cluster.task import I, R, Solo, Task, Workers
 from tooldecoding.models.loading import REFERENCE_MODEL, load_quietly, load_tokenizer_quietly
@@ -67,12 +66,11 @@ def place_of(options: RayOptions) -> Iterator[Place]:
     Raises
     ------
     ToolDecodingError
-        If the model cannot be loaded, Ray is missing, or there is no such cluster.
+        If the model cannot be loaded, or there is no such cluster.
     """
     if options.ray is None:
         yield Here(options)
         return
-    demand_extra("ray", "ray")
     from tooldecoding.cluster.cluster import joined
 
     tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code)

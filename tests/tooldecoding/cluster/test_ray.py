@@ -32,6 +32,8 @@ TESTS = Path(__file__).parents[2]
 DEMO = TESTS.parent / "tooldecoding" / "demo"
 STORE = 100 << 20
 QUICK = ("--order-limit", 2, "--max-value-tokens", 8)
+AGENTS = ("ray::Dashboard", "ray::RuntimeEnv")
+"""Ray's own small processes, which wait for a minute for a killed head before they end."""
 MARK = "TOOLDECODING_TEST_MARK"
 
 
@@ -279,8 +281,9 @@ class Driver:
         found = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
-                if self._mark.encode() in (process / "environ").read_bytes():
-                    found.append((process / "comm").read_text().strip())
+                name = (process / "comm").read_text().strip()
+                if self._mark.encode() in (process / "environ").read_bytes() and not name.startswith(AGENTS):
+                    found.append(name)
             except OSError:
                 continue
         return found
