@@ -91,7 +91,8 @@ def _connected(address: str) -> Iterator[None]:
     try:
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():  # Ray's own end the process, with a dump of its stack
-                signal.signal(number, handler)
+                if handler is not None:
+                    signal.signal(number, handler)
         yield
     finally:
         ray.shutdown()
@@ -101,6 +102,7 @@ def _own(address: str) -> dict[str, Any]:
     """Return the settings of a cluster that is started here."""
     if address != "local":
         return {}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster of one command reports to nobody
     return {"num_cpus": os.cpu_count(), "object_store_memory": _STORE_BYTES, "include_dashboard": False}
 
 

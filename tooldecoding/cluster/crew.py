@@ -118,7 +118,7 @@ class Crew(Generic[I, R]):
             for worker in sorted(self._about)[:most]:
                 if worker not in self._busy:
                     self._give(worker, work)
-            if not self._busy and self._about:
+            if not self._busy and work.is_done:
                 return
             for event in self._pool.wait():
                 yield from self._take(event, work)

@@ -61,12 +61,10 @@ class Work(Generic[I]):
         held : set of str
             The same of all other workers. They are left what they can serve best.
         """
+        if self.is_done:
+            return None
         if self._again:
             return self._again.popleft()
-        while len(self._waiting) < self._ahead and (items := next(self._stream, None)) is not None:
-            self._waiting.append(Group(items, self._beginning(items[0]), self._beginning(items[-1])))
-        if not self._waiting:
-            return None
         numbers = range(len(self._waiting))
         same = (n for n in numbers if self._waiting[n].first == last)
         free = (n for n in numbers if self._waiting[n].first not in held)
@@ -74,6 +72,13 @@ class Work(Generic[I]):
         group = self._waiting[chosen]
         del self._waiting[chosen]
         return group
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no group waits and none will come."""
+        while len(self._waiting) < self._ahead and (items := next(self._stream, None)) is not None:
+            self._waiting.append(Group(items, self._beginning(items[0]), self._beginning(items[-1])))
+        return not self._again and not self._waiting
 
     def died(self, group: Group[I]) -> I | None:
         """Take back a group whose worker died, as single items; return the item to give up, if there is one."""

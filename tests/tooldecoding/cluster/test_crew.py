@@ -154,6 +154,17 @@ def test_workers_that_cannot_load_are_one_error() -> None:
     assert pool.started <= 5
 
 
+def test_nobody_waits_for_a_worker_that_has_nothing_to_do() -> None:
+    pool = Workers(Random(0))
+    crew: Crew[str, str] = Crew(Task(), pool, 1)
+    assert crew.about
+    pool.loads_die, pool.poison = True, frozenset({"b"})
+    with pytest.raises(ModelError):
+        list(crew.spread([["b"]]))
+    pool = Workers(Random(0), loads_die=True)
+    assert list(Crew(Task(), pool, 1).spread([])) == []
+
+
 @pytest.mark.parametrize(
     ("other", "said"),
     [
