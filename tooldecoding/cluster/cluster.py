@@ -23,6 +23,11 @@ from tooldecoding.options.ray_options import RayOptions
 _CONNECT_S: Final = 10.0
 """Seconds to wait for an address to answer."""
 
+_SETTINGS: Final = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+"""An empty frame of HTTP/2's settings, with which both sides of gRPC begin; the fourth byte is its kind."""
+
+_HELLO: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
+
 _STORE_BYTES: Final = 256 << 20
 """Object store of a cluster that ``local`` starts; groups and results are small."""
 
@@ -114,10 +119,13 @@ def _demand_answer(address: str) -> None:
     if "://" in address or not colon or not host or not port.isdigit() or int(port) > 65535:
         raise ConfigError(f"--ray: expected local, auto or the address HOST:PORT of a cluster, got {address!r}")
     try:
-        socket.create_connection((host, int(port)), _CONNECT_S).close()
+        with socket.create_connection((host, int(port)), _CONNECT_S) as connection:
+            connection.sendall(_HELLO)
+            answer = connection.recv(len(_SETTINGS))
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(f"--ray {address}: no answer from there: {reason}") from None
+        raise ConfigError(f"--ray {address}: no answer from there: {error.strerror or error}") from None
+    if answer[3:4] != _SETTINGS[3:4] and os.environ.get("RAY_USE_TLS", "0") == "0":
+        raise ConfigError(f"--ray {address}: what answers there is no Ray cluster; its usual port is 6379")
 
 
 def _verb(address: str) -> str:

@@ -17,7 +17,7 @@ _WINDOW: Final = 64
 """Groups among which prompts that begin alike are brought together."""
 
 _MOST_LOADS: Final = 3
-"""Workers that may die in a row while they load the model; after a lost node the next ones load well."""
+"""Workers that may die in a row while they load the model, on nodes that live on."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,11 @@ class Finished(Generic[R_co]):
 
 @dataclass(frozen=True)
 class Died:
-    """A worker has died; ``reason`` is one line."""
+    """A worker has died, perhaps with its node; ``reason`` is one line."""
 
     worker: int
     reason: str
+    lost_node: bool = False
 
 
 class Pool(Protocol[I_contra, R_co]):
@@ -152,7 +153,7 @@ class Crew(Generic[I, R]):
             self._about[worker] = event.about
             self._demand_equal(event.about)
         elif isinstance(event, Died):
-            if worker in self._loading:
+            if worker in self._loading and not event.lost_node:
                 self._loads_died += 1
                 if self._loads_died == _MOST_LOADS:
                     raise ModelError(

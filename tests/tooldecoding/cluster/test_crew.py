@@ -40,6 +40,7 @@ class Workers:
     poison: frozenset[str] = frozenset()
     deaths: int = 0
     loads_die: bool = False
+    nodes_die: int = 0
     abouts: list[dict[str, Any]] = field(default_factory=list)
     begun: Counter[str] = field(default_factory=Counter)
     served: list[tuple[int, Sequence[str]]] = field(default_factory=list)
@@ -62,6 +63,9 @@ class Workers:
         worker = self.random.choice([*self.loading, *self.busy])
         if worker in self.loading:
             self.loading.remove(worker)
+            if self.nodes_die:
+                self.nodes_die -= 1
+                return [Died(worker, "lost", lost_node=True)]
             if self.loads_die:
                 return [Died(worker, "out of memory")]
             return [Ready(worker, {"node": "n", **(self.abouts.pop() if self.abouts else SAME)})]
@@ -152,6 +156,11 @@ def test_workers_that_cannot_load_are_one_error() -> None:
     with pytest.raises(ModelError, match="3 workers in a row died while they loaded the model; the last: out of mem"):
         _ = crew.about
     assert pool.started <= 5
+
+
+def test_lost_nodes_are_no_fault_of_the_model() -> None:
+    crew: Crew[str, str] = Crew(Task(), Workers(Random(0), nodes_die=9), 4)
+    assert list(crew.spread([["a"]])) == [(["a"], ["A"])]
 
 
 def test_nobody_waits_for_a_worker_that_has_nothing_to_do() -> None:

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
@@ -46,13 +46,10 @@ class Nodes:
         head = {"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False}
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self.address: str = self._cluster.address
-        self.second = self.add()
-
-    def add(self) -> Any:
-        return self._cluster.add_node(num_cpus=1, object_store_memory=STORE)
+        self._second = self._cluster.add_node(num_cpus=1, object_store_memory=STORE)
 
     def kill_second(self) -> None:
-        self._cluster.remove_node(self.second, allow_graceful=False)
+        self._cluster.remove_node(self._second, allow_graceful=False)
 
     def close(self) -> None:
         self._cluster.shutdown()
@@ -124,28 +121,6 @@ def test_a_batch_is_decoded_as_in_one_process(
     assert results(out) == expected
     ran = cli(*decode(batch, out))  # one process goes on with the same manifest
     assert (ran.code, ran.err.splitlines()[-2]) == (0, "0 decoded, 13 skipped, 0 failed"), ran.err
-
-
-def test_a_node_is_killed(
-    cli: Cli, nodes: Nodes, batch: Path, expected: dict[str, Any], spread: tuple[Any, ...], tmp_path: Path
-) -> None:
-    out = tmp_path / "out.jsonl"
-    killed: list[int] = []
-
-    def kill() -> None:
-        killed.append(wait_for_rows(out, 3))
-        nodes.kill_second()
-
-    killer = Thread(target=kill)
-    killer.start()
-    try:
-        ran = cli(*decode(batch, out, *spread, size=1))
-    finally:
-        killer.join()
-        nodes.second = nodes.add()
-    assert ran.code == 0, ran.err
-    assert killed[0] < len(expected)
-    assert results(out) == expected
 
 
 def wait_for_rows(out: Path, count: int) -> int:
@@ -240,14 +215,37 @@ def test_the_extra_is_named(cli: Cli, batch: Path, tmp_path: Path, monkeypatch: 
     assert_bad(ran, "ray is needed here and not installed; pip install 'tooldecoding[ray]'")
 
 
-def test_nobody_waits_for_ever_for_an_address() -> None:
-    from tooldecoding.cluster.cluster import joined
+@pytest.mark.parametrize(
+    ("says", "said"),
+    [(None, "no answer from there: timed out"), (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no Ray cluster")],
+    ids=["nothing", "http"],
+)
+def test_nobody_waits_long_for_what_is_no_cluster(
+    says: bytes | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tooldecoding.cluster import cluster
 
-    with socket.socket() as silent:  # accepts connections, and says nothing
-        silent.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(ConfigError, match="no answer from there"), joined(RayOptions(ray=address, actors=1)):
-            raise AssertionError("joined")
+    monkeypatch.setattr(cluster, "_CONNECT_S", 0.5)
+
+    def answer() -> None:
+        connection, _ = server.accept()
+        if says is None:
+            done.wait()
+        else:
+            connection.sendall(says)
+        connection.close()
+
+    done = Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = Thread(target=answer)
+        thread.start()
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        try:
+            with pytest.raises(ConfigError, match=said), cluster.joined(RayOptions(ray=address, actors=1)):
+                raise AssertionError("joined")
+        finally:
+            done.set()
+            thread.join()
 
 
 class Driver:
@@ -343,3 +341,25 @@ def test_tune_chooses_as_in_one_process(cli: Cli, batch: Path, spread: tuple[Any
         assert (tmp_path / name / "latency.jsonl").read_text().count("\n") >= 1
         assert (tmp_path / name / "deployment.yaml").exists()
     assert found[0] == found[1]
+
+
+def test_a_node_is_killed(
+    cli: Cli, nodes: Nodes, batch: Path, expected: dict[str, Any], spread: tuple[Any, ...], tmp_path: Path
+) -> None:
+    # the last test of all: the cluster has one node from here on
+    out = tmp_path / "out.jsonl"
+    killed: list[int] = []
+
+    def kill() -> None:
+        killed.append(wait_for_rows(out, 3))
+        nodes.kill_second()
+
+    killer = Thread(target=kill)
+    killer.start()
+    try:
+        ran = cli(*decode(batch, out, *spread, size=1))
+    finally:
+        killer.join()
+    assert ran.code == 0, ran.err
+    assert killed[0] < len(expected)
+    assert results(out) == expected
