@@ -33,7 +33,7 @@ boundaries: $(STAMP)
 formats: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m formats.law $(dir $(DATA)) --step $(STEP)
 
-# Batches of 10,000, 100,000 and a million rows with an echo for a model: time and memory a row; half an hour.
+# Batches of 10,000, 100,000 and a million rows with a stub for the decoding: time and memory a row.
 batch-scale: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m batch_scale
 

@@ -61,6 +61,7 @@ class BatchRows:
         self.kinds: set[str] = set()
         self.skipped = 0
         self._source = source
+        self._again = source.again
         self._index: RowIndex = results.index
         self._place = results.path
         self._retry = retry_failed
@@ -70,7 +71,7 @@ class BatchRows:
         self._changed = _Found()
         self._begun: dict[tuple[str, str], _Found] = {}
         self._entries = entries(source, self._index.equal_rows)
-        if source.again:
+        if self._again:
             for entry in self._entries:
                 self._see(entry)
                 self._compare(entry)
@@ -92,7 +93,7 @@ class BatchRows:
     @property
     def total(self) -> int | None:
         """Number of rows, if it is known."""
-        return self._seen if self._source.again else self._source.total
+        return self._seen if self._again else self._source.total
 
     def demand_templates(self, templates: Mapping[str, str]) -> None:
         """PromptError if the prompt of a row with a result has another template now.
@@ -137,14 +138,14 @@ class BatchRows:
             if len(group) == size:
                 yield self._read(group)
                 group = []
-        if self._source.again and read < self._seen:
+        if self._again and read < self._seen:
             raise self._changed_meanwhile()
         if group:
             yield self._read(group)
 
     def _take(self, entry: Entry) -> bool:
         """Check a row that comes to be decoded; returns whether it has no result yet."""
-        if self._source.again:
+        if self._again:
             done = self._index.has_result(entry)
             if done is None:
                 raise self._changed_meanwhile()
@@ -156,7 +157,7 @@ class BatchRows:
         return standing is None
 
     def _read(self, group: list[Entry]) -> list[Row | BadRow]:
-        if not self._source.again:
+        if not self._again:
             self._index.keep(group, self._templates)
         return [self._reader.read(entry) for entry in group]
 
@@ -182,7 +183,7 @@ class BatchRows:
             retry = "--retry-failed decodes again what had failed; or "
             raise self._fault(
                 self._changed,
-                f"{_CHANGED}; {retry if self._changed.all_failed and self._source.again else ''}{REMEDY}, "
+                f"{_CHANGED}; {retry if self._changed.all_failed and self._again else ''}{REMEDY}, "
                 "or give changed rows another id",
             )
 

@@ -199,14 +199,17 @@ class RowReader:
 
 def _row_digest(row: Mapping[str, Any], place: str) -> str:
     """White space and the sequence of columns do not count; the sequence inside a column, which prompts show, does."""
-    if _deeper(row, MAX_DEPTH):
-        raise PromptError(f"{place}: malformed JSON: nested too deeply")
+    deep = PromptError(f"{place}: malformed JSON: nested too deeply")
     try:
         text = json_line(dict(sorted(row.items())))
+    except RecursionError:
+        raise deep from None
     except TypeError as error:  # a table may hold bytes and dates
         raise PromptError(f"{place}: expected JSON values: {error}") from None
     if len(text) > MAX_LINE_BYTES:
         raise PromptError(f"{place}: expected a row of at most {MAX_LINE_BYTES} characters, found {len(text)}")
+    if text.count("[") + text.count("{") > MAX_DEPTH and _deeper(row, MAX_DEPTH):
+        raise deep
     return sha256(text.encode()).hexdigest()
 
 
