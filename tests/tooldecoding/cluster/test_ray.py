@@ -311,7 +311,7 @@ def test_ctrl_c_ends_as_on_one_machine(
     assert (code, said[-1]) == (130, f"interrupted: the same command goes on behind what stands in {out}")
     assert len(said) == 2 and said[0].startswith("decoding")  # and no word of Ray's
     assert driver.left() == []
-    assert cli(*decode(batch, out, *spread)).code == 0
+    assert cli(*decode(batch, out, "--retry-failed", *spread)).code == 0
     assert results(out) == expected
 
 
