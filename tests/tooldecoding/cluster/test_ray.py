@@ -22,6 +22,8 @@ import pytest
 from command_line import Ran, assert_bad
 from eval_data import write_sgd
 from ray_stub import Capitals, NoModel
+from tooldecoding.batches.batch_results import BatchResults
+from tooldecoding.cluster.crew import Crew, Died
 from tooldecoding.errors import ConfigError, ModelError
 from tooldecoding.options.ray_options import RayOptions
 
@@ -31,7 +33,7 @@ Cli = Callable[..., Ran]
 TESTS = Path(__file__).parents[2]
 DEMO = TESTS.parent / "tooldecoding" / "demo"
 STORE = 100 << 20
-QUICK = ("--order-limit", 2, "--max-value-tokens", 8)
+QUICK = ("--order-limit", 6, "--max-value-tokens", 16)
 AGENTS = ("ray::Dashboard", "ray::RuntimeEnv")
 """Ray's own small processes, which wait for a minute for a killed head before they end."""
 MARK = "TOOLDECODING_TEST_MARK"
@@ -344,16 +346,34 @@ def test_tune_chooses_as_in_one_process(cli: Cli, batch: Path, spread: tuple[Any
 
 
 def test_a_node_is_killed(
-    cli: Cli, nodes: Nodes, batch: Path, expected: dict[str, Any], spread: tuple[Any, ...], tmp_path: Path
+    cli: Cli,
+    nodes: Nodes,
+    batch: Path,
+    expected: dict[str, Any],
+    spread: tuple[Any, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # the last test of all: the cluster has one node from here on
     out = tmp_path / "out.jsonl"
-    killed: list[int] = []
+    note, write = Crew._note, BatchResults.write
+    died: list[Died] = []
+
+    def noted(self: Crew[Any, Any], event: Any) -> None:
+        if isinstance(event, Died):
+            died.append(event)
+        note(self, event)
+
+    def slowly(self: BatchResults, found: Any) -> None:
+        time.sleep(0.2)  # the node dies before the batch ends, however fast the machine is
+        write(self, found)
 
     def kill() -> None:
-        killed.append(wait_for_rows(out, 3))
+        wait_for_rows(out, 2)
         nodes.kill_second()
 
+    monkeypatch.setattr(Crew, "_note", noted)
+    monkeypatch.setattr(BatchResults, "write", slowly)
     killer = Thread(target=kill)
     killer.start()
     try:
@@ -361,5 +381,5 @@ def test_a_node_is_killed(
     finally:
         killer.join()
     assert ran.code == 0, ran.err
-    assert killed[0] < len(expected)
+    assert [event.lost_node for event in died] == [True]
     assert results(out) == expected
