@@ -19,9 +19,6 @@ from tooldecoding.errors import ModelError
 _PATIENCE_S: Final = 120.0
 """Seconds to wait for a place in the cluster while nothing else runs."""
 
-_NODE_DIED: Final = "node has died"
-"""What Ray says of an actor whose node is lost."""
-
 _LONGEST: Final = 200
 """Maximum length of Ray's reasons."""
 
@@ -127,7 +124,7 @@ class ActorPool(Generic[I, R]):
             raise error.as_instanceof_cause() from None  # a fault of ours, with the worker's traceback
         except RayError as error:
             self._end(worker)
-            return Died(worker, _reason(error), lost_node=_NODE_DIED in str(error))
+            return Died(worker, _reason(error))
         if kind == "run":
             return Finished(worker, value)
         if isinstance(value, str):

@@ -16,8 +16,8 @@ _AHEAD: Final = 4
 _WINDOW: Final = 64
 """Groups among which prompts that begin alike are brought together."""
 
-_MOST_LOADS: Final = 3
-"""Workers that may die in a row while they load the model, on nodes that live on."""
+_MORE_LOADS: Final = 2
+"""Workers that may die in a row while they load the model, beside as many as there are: those of a node that is lost."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,10 @@ class Finished(Generic[R_co]):
 
 @dataclass(frozen=True)
 class Died:
-    """A worker has died, perhaps with its node; ``reason`` is one line."""
+    """A worker has died; ``reason`` is one line."""
 
     worker: int
     reason: str
-    lost_node: bool = False
 
 
 class Pool(Protocol[I_contra, R_co]):
@@ -153,11 +152,11 @@ class Crew(Generic[I, R]):
             self._about[worker] = event.about
             self._demand_equal(event.about)
         elif isinstance(event, Died):
-            if worker in self._loading and not event.lost_node:
+            if worker in self._loading:
                 self._loads_died += 1
-                if self._loads_died == _MOST_LOADS:
+                if self._loads_died == self._size + _MORE_LOADS:
                     raise ModelError(
-                        f"{_MOST_LOADS} workers in a row died while they loaded the model; the last: {event.reason}"
+                        f"{self._loads_died} workers in a row died while they loaded the model; the last: {event.reason}"
                     )
             for known in (self._about, self._last):
                 known.pop(worker, None)

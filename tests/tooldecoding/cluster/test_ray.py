@@ -171,7 +171,7 @@ def test_a_killed_worker_loses_nothing(nodes: Nodes) -> None:
     ("source", "said"),
     [
         (NoModel(fails="out of memory on the device"), "^a worker cannot load the model: out of memory on the device$"),
-        (NoModel(dies=True), "^3 workers in a row died while they loaded the model; the last: "),
+        (NoModel(dies=True), "^4 workers in a row died while they loaded the model; the last: "),
     ],
     ids=["error", "death"],
 )
@@ -381,5 +381,5 @@ def test_a_node_is_killed(
     finally:
         killer.join()
     assert ran.code == 0, ran.err
-    assert [event.lost_node for event in died] == [True]
+    assert len(died) == 1
     assert results(out) == expected
