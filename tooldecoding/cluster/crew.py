@@ -17,7 +17,7 @@ _WINDOW: Final = 64
 """Groups among which prompts that begin alike are brought together."""
 
 _MORE_LOADS: Final = 2
-"""Workers that may die in a row while they load the model, beside as many as there are: those of a node that is lost."""
+"""Workers that may die in a row while they load the model, beside those of a lost node, which may have all of them."""
 
 
 @dataclass(frozen=True)
@@ -155,9 +155,8 @@ class Crew(Generic[I, R]):
             if worker in self._loading:
                 self._loads_died += 1
                 if self._loads_died == self._size + _MORE_LOADS:
-                    raise ModelError(
-                        f"{self._loads_died} workers in a row died while they loaded the model; the last: {event.reason}"
-                    )
+                    died = f"{self._loads_died} workers in a row died while they loaded the model"
+                    raise ModelError(f"{died}; the last: {event.reason}")
             for known in (self._about, self._last):
                 known.pop(worker, None)
             self._loading.discard(worker)
