@@ -9,7 +9,7 @@ LIMIT ?= 300
 STEP ?= 1
 MODEL ?= reference
 
-.PHONY: demo test test-random check parity boundaries formats batch-scale bench bench-gpu results
+.PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -36,6 +36,10 @@ formats: $(STAMP)
 # Batches of 10,000, 100,000 and a million rows with a stub for the decoding: time and memory a row.
 batch-scale: $(STAMP)
 	PYTHONPATH=.:tests .venv/bin/python -m batch_scale
+
+# Rows a second with workers of one thread each against one process; on a machine with at least two cores at rest.
+ray-scale: $(STAMP)
+	OMP_NUM_THREADS=1 PYTHONPATH=.:tests .venv/bin/python -m ray_scale
 
 bench: $(STAMP)
 	.venv/bin/tooldecoding bench --shape llama-134m --out $(BENCH)

@@ -9,8 +9,8 @@ from eval.benchmarks.samples import Benchmark
 from eval.errors import EvalError
 from tooldecoding.formats.known_formats import BENCHMARK_FORMATS, CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO
-from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
+from tooldecoding.options.ray_options import RayOptions
 from tooldecoding.options.values import Count
 from voting.merge import DEFAULT_OPTIONAL_SHARE
 
@@ -22,7 +22,7 @@ MOST_SHOTS: Final = 8
 
 
 @dataclass(frozen=True)
-class EvalOptions(ModelOptions):
+class EvalOptions(RayOptions):
     """How predictions are made; each method uses the options that concern it.
 
     ``format`` and ``template`` have the benchmark's own as defaults, see ``benchmark_defaults``.

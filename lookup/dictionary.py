@@ -43,6 +43,9 @@ class Missing:
     def __repr__(self) -> str:
         return "MISSING"
 
+    def __reduce__(self) -> str:
+        return "MISSING"  # pickled by name: it is compared with ``is``
+
 
 MISSING: Final = Missing()
 
@@ -230,6 +233,9 @@ class LookupDictionary(Mapping[str, ToolSpec]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", MappingProxyType({t.name: t for t in self.tools}))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LookupDictionary, (self.tools, self.unread)
 
     def __getitem__(self, name: str) -> ToolSpec:
         return self._by_name[name]

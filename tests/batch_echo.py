@@ -7,8 +7,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from command_line import Ran
 from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.batches import batch
+from tooldecoding.cluster import decode_task, place
 from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
 
@@ -43,6 +47,14 @@ class Echo:
             self.groups -= 1
         self.prompts += [str(r.prompt) for r in requests]
         return [Said(said(str(r.prompt), r.options.order_limit)) for r in requests]
+
+
+def decode_with(echo: Echo, patch: pytest.MonkeyPatch) -> None:
+    """Let an echo decode batches."""
+    loaded = echo.decoder.model, echo.decoder.tokenizer
+    patch.setattr(place, "load_quietly", lambda *options: loaded)
+    patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)
+    patch.setattr(batch, "decode_requests", echo)
 
 
 def said(prompt: str, order_limit: int = 12) -> str:

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from batch_echo import Echo
-from tooldecoding.batches import batch
+from batch_echo import Echo, decode_with
 from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.cli import decode
+from tooldecoding.cluster import decode_task
 from tooldecoding.options.given import Given
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -57,9 +57,8 @@ def run_once(rows: Path, out: Path) -> tuple[float, str]:
 def measure(count: int, suffix: str) -> dict[str, Any]:
     """Decode all rows of a batch, then skip them all; bytes are those above what a small batch takes."""
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        decoder = Echo().decoder
-        patch.setattr(decode, "load_decoder", lambda settings: decoder)
-        patch.setattr(batch, "decode_group", stub)
+        decode_with(Echo(), patch)
+        patch.setattr(decode_task, "decode_group", stub)
         small, large = Path(folder, "small_rows.jsonl"), Path(folder, "large_rows.jsonl")
         write_rows(small, 200)
         run_once(small, Path(folder, f"small{suffix}"))

@@ -78,13 +78,10 @@ def cli() -> Callable[..., Ran]:
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
     """Batches are decoded by an echo."""
-    import tooldecoding.batches.batch
-    import tooldecoding.cli.decode
-    from batch_echo import Echo
+    from batch_echo import Echo, decode_with
 
     echo = Echo()
-    monkeypatch.setattr(tooldecoding.cli.decode, "load_decoder", lambda settings: echo.decoder)
-    monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", echo)
+    decode_with(echo, monkeypatch)
     return echo
 
 

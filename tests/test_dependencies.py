@@ -46,7 +46,7 @@ def loaded_by_name(file: Path) -> Iterator[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 def test_what_a_file_imports_is_declared(file: Path) -> None:
     evaluates = file.is_relative_to(ROOT / "eval") or file.is_relative_to(TRAINING)
-    rooms = {"server": "serve", "harness": "inspect", "batches": "batch"}
+    rooms = {"server": "serve", "harness": "inspect", "batches": "batch", "cluster": "ray"}
     extra = next((e for r, e in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / r)), None)
     extra = "eval" if evaluates else extra
     assert foreign(file) <= CORE | (EXTRAS[extra] if extra else set())
@@ -56,7 +56,7 @@ def test_what_a_file_imports_is_declared(file: Path) -> None:
 def test_what_is_declared_is_imported() -> None:
     used = set().union(*map(foreign, FILES))
     by_name = {name for file in FILES for name in loaded_by_name(file)}
-    extras = EXTRAS["eval"] | EXTRAS["serve"] | EXTRAS["inspect"] | EXTRAS["batch"]
+    extras = set().union(*(EXTRAS[extra] for extra in ("eval", "serve", "inspect", "batch", "ray")))
     assert CORE | extras <= used
     assert EXTRAS["bench"] == by_name
     assert not CORE & extras

@@ -55,7 +55,7 @@ def modules(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "room", ["batches", "calls", "engines", "files", "formats", "models", "options", "prompts", "server"]
+    "room", ["batches", "calls", "cluster", "engines", "files", "formats", "models", "options", "prompts", "server"]
 )
 def test_only_the_command_line_needs_the_command_line(room: str) -> None:
     for file in (ROOT / "tooldecoding" / room).rglob("*.py"):

@@ -15,15 +15,17 @@ from eval.options import EvalOptions, benchmark_defaults
 from eval.runs.run_folder import RunFolder, describe_run
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cli.extras import demand_extra
+from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
 
 if TYPE_CHECKING:
     from eval.benchmarks.samples import Benchmark, Sample
-    from eval.methods.choose import Method
+    from eval.methods.drafts import Draft
+    from eval.methods.prediction import Prediction
     from eval.methods.sample_prompts import Prompter
+    from tooldecoding.cluster.task import Workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +41,7 @@ def evaluate(given: Given) -> None:
     command = given.read(EvalCommand)
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
+    demand_ray(options)
     every = benchmark.load(command.data, categories)
     _decode(benchmark, categories, every, options, RunFolder(Path(command.out)))
 
@@ -50,29 +53,35 @@ def _decode(
     options: EvalOptions,
     folder: RunFolder,
 ) -> None:
-    from eval.methods.choose import make_method
+    from eval.methods.method_task import MethodTask
     from eval.methods.prompt_format import settled
     from eval.methods.sample_prompts import Prompter
     from eval.runs.run import draw
-    from tooldecoding.models.loading import load_quietly
+    from tooldecoding.cluster.place import place_of
 
     samples = draw(every, options.limit, options.seed)
     if not samples:
         raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
-    model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
-    options = settled(options, benchmark, tokenizer)
-    prompter = Prompter(options, every, tokenizer)
-    if options.chat:
-        prompter.request(samples[0])  # a missing chat template shows before anything is written
-    prompts = [prompter.text(sample) for sample in samples]
-    folder.begin(describe_run(benchmark, options, categories, samples, len(every), str(model.device), prompts))
-    with folder.locked():
-        _fill(folder, samples, benchmark, make_method(options, model, tokenizer, benchmark.call_format), prompter)
-        _score_run(benchmark, samples, folder)
+    with place_of(options) as place:
+        options = settled(options, benchmark, place.tokenizer)
+        prompter = Prompter(options, every, place.tokenizer)
+        if options.chat:
+            prompter.request(samples[0])  # a missing chat template shows before anything is written
+        prompts = [prompter.text(sample) for sample in samples]
+        with place.workers(MethodTask(options, benchmark.call_format)) as workers:
+            device = str(workers.about["device"])
+            folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
+            with folder.locked():
+                _fill(folder, samples, benchmark, workers, prompter)
+                _score_run(benchmark, samples, folder)
 
 
 def _fill(
-    folder: RunFolder, samples: "Sequence[Sample]", benchmark: "Benchmark", method: "Method", prompter: "Prompter"
+    folder: RunFolder,
+    samples: "Sequence[Sample]",
+    benchmark: "Benchmark",
+    workers: "Workers[Draft, Prediction]",
+    prompter: "Prompter",
 ) -> None:
     """Decode the samples that have no prediction yet, with a progress bar."""
     from eval.runs.run import run
@@ -80,7 +89,7 @@ def _fill(
     with closing(ResultFile(folder.predictions, frozenset({"prediction"}))) as results:
         try:
             with progress_bar("decoding", len(samples)) as advance:
-                run(samples, benchmark, method, prompter, results, prompter.settings.batch_size, advance)
+                run(samples, benchmark, workers, prompter, results, prompter.settings.batch_size, advance)
         except KeyboardInterrupt:
             print(f"interrupted: the same command goes on behind what stands in {folder.path}", file=sys.stderr)
             raise typer.Exit(130) from None

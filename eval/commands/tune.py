@@ -14,7 +14,7 @@ from lookup import DocumentationError
 from lookup.text.text_file import read_text
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
-from tooldecoding.cli.extras import demand_extra
+from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import read_decode_command
 from tooldecoding.options.given import Given, check_given
@@ -57,6 +57,7 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
     _refuse(given, "batch, not for benchmarks", "tools")
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
+    demand_ray(options)
     every = benchmark.load(command.data, categories)
     return tune_benchmark(benchmark, categories, every, options, command, progress_bar)
 
@@ -71,6 +72,7 @@ def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
     options = read_decode_command({**given.values, "batch": command.data, "out": None}, given.config)
     if options.tool_choice == "none":
         raise ConfigError("--tool-choice: tune compares calls, and none forbids them")
+    demand_ray(options)
     documentation = None
     if options.tools is not None:
         text = read_text(options.tools, DocumentationError)

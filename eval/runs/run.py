@@ -1,15 +1,15 @@
 """Runs one method on the samples of a benchmark: appends predictions row by row, and resumes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from random import Random
 from typing import TypeVar
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.methods.choose import Method, predict
+from eval.methods.drafts import Draft
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter
 from lookup.errors import ToolDecodingError
-from tooldecoding.decoder import Request
+from tooldecoding.cluster.task import Workers
 from tooldecoding.files.result_file import ResultFile
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ def draw(samples: Sequence[T], limit: int | None, seed: int) -> list[T]:
 def run(
     samples: Sequence[Sample],
     benchmark: Benchmark,
-    method: Method,
+    workers: Workers[Draft, Prediction],
     prompter: Prompter,
     results: ResultFile,
     batch_size: int,
@@ -40,26 +40,34 @@ def run(
 
     Groups do not depend on interruptions, so neither do the predictions.
     """
+    by_id = {sample.id: sample for sample in samples}
     failed = 0
-    for start in range(0, len(samples), batch_size):
-        group = samples[start : start + batch_size]
-        open_samples = [s for s in group if s.id not in results.done]
-        if open_samples:
-            predictions = _predict(group, method, prompter)
-            rows = [benchmark.describe(s) | predictions[s.id].to_json() for s in open_samples]
-            failed += sum("error" in row for row in rows)
-            results.write(rows)
-        advance(len(group))
+    for drafts, predictions in workers.spread(_groups(samples, prompter, results.done, batch_size, advance)):
+        rows = [
+            benchmark.describe(by_id[draft.id]) | prediction.to_json()
+            for draft, prediction in zip(drafts, predictions, strict=True)
+            if draft.id not in results.done
+        ]
+        failed += sum("error" in row for row in rows)
+        results.write(rows)
+        advance(len(drafts))
     return failed
 
 
-def _predict(group: Sequence[Sample], method: Method, prompter: Prompter) -> dict[str, Prediction]:
-    predictions: dict[str, Prediction] = {}
-    requests: dict[str, Request] = {}
-    for sample in group:
-        try:
-            requests[sample.id] = prompter.request(sample)
-        except ToolDecodingError as error:
-            predictions[sample.id] = Prediction("", error=str(error))
-    decoded = predict(method, list(requests.values())) if requests else []
-    return predictions | dict(zip(requests, decoded, strict=True))
+def _groups(
+    samples: Sequence[Sample], prompter: Prompter, done: Set[str | int], size: int, advance: Callable[[int], None]
+) -> Iterator[list[Draft]]:
+    """Yield the groups that are not done; a begun one is decoded again as a whole."""
+    for start in range(0, len(samples), size):
+        group = samples[start : start + size]
+        if all(sample.id in done for sample in group):
+            advance(len(group))
+        else:
+            yield [_draft(sample, prompter) for sample in group]
+
+
+def _draft(sample: Sample, prompter: Prompter) -> Draft:
+    try:
+        return Draft(sample.id, prompter.request(sample))
+    except ToolDecodingError as error:
+        return Draft(sample.id, None, str(error))

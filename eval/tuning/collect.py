@@ -1,19 +1,18 @@
 """Decodes prompts in batches into files, so that an interrupted command can continue."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from eval.errors import EvalError
-from eval.methods.choose import predict
-from eval.methods.prediction import Prediction
-from eval.tuning.decoded_prompt import DecodedPrompt, read_decoded, to_prediction
+from eval.methods.drafts import Draft
+from eval.tuning.decoded_prompt import DecodedPrompt, read_decoded
 from eval.tuning.tuning_prompts import TuningPrompt
 from eval.tuning.vote_options import VoteOptions
 from lookup.text.text_file import read_text
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.cluster.task import Workers
 from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.files.result_file import ResultFile
 
@@ -32,14 +31,14 @@ class Collector:
 
     Parameters
     ----------
-    decoder : ToolDecoder
+    workers : Workers
     folder : Path
     batch_size : int
         Number of prompts decoded together.
     bar : callable
     """
 
-    decoder: ToolDecoder
+    workers: Workers[Any, Any]
     folder: Path
     batch_size: int
     bar: ProgressBar
@@ -57,30 +56,43 @@ class Collector:
         self, prompts: Sequence[TuningPrompt], options: VoteOptions, file: str, prefix: str, word: str
     ) -> dict[str, DecodedPrompt]:
         path = self.folder / file
+        names = {prompt.id: prompt.names for prompt in prompts}
         results = ResultFile(str(path), frozenset({"prediction"}))
         try:
             with self.bar(word, len(prompts)) as advance:
-                for start in range(0, len(prompts), self.batch_size):
-                    group = prompts[start : start + self.batch_size]
-                    # whole groups, so that an interrupted run ends in the same candidates
-                    if any(prefix + prompt.id not in results.done for prompt in group):
-                        rows = [self._row(prompt, p, prefix) for prompt, p in self._decode(group, options)]
-                        results.write([row for row in rows if row["id"] not in results.done])
-                    advance(len(group))
+                groups = self._groups(prompts, options, prefix, results.done, advance)
+                for drafts, predictions in self.workers.spread(groups):
+                    rows = [
+                        {**names[draft.id], **prediction.to_json(), "id": prefix + draft.id}
+                        for draft, prediction in zip(drafts, predictions, strict=True)
+                    ]
+                    results.write([row for row in rows if row["id"] not in results.done])
+                    advance(len(drafts))
         finally:
             results.close()
         return _read(path, prompts, options, prefix)
 
-    def _decode(self, group: Sequence[TuningPrompt], options: VoteOptions) -> list[tuple[TuningPrompt, Prediction]]:
-        requests = [replace(r, options=options.applied(r.options)) for prompt in group if (r := prompt.request)]
-        decoded = iter(predict(self._run, requests) if requests else [])
-        return [(prompt, next(decoded) if prompt.request else Prediction("", error=prompt.error)) for prompt in group]
+    def _groups(
+        self,
+        prompts: Sequence[TuningPrompt],
+        options: VoteOptions,
+        prefix: str,
+        done: Set[str | int],
+        advance: Advance,
+    ) -> Iterator[list[Draft]]:
+        """Yield whole groups, so that an interrupted run ends in the same candidates."""
+        for start in range(0, len(prompts), self.batch_size):
+            group = prompts[start : start + self.batch_size]
+            if all(prefix + prompt.id in done for prompt in group):
+                advance(len(group))
+            else:
+                yield [_draft(prompt, options) for prompt in group]
 
-    def _run(self, requests: Sequence[Request]) -> list[Prediction]:
-        return [to_prediction(result, len(requests)) for result in self.decoder.run(requests)]
 
-    def _row(self, prompt: TuningPrompt, prediction: Prediction, prefix: str) -> dict[str, Any]:
-        return {**prompt.names, **prediction.to_json(), "id": prefix + prompt.id}
+def _draft(prompt: TuningPrompt, options: VoteOptions) -> Draft:
+    request = prompt.request
+    applied = None if request is None else replace(request, options=options.applied(request.options))
+    return Draft(prompt.id, applied, prompt.error)
 
 
 def _read(path: Path, prompts: Sequence[TuningPrompt], options: VoteOptions, prefix: str) -> dict[str, DecodedPrompt]:

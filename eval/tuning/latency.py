@@ -1,25 +1,21 @@
 """Measures latency on this machine. Settings are interleaved, so that drift of the machine affects all alike."""
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import cpu_count
 from pathlib import Path
 from random import Random
-from time import perf_counter, process_time
 from typing import Any, Final
 
 import numpy as np
-import torch
-from transformers import PreTrainedModel
 
 from eval.errors import EvalError
 from eval.tuning.collect import ProgressBar
 from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.tuning_task import Timing
 from eval.tuning.vote_options import VoteOptions
 from lookup.text.text_file import read_text
-from tooldecoding.batches.requests import decode_requests
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.cluster.task import Workers
+from tooldecoding.decoder import Request
 from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.files.result_file import ResultFile
 
@@ -62,14 +58,15 @@ class Stopwatch:
 
     Parameters
     ----------
-    decoder : ToolDecoder
+    workers : Workers
+        One of them measures, the same for all prompts.
     folder : Path
     seed : int
         Seed for the order of measurements.
     bar : callable
     """
 
-    decoder: ToolDecoder
+    workers: Workers[Any, Any]
     folder: Path
     seed: int
     bar: ProgressBar
@@ -88,48 +85,44 @@ class Stopwatch:
             With requests; at least one.
         base : VoteOptions
             The one of the options that ratios are to.
+
+        Raises
+        ------
+        EvalError
+            If one worker of a cluster died, and another machine measured the rest.
         """
         path = self.folder / LATENCY
-        machine = f"{machine_name(self.decoder.model)}, {self.decoder.strategy}"
+        about = self.workers.about
+        machine = f"{about['machine']}, {about['strategy']}"
         prefix = f"{machine}/{';'.join(v.label for v in every)}/"
         results = ResultFile(str(path), frozenset({"latency"}))
-        still = [prompt for prompt in prompts if prefix + prompt.id not in results.done]
+        still = [self._timing(prompt, every) for prompt in prompts if prefix + prompt.id not in results.done]
         try:
             with self.bar("measuring", len(prompts)) as advance:
                 advance(len(prompts) - len(still))
-                if still:
-                    self._measure(still[0], every)  # warm caches and allocations
-                for prompt in still:
-                    results.write([{"id": prefix + prompt.id, "latency": self._measure(prompt, every)}])
+                timings = ([timing] for timing in (*still[:1], *still))
+                measurements = self.workers.spread(timings, most=1)
+                next(measurements, None)  # the first prompt once more: caches and allocations
+                for [timing], [measured] in measurements:
+                    _demand_machine(measured.machine, about["machine"])
+                    results.write([{"id": prefix + timing.id, "latency": measured.by_label}])
                     advance(1)
         finally:
             results.close()
         return _summarise(_read(path, [prefix + prompt.id for prompt in prompts]), every, base, self.seed)
 
-    def _measure(self, prompt: TuningPrompt, every: Sequence[VoteOptions]) -> dict[str, dict[str, float]]:
+    def _timing(self, prompt: TuningPrompt, every: Sequence[VoteOptions]) -> Timing:
         shuffled = list(every)
         Random(f"{self.seed}/{prompt.id}").shuffle(shuffled)
-        measured = {}
-        for options in shuffled:
-            request = _with(prompt, options)
-            start, processor = perf_counter(), process_time()
-            [result] = decode_requests([request], self.decoder)
-            seconds, processor = perf_counter() - start, process_time() - processor
-            counters = result.counters
-            measured[options.label] = {
-                "seconds": seconds,
-                "processor_seconds": processor,
-                "forward_passes": counters.forward_passes,
-                "positions": counters.positions,
-            }
-        return measured
+        return Timing(prompt.id, {options.label: _with(prompt, options) for options in shuffled})
 
 
-def machine_name(model: PreTrainedModel) -> str:
-    """Return the machine's processor, cores, device and dtype as one text."""
-    device = torch.cuda.get_device_name(model.device) if model.device.type == "cuda" else str(model.device)
-    cores = f"{cpu_count()} cores, {torch.get_num_threads()} used"
-    return f"{platform.processor() or platform.machine()}, {cores}, {device}, {str(model.dtype).removeprefix('torch.')}"
+def _demand_machine(measured: str, expected: str) -> None:
+    if measured != expected:
+        raise EvalError(
+            f"a worker died, and another machine went on measuring: {measured}, not {expected}; "
+            "the same command measures again"
+        )
 
 
 def draw_prompts(prompts: Sequence[TuningPrompt], count: int, seed: int) -> list[TuningPrompt]:

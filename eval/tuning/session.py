@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 
@@ -23,7 +23,7 @@ from eval.runs.run_folder import RunFolder, describe_run
 from eval.runs.score import write_rows
 from eval.tuning.collect import Collector, ProgressBar
 from eval.tuning.deployment import DEPLOYMENT, deployment_text, write_text
-from eval.tuning.latency import Stopwatch, machine_name
+from eval.tuning.latency import Stopwatch
 from eval.tuning.options import OWN_DATA, TuneOptions
 from eval.tuning.reasons import limit_reasons, reasons
 from eval.tuning.results import Tuning
@@ -32,17 +32,15 @@ from eval.tuning.tuning_chart import tuning_chart
 from eval.tuning.tuning_json import to_json
 from eval.tuning.tuning_prompts import TuningPrompt, benchmark_prompts, draw_rows, own_prompts
 from eval.tuning.tuning_tables import tables
+from eval.tuning.tuning_task import TuningTask
 from eval.tuning.verdicts import Verdicts
 from eval.tuning.vote_options import VoteOptions
 from tooldecoding.batches.rows import BadRow, Row
-from tooldecoding.decoder import ToolDecoder
+from tooldecoding.cluster.place import place_of
+from tooldecoding.cluster.task import Workers
 from tooldecoding.files.manifest import digest
-from tooldecoding.models.loading import load_quietly
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.model_options import ModelOptions
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
 
 _PACKAGES = ("tooldecoding", "torch", "transformers")
 
@@ -59,17 +57,20 @@ def tune_benchmark(
     samples = draw(every, options.limit, options.seed)
     command.decision.demand_enough(len(samples), answers=True)
     options = replace(options, **_before_tuning(options, command))
-    decoder, tokenizer = _load(options)
-    options = settled(options, benchmark, tokenizer)
-    prompter = Prompter(options, every, tokenizer)
-    if options.chat:
-        prompter.request(samples[0])  # a missing chat template shows before anything is written
-    prompts = [prompter.text(sample) for sample in samples]
-    manifest = describe_run(benchmark, options, categories, samples, len(every), str(decoder.model.device), prompts)
-    items = benchmark_prompts(benchmark, samples, prompter)
-    verdicts = Verdicts(benchmark, items, ScoredText.of(options, benchmark.call_format))
-    about = _about(benchmark.name, options, decoder) | {"categories": list(categories), "drawn_from": len(every)}
-    return _tune(items, verdicts, options, decoder, command, bar, about, manifest)
+    with place_of(options) as place:
+        options = settled(options, benchmark, place.tokenizer)
+        prompter = Prompter(options, every, place.tokenizer)
+        if options.chat:
+            prompter.request(samples[0])  # a missing chat template shows before anything is written
+        prompts = [prompter.text(sample) for sample in samples]
+        items = benchmark_prompts(benchmark, samples, prompter)
+        verdicts = Verdicts(benchmark, items, ScoredText.of(options, benchmark.call_format))
+        with place.workers(TuningTask(options)) as workers:
+            device = str(workers.about["device"])
+            manifest = describe_run(benchmark, options, categories, samples, len(every), device, prompts)
+            about = _about(benchmark.name, options, workers)
+            about |= {"categories": list(categories), "drawn_from": len(every)}
+            return _tune(items, verdicts, options, workers, command, bar, about, manifest)
 
 
 def tune_own_data(
@@ -79,16 +80,18 @@ def tune_own_data(
     drawn = draw_rows(rows, limit, options.seed)
     command.decision.demand_enough(len(drawn), answers=False)
     options = replace(options, **_before_tuning(options, command))
-    decoder, tokenizer = _load(options)
-    items = own_prompts(drawn, options, tokenizer)
-    about = _about(OWN_DATA, options, decoder) | {"drawn_from": len(rows)}
-    manifest = about | {
-        "categories": [OWN_DATA],
-        "samples": len(items),
-        "prompts": digest([f"{item.id} {item.request.prompt if item.request else item.error}" for item in items]),
-        "settings": {**options.to_json(), "limit": limit},
-    }
-    return _tune(items, None, options, decoder, command, bar, about, manifest)
+    with place_of(options) as place:
+        items = own_prompts(drawn, options, place.tokenizer)
+        with place.workers(TuningTask(options)) as workers:
+            about = _about(OWN_DATA, options, workers) | {"drawn_from": len(rows)}
+            texts = [f"{item.id} {item.request.prompt if item.request else item.error}" for item in items]
+            manifest = about | {
+                "categories": [OWN_DATA],
+                "samples": len(items),
+                "prompts": digest(texts),
+                "settings": {**options.to_json(), "limit": limit},
+            }
+            return _tune(items, None, options, workers, command, bar, about, manifest)
 
 
 def _before_tuning(options: ModelOptions, command: TuneOptions) -> dict[str, Any]:
@@ -98,17 +101,12 @@ def _before_tuning(options: ModelOptions, command: TuneOptions) -> dict[str, Any
     return {"order_limit": command.order_limits[-1], "stopping": "none", "calibration": None}
 
 
-def _load(options: ModelOptions) -> tuple[ToolDecoder, "PreTrainedTokenizerBase"]:
-    model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
-    return ToolDecoder(model, tokenizer, options.strategy, options, prompt_cache_mb=0), tokenizer
-
-
-def _about(data: str, options: ModelOptions, decoder: ToolDecoder) -> dict[str, Any]:
+def _about(data: str, options: ModelOptions, workers: Workers[Any, Any]) -> dict[str, Any]:
     return {
         "benchmark": data,
         "model": options.model,
-        "machine": machine_name(decoder.model),
-        "strategy": decoder.strategy,
+        "machine": workers.about["machine"],
+        "strategy": workers.about["strategy"],
         "versions": {name: version(name) for name in _PACKAGES},
         "date": datetime.now(UTC).date().isoformat(),
         "settings": options.to_json(),
@@ -119,7 +117,7 @@ def _tune(
     items: Sequence[TuningPrompt],
     verdicts: Verdicts | None,
     options: ModelOptions,
-    decoder: ToolDecoder,
+    workers: Workers[Any, Any],
     command: TuneOptions,
     bar: ProgressBar,
     about: Mapping[str, Any],
@@ -143,8 +141,8 @@ def _tune(
             VoteOptions(limits[-1], options.optional_share, "none", options.stopping_level),
             verdicts,
             command.decision,
-            Collector(decoder, out, options.batch_size, bar),
-            Stopwatch(decoder, out, options.seed, bar),
+            Collector(workers, out, options.batch_size, bar),
+            Stopwatch(workers, out, options.seed, bar),
             command.latency_prompts,
             options.seed,
         )

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
+from eval.methods.method_task import LoadedMethod
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
@@ -19,6 +20,7 @@ from eval.runs.run import draw, run
 from eval.runs.run_folder import RunFolder, describe_run
 from eval_data import write_sgd
 from tiny_models import byte_level_tokenizer
+from tooldecoding.cluster.task import Solo
 from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile
@@ -54,7 +56,8 @@ def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int 
     results = ResultFile(str(path), frozenset({"prediction"}))
     prompter = Prompter(SETTINGS, samples, byte_level_tokenizer())
     try:
-        return run(samples, SGD, method, prompter, results, batch_size, lambda _: None)
+        workers = Solo(LoadedMethod(method, {}))
+        return run(samples, SGD, workers, prompter, results, batch_size, lambda _: None)
     finally:
         results.close()
 

@@ -17,9 +17,11 @@ from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, read_decoded
 from eval.tuning.derive import Deriver, derive
 from eval.tuning.order_sensitivity import count_flips
 from eval.tuning.tuning_prompts import TuningPrompt
+from eval.tuning.tuning_task import LoadedTuning
 from eval.tuning.vote_options import VoteOptions
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.cluster.task import Solo
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, CandidateValue
@@ -70,7 +72,9 @@ def make_items(form: str) -> list[TuningPrompt]:
 
 
 def make_collector(decoder: ToolDecoder, folder: Path, batch_size: int = 3) -> Collector:
-    return Collector(decoder, folder, batch_size, lambda word, total: nullcontext(lambda done: None))
+    return Collector(
+        Solo(LoadedTuning(decoder)), folder, batch_size, lambda word, total: nullcontext(lambda done: None)
+    )
 
 
 @pytest.mark.parametrize("form", ["api-bank", "pythonic"])

@@ -12,6 +12,7 @@ from tooldecoding.batches.rows import WITH_TOOLS, BadRow, Row, failed
 from tooldecoding.batches.source import CONTENTS
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.tools import NO_TOOLS
+from tooldecoding.cluster.task import Workers
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.options.decode_command import DecodeCommand, Template
 from tooldecoding.prompts.documentation import Documentation
@@ -57,7 +58,7 @@ def row_templates(
 
 def run_batch(
     groups: Iterable[Sequence[Row | BadRow]],
-    decoder: ToolDecoder,
+    workers: Workers[Row | BadRow, dict[str, Any]],
     options: DecodeCommand,
     write: Write,
     advance: Callable[[int], None],
@@ -67,13 +68,12 @@ def run_batch(
     Parameters
     ----------
     groups : iterable
-        As ``BatchRows.groups`` yields them; the next one is asked for when the results of the last are written.
+        As ``BatchRows.groups`` yields them; the next one is asked for when a worker needs it.
     advance : callable
         Called after each group with the number of its rows.
     """
     summary = Summary()
-    for group in groups:
-        results = decode_group(group, decoder, options)
+    for group, results in workers.spread(workers.arranged(groups, options.batch_size)):
         bad = sum("error" in result for result in results)
         summary.failed += bad
         summary.decoded += len(results) - bad

@@ -13,7 +13,7 @@ from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, warning_lines
-from tooldecoding.cli.extras import demand_extra
+from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.cli.inputs import read_input
 from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced, print_unread
 from tooldecoding.cli.results import show_result
@@ -28,9 +28,12 @@ from tooldecoding.prompts.dialogue import Turn, read_dialogue
 from tooldecoding.prompts.documentation import Documentation
 
 if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
     from tooldecoding.batches.batch import Write
     from tooldecoding.batches.batch_rows import BatchRows
     from tooldecoding.batches.rows import BadRow, Row
+    from tooldecoding.cluster.task import Workers
     from tooldecoding.decoder import ToolDecoder
 
 # torch and transformers take seconds to import: the functions that need them import them
@@ -68,7 +71,7 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     decoder = load_decoder(command)
     request = make_request(content, documentation, command, decoder.tokenizer)
     if len(request.tools):
-        _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder)
+        _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder.tokenizer)
         print_uncarried(request.options.call_format, request.tools)
         print_unenforced(request.tools)
     result = decode_requests([request], decoder)[0]
@@ -102,25 +105,29 @@ def _decode_batch(name: str, documentation: Documentation | None, command: Decod
     from tooldecoding.batches.batch_results import open_results
     from tooldecoding.batches.batch_rows import BatchRows
     from tooldecoding.batches.open_source import needed_packages, open_source
-    from tooldecoding.models.identity import identify
+    from tooldecoding.cluster.decode_task import DecodeTask
+    from tooldecoding.cluster.place import place_of
 
+    demand_ray(command)
     demand_extra("batch", *needed_packages(name, command.out))
     source = open_source(name)
     with open_results(command, documentation) as results:
         with progress_bar("checking", source.total if source.again else None, lasting=False) as looked:
             rows = BatchRows(source, documentation, command.on_duplicate, results, command.retry_failed, looked)
-        decoder = load_decoder(command)
-        templates = row_templates(documentation, command, decoder.tokenizer)
-        write = _print_results
-        if command.out is not None:
-            model = identify(decoder.model, decoder.tokenizer)
-            results.demand_model(model)
-            rows.demand_templates(templates)
-            results.begin(model, templates, command.retry_failed)
-            write = results.write
-        if documentation is not None:
-            print_unenforced(documentation.lookup)
-        _run_batch(rows, _Warner(templates, documentation, command, decoder), decoder, command, write)
+        with place_of(command) as place:
+            templates = row_templates(documentation, command, place.tokenizer)
+            with place.workers(DecodeTask(command)) as workers:
+                write = _print_results
+                if command.out is not None:
+                    model = workers.about["identity"]
+                    results.demand_model(model)
+                    rows.demand_templates(templates)
+                    results.begin(model, templates, command.retry_failed)
+                    write = results.write
+                if documentation is not None:
+                    print_unenforced(documentation.lookup)
+                warn = _Warner(templates, documentation, command, place.tokenizer)
+                _run_batch(rows, warn, workers, command, write)
         results.finish()
         for note in results.notes():
             print(f"note: {note}", file=sys.stderr)
@@ -134,12 +141,12 @@ class _Warner:
         templates: Mapping[str, Template],
         documentation: Documentation | None,
         command: DecodeCommand,
-        decoder: "ToolDecoder",
+        tokenizer: "PreTrainedTokenizerBase",
     ) -> None:
         self._templates = templates
         self._documentation = documentation
         self._command = command
-        self._decoder = decoder
+        self._tokenizer = tokenizer
         self._kinds: set[str] = set()
         self._formats: set[str] = set()
 
@@ -150,24 +157,28 @@ class _Warner:
         bare = {"messages", "dialogue"} if self._documentation is None else set()
         old, new = ({self._templates[kind] for kind in some} for some in (self._kinds, kinds - self._kinds - bare))
         self._kinds |= kinds - bare
-        _warn_of_misfits(new - old, self._command, self._decoder)
+        _warn_of_misfits(new - old, self._command, self._tokenizer)
         if self._documentation is None:
             return
-        formats = {chosen_format(self._command, template, self._decoder.tokenizer) for template in new - old}
+        formats = {chosen_format(self._command, template, self._tokenizer) for template in new - old}
         for name in formats - self._formats:
             print_uncarried(CALL_FORMATS[name], self._documentation.lookup)
         self._formats |= formats
 
 
-def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, decoder: "ToolDecoder") -> None:
+def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase") -> None:
     from tooldecoding.prompts.templates import misfits
 
-    for misfit in misfits(templates, command, decoder.tokenizer):
+    for misfit in misfits(templates, command, tokenizer):
         print(f"warning: {misfit}", file=sys.stderr)
 
 
 def _run_batch(
-    rows: "BatchRows", warn: _Warner, decoder: "ToolDecoder", command: DecodeCommand, write: "Write"
+    rows: "BatchRows",
+    warn: _Warner,
+    workers: "Workers[Row | BadRow, dict[str, Any]]",
+    command: DecodeCommand,
+    write: "Write",
 ) -> None:
     """Decode with a progress bar, and print how many rows were decoded, skipped and failed."""
     from tooldecoding.batches.batch import run_batch
@@ -176,7 +187,7 @@ def _run_batch(
     try:
         with progress_bar("decoding", rows.total) as advance:
             groups = rows.groups(command.batch_size, advance)
-            summary = run_batch(_warned(groups, rows, warn), decoder, command, write, advance)
+            summary = run_batch(_warned(groups, rows, warn), workers, command, write, advance)
     except KeyboardInterrupt:
         resume = "use --out to resume"
         if command.out is not None:

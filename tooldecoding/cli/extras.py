@@ -4,8 +4,9 @@ from importlib.util import find_spec
 from typing import Literal
 
 from tooldecoding.errors import MissingExtraError
+from tooldecoding.options.ray_options import RayOptions
 
-Extra = Literal["batch", "eval", "bench", "serve"]
+Extra = Literal["batch", "eval", "bench", "serve", "ray"]
 """An extra of ``pyproject.toml``."""
 
 
@@ -22,3 +23,9 @@ def demand_extra(extra: Extra, *packages: str) -> None:
         raise MissingExtraError(
             f"{' and '.join(missing)} {verb} needed here and not installed; {how_to_install(extra)}"
         )
+
+
+def demand_ray(options: RayOptions) -> None:
+    """Raise a MissingExtraError if the options name a cluster and Ray is not installed."""
+    if options.ray is not None:
+        demand_extra("ray", "ray")

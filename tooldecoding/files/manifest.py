@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from lookup.errors import ToolDecodingError
 from tooldecoding.files.json_lines import json_line, short_repr
 
-FREE: Final = frozenset({"batch_size", "device", "strategy", "trust_remote_code"})
+FREE: Final = frozenset({"batch_size", "device", "strategy", "trust_remote_code", "ray", "actors", "gpus_per_actor"})
 """Options of a model that may differ when a run is resumed: they change no prediction."""
 
 

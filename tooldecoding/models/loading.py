@@ -71,12 +71,22 @@ def load_quietly(
     path: str, device: str | None = None, dtype: str | None = None, trust_remote_code: bool = False
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Like ``load_model``, but without the libraries' messages; for the command line."""
+    _be_quiet(path, trust_remote_code)
+    return _load(path, device, dtype, trust_remote_code)
+
+
+def load_tokenizer_quietly(path: str, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
+    """Like ``load_tokenizer``, but without the libraries' messages; for the command line."""
+    _be_quiet(path, trust_remote_code)
+    return load_tokenizer(path, trust_remote_code)
+
+
+def _be_quiet(path: str, trust_remote_code: bool) -> None:
     hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     if trust_remote_code:
         print(f"warning: {trust_warning(path)}", file=sys.stderr)
-    return _load(path, device, dtype, trust_remote_code)
 
 
 def load_tokenizer(path: str, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:

@@ -10,8 +10,8 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.config_file import read_config
 from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
 from tooldecoding.options.given import check_given
-from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
+from tooldecoding.options.ray_options import RayOptions
 from tooldecoding.options.values import CountOrNone
 
 Template = Literal["auto", "raw", "api-bank", "bfcl", "chat"]
@@ -22,7 +22,7 @@ INPUTS: Final = ("prompt", "messages", "dialogue", "batch")
 
 
 @dataclass(frozen=True)
-class DecodeCommand(ModelOptions):
+class DecodeCommand(RayOptions):
     """Everything that ``tooldecoding decode`` can be told."""
 
     tools: str | None = option(None, "File with tool documentation.", metavar="DOCS")
@@ -88,6 +88,8 @@ def read_decode_command(given: Mapping[str, Any], config: str | None = None) -> 
         raise ConfigError(f"expected exactly one of --prompt, --messages, --dialogue and --batch, got {found}")
     if values.get("out") is not None and values.get("batch") is None:
         raise ConfigError("--out takes the results of a --batch; a single result goes to standard output")
+    if values.get("ray") is not None and values.get("batch") is None:
+        raise ConfigError("--ray spreads the rows of a --batch over a cluster; a single prompt needs none")
     command = DecodeCommand(**values)
     if command.retry_failed and command.out is None:
         raise ConfigError("--retry-failed takes failed rows from the results in --out; name the file")

@@ -8,11 +8,12 @@ import yaml
 from tooldecoding.options.decode_command import INPUTS, DecodeCommand
 from tooldecoding.options.option import Option, options_of
 
-_OF_ONE_DECODE: Final = ("tools", *INPUTS, "out")
+_OF_ONE_DECODE: Final = ("tools", *INPUTS, "out", "ray", "actors", "gpus_per_actor")
 
 _HEAD: Final = f"""\
 # Every option that decides how a call is decoded, with its default. Also allowed in such a file:
-# {", ".join(_OF_ONE_DECODE)} (as the options of the same names; paths from the working directory).
+# {", ".join(_OF_ONE_DECODE)}
+# (as the options of the same names; paths from the working directory).
 # Made by `python -m tooldecoding.options.default_file`.
 """
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.dictionary import MISSING
 from lookup.duplicates import OnDuplicate
+from tooldecoding.files.manifest import digest
 
 JSON_TYPES = {
     "str": "string",
@@ -45,6 +46,11 @@ class Documentation:
     ) -> "Documentation":
         """Read documentation from a text or parsed tools; DocumentationError as ``lookup.extract``."""
         return cls(source, extract(source, origin=origin, on_duplicate=on_duplicate))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the source."""
+        return digest(self.source)
 
     @property
     def _renamed(self) -> bool:
