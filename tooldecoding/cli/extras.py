@@ -5,7 +5,7 @@ from typing import Literal
 
 from tooldecoding.errors import MissingExtraError
 
-Extra = Literal["eval", "bench", "serve"]
+Extra = Literal["eval", "bench", "serve", "ray"]
 """An extra of ``pyproject.toml``."""
 
 

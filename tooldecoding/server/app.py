@@ -40,9 +40,18 @@ class Server(Routes):
         self._preparation = Preparation(decoder)
         self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * MB, self.metrics)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether requests are taken."""
+        return self.scheduler.is_ready
+
+    def start(self) -> None:
+        """Begin to take requests."""
+        self.scheduler.start()
+
     @asynccontextmanager
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        self.scheduler.start()
+        self.start()
         log("ready", model=self._options.model, host=self._options.host, port=self._options.port)
         yield
         await run_in_threadpool(self.scheduler.stop)
@@ -97,7 +106,7 @@ class Server(Routes):
         return json_response({"status": "ok"})
 
     async def _ready(self) -> Response:
-        ready = self.scheduler.is_ready
+        ready = self.is_ready
         return json_response({"status": "ready" if ready else "not ready"}, 200 if ready else 503)
 
     async def _metrics(self) -> Response:

@@ -2,8 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Final
 
 from fastapi import FastAPI, Request, Response
@@ -46,9 +45,9 @@ class Routes(ABC):
         app.add_middleware(Guard, options=self._options, metrics=self.metrics)
         return app
 
-    @asynccontextmanager
-    async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        yield
+    @abstractmethod
+    def _lifespan(self, app: FastAPI) -> AbstractAsyncContextManager[None]:
+        """Return what surrounds the life of the application."""
 
     @abstractmethod
     async def _chat(self, request: Request) -> Response:

@@ -1,0 +1,106 @@
+"""Replicas that load no model: they do what a request's message says. And the process that serves with them."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+
+from tooldecoding.errors import ModelError
+from tooldecoding.options.serve_command import ServeCommand
+from tooldecoding.server.api_error import ApiError, json_response
+from tooldecoding.server.event_stream import EventStream, event
+from tooldecoding.server.metrics import Metrics
+from tooldecoding.server.routes import Routes, exposition
+
+GO = "STUB_GO"
+"""Names the file for which stubs wait."""
+
+
+class Stub(Routes):
+    """What it is told: ``hello``, ``wait`` until a file is there, ``stream`` with a wait in it, ``full``, ``die``."""
+
+    is_ready = True
+
+    def __init__(self, options: ServeCommand) -> None:
+        super().__init__(options, Metrics())
+        self._go = Path(os.environ[GO])
+
+    def start(self) -> None:
+        pass
+
+    @asynccontextmanager
+    async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
+        yield
+
+    async def _chat(self, request: Request) -> Response:
+        body = json.loads(await request.body())
+        self._demand_model(body["model"])
+        said = body["messages"][0]["content"]
+        if said == "full":
+            raise ApiError(429, "full", code="queue_full", headers={"Retry-After": "1"})
+        if said == "die":
+            os.abort()
+        if said == "stream":
+            return EventStream(self._events(), lambda: None)
+        if said == "wait":
+            await self._wait()
+        found = {"pid": os.getpid(), "kept": self._options.max_value_tokens, "key": self._options.api_key}
+        return json_response(found)
+
+    async def _events(self) -> AsyncIterator[str]:
+        yield event({"pid": os.getpid()})
+        await self._wait()
+        yield event({"more": True})
+        yield "data: [DONE]\n\n"
+
+    async def _wait(self) -> None:
+        self.metrics.running.inc()
+        try:
+            while not self._go.exists():
+                await asyncio.sleep(0.01)
+        finally:
+            self.metrics.running.dec()
+
+    async def _health(self) -> Response:
+        return json_response({})
+
+    _ready = _health
+
+    async def _metrics(self) -> Response:
+        return exposition(b"")
+
+
+def load(options: ServeCommand) -> Any:
+    if options.model == "missing":
+        raise ModelError("there is no model 'missing'")
+    return Stub(options)
+
+
+def main() -> None:
+    """Serve with stubs in a cluster of this machine; the settings are in a file."""
+    from tooldecoding.cli.ending import end_well
+    from tooldecoding.options.given import Given
+    from tooldecoding.server.replicas.run import run_replicas
+    from tooldecoding.server.run import bound_socket
+
+    def read() -> ServeCommand:
+        return Given({"ray": "local", "replicas": 2, "port": 0}, sys.argv[1]).merge(ServeCommand, {})
+
+    def serve() -> None:
+        from replica_stub import load  # by the name under which a replica finds it
+
+        options = read()
+        with bound_socket(options) as bound:
+            run_replicas(options, bound, read, load)
+
+    sys.exit(end_well(serve))
+
+
+if __name__ == "__main__":
+    main()
