@@ -3,9 +3,9 @@
 import asyncio
 import json
 import os
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,27 +79,21 @@ class Stub(Routes):
 def load(options: ServeCommand) -> Any:
     if options.model == "missing":
         raise ModelError("there is no model 'missing'")
-    return Stub(options)
+    if options.model == "stub":
+        return Stub(options)
+    from tooldecoding.server.replicas.replica import load_server
+
+    return load_server(options)
 
 
 def main() -> None:
-    """Serve with stubs in a cluster of this machine; the settings are in a file."""
-    from tooldecoding.cli.ending import end_well
-    from tooldecoding.options.given import Given
-    from tooldecoding.server.replicas.run import run_replicas
-    from tooldecoding.server.run import bound_socket
+    """Run the command line with stubs."""
+    from replica_stub import load  # by the name under which a replica finds it
+    from tooldecoding.cli.app import main
+    from tooldecoding.server.replicas import run
 
-    def read() -> ServeCommand:
-        return Given({"ray": "local", "replicas": 2, "port": 0}, sys.argv[1]).merge(ServeCommand, {})
-
-    def serve() -> None:
-        from replica_stub import load  # by the name under which a replica finds it
-
-        options = read()
-        with bound_socket(options) as bound:
-            run_replicas(options, bound, read, load)
-
-    sys.exit(end_well(serve))
+    run.run_replicas = partial(run.run_replicas, load=load)
+    main()
 
 
 if __name__ == "__main__":

@@ -65,8 +65,10 @@ class Replicas:
 
 
 @contextmanager
-def replicas(go: Path, *command: str) -> Iterator[Replicas]:
-    """Inside the block, the process serves; it must end by itself."""
+def replicas(settings: Path) -> Iterator[Replicas]:
+    """Inside the block, a process serves with the settings of a file."""
+    go = settings.with_name("go")
+    command = [TESTS / "replica_stub.py", "serve", "--ray", "local", "--port", "0", "--config", settings]
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent)])
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0", GO: str(go)}
     lines: list[dict[str, Any]] = []

@@ -3,20 +3,31 @@
 import json
 import os
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
+import openai
 import pytest
 
-from running_replicas import TESTS, Replicas, replicas, told
-from running_server import Running, error_of, wait_until
+from command_line import Ran, assert_bad
+from running_replicas import Replicas, replicas, told
+from running_server import HELLO, MODEL, PATIENCE, ROME, TOOLS, Running, error_of, wait_until
 
 PATH = "/v1/chat/completions"
+SCHEMA = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "x",
+        "schema": {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]},
+    },
+}
 JSON = {"Content-Type": "application/json"}
-SETTINGS = "model: stub\napi_key: k\nmax_batch: 2\nmax_body_mb: 1\nmax_value_tokens: {kept}\n"
+SETTINGS = "replicas: 2\nmodel: stub\napi_key: k\nmax_batch: 2\nmax_body_mb: 1\nmax_value_tokens: {kept}\n"
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +43,7 @@ def stubs(settings: Path) -> Iterator[Replicas]:
     pytest.importorskip("ray", reason="the extra ray is not installed")
     if (os.cpu_count() or 1) < 2:
         pytest.skip("two replicas need two processors")
-    with replicas(settings.parent / "go", str(TESTS / "replica_stub.py"), str(settings)) as found:
+    with replicas(settings) as found:
         found.http.headers["Authorization"] = "Bearer k"
         yield found
 
@@ -130,9 +141,8 @@ def test_an_update_under_load_loses_nothing(stubs: Replicas, settings: Path) -> 
     with ThreadPoolExecutor(3) as clients:
         asking = [clients.submit(ask, tools) for tools in range(3)]
         settings.write_text(SETTINGS.format(kept=2))
-        stubs.process.send_signal(signal.SIGHUP)
         try:
-            wait_until(lambda: bool(stubs.logged("updated")))
+            update(stubs)
         finally:
             done.set()
         for each in asking:
@@ -143,7 +153,11 @@ def test_an_update_under_load_loses_nothing(stubs: Replicas, settings: Path) -> 
 
 
 def test_an_update_that_cannot_be_loaded_changes_nothing(stubs: Replicas, settings: Path) -> None:
-    refused = {"model: missing\napi_key: k\n": "there is no model", "modle: x\n": "modle", "port: 1\n": "--port"}
+    refused = {  # what the file says -> what the log says
+        "replicas: 2\nmodel: missing\napi_key: k\n": "there is no model",
+        "modle: x\n": "modle",
+        "replicas: 2\nhost: ::1\n": "--host",
+    }
     for number, (text, reason) in enumerate(refused.items(), 1):
         settings.write_text(text)
         stubs.process.send_signal(signal.SIGHUP)
@@ -152,21 +166,78 @@ def test_an_update_that_cannot_be_loaded_changes_nothing(stubs: Replicas, settin
         assert reason in told and "\n" not in told
     assert {stubs.ask("hello", tools).json()["kept"] for tools in range(4)} == {2}
     settings.write_text(SETTINGS.format(kept=2).replace("k\n", "other\n", 1))
-    stubs.process.send_signal(signal.SIGHUP)
-    wait_until(lambda: len(stubs.logged("updated")) == 2)
+    update(stubs)
     stubs.http.headers["Authorization"] = "Bearer other"
     assert stubs.ask("hello").status_code == 200
 
 
+REQUESTS: tuple[dict[str, Any], ...] = (
+    {"tools": TOOLS, "tool_choice": "required", "extra_body": {"tooldecoding": {"order_limit": 2}}},
+    {"messages": HELLO, "max_tokens": 20},
+    {"max_tokens": 20, "response_format": SCHEMA},
+)
+
+
+def test_answers_are_those_of_one_server(stubs: Replicas, server: Running, settings: Path) -> None:
+    settings.write_text(f"replicas: 1\nmodel: {MODEL}\n")
+    update(stubs)
+    clients = [openai.OpenAI(base_url=f"{url}/v1", api_key="none") for url in (server.url, stubs.http.base_url)]
+    for request in REQUESTS:
+        for answers in (whole, streamed):
+            first, second = (answers(client, request) for client in clients)
+            assert first == second
+    assert stubs.http.get("/").text == server.http.get("/").text
+    assert clients[1].models.retrieve(MODEL).id == MODEL
+    assert stubs.figure("completion_tokens_total") > 0
+    assert stubs.http.get("/health").json()["replicas"] == {"running": 1, "wanted": 1}
+
+
+def update(stubs: Replicas) -> None:
+    """Let the settings be read again; returns when that is done."""
+    before = len(stubs.logged("updated"))
+    stubs.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: len(stubs.logged("updated")) > before)
+
+
+def whole(client: Any, request: dict[str, Any]) -> Any:
+    answer = client.chat.completions.create(**{"model": MODEL, "messages": ROME} | request)
+    return answer.choices[0].model_dump(), votes(answer.tooldecoding)
+
+
+def streamed(client: Any, request: dict[str, Any]) -> Any:
+    chunks = list(client.chat.completions.create(**{"model": MODEL, "messages": ROME, "stream": True} | request))
+    return [choice.model_dump() for chunk in chunks for choice in chunk.choices], votes(chunks[-1].tooldecoding)
+
+
+def votes(details: dict[str, Any]) -> Any:
+    return [(parameter["name"], parameter["votes"]) for call in details["calls"] for parameter in call["parameters"]]
+
+
 def test_what_runs_is_finished_before_the_end(stubs: Replicas) -> None:
-    with stubs.stream() as answer:
+    asked = {"model": MODEL, "messages": HELLO, "stream": True, "max_tokens": 200}
+    with stubs.http.stream("POST", PATH, json=asked) as answer:
         lines = (line for line in answer.iter_lines() if line)
-        pid = json.loads(next(lines).removeprefix("data: "))["pid"]
-        free_later = threading.Timer(0.5, stubs.free)
-        free_later.start()
-        assert stubs.stop() == 128 + signal.SIGTERM
+        assert "assistant" in next(lines)
+        stubs.process.send_signal(signal.SIGTERM)
         assert list(lines)[-1] == "data: [DONE]"
-        free_later.join()
-    assert stubs.lines[-1]["event"] == "stopped"
-    wait_until(lambda: not Path(f"/proc/{pid}").exists())
-    assert not stubs.logged("text")
+    assert stubs.process.wait(PATIENCE) == 128 + signal.SIGTERM
+    assert stubs.lines[-1]["event"] == "stopped" and not stubs.logged("text")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--replicas", 2], ["--replicas", "--ray"]),
+        (["--gpus-per-replica", 1], ["--gpus-per-replica", "--ray"]),
+        (["--ray", "local"], ["--ray", "--replicas N"]),
+        (["--ray", "local", "--replicas", 0], ["--replicas", "1 or more"]),
+        (["--ray", "local", "--replicas", 1, "--gpus-per-replica", 1.5], ["--gpus-per-replica", "1.5"]),
+    ],
+)
+def test_options_that_do_not_fit_are_told(cli: Callable[..., Ran], arguments: list[Any], parts: list[str]) -> None:
+    assert_bad(cli("serve", *arguments), *parts)
+
+
+def test_the_extra_is_named(cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert_bad(cli("serve", "--ray", "local", "--replicas", 1, "--port", 0), "ray", "pip install 'tooldecoding[ray]'")

@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any, Final, cast
 
 from prometheus_client.metrics_core import Metric
@@ -23,6 +24,7 @@ from tooldecoding.server.replicas.replica import Load, Replica
 from tooldecoding.server.replicas.router import ChosenReplicaRouter
 
 _ROUTER: Final[Any] = ChosenReplicaRouter  # Ray's annotation allows neither a class nor its name
+_DEPLOYMENT: Final = "replica"
 _GRACE_S: Final = 10.0
 """Seconds beyond the time limit of requests after which a replica that is told to end is killed."""
 _WAIT_LOOP_S: Final = 0.5
@@ -79,7 +81,7 @@ class Application:
         theirs = replace(options, api_key=None, device=device)  # the key is for the ingress alone
         serve.start(proxy_location="Disabled")  # clients reach the ingress in this process
         deployment = serve.deployment(
-            name="replica",
+            name=_DEPLOYMENT,
             num_replicas=replicas,
             ray_actor_options={"num_cpus": share.cpus, "num_gpus": share.gpus},
             max_ongoing_requests=options.max_batch + options.queue + _ALSO,
@@ -90,10 +92,14 @@ class Application:
             max_surge_percent=-(-100 // replicas) if surge else 0,
             request_router_config=RequestRouterConfig(request_router_class=_ROUTER),
         )(Replica)
+        # replicas of an equal version are kept: an update that is taken back restarts only those that it ended
+        version = sha256(repr((theirs, share)).encode()).hexdigest()
+        deployment = deployment.options(version=version, _internal=True)
         try:
             handle = serve.run(deployment.bind(theirs, self._load), name=self._name, route_prefix=None)
-        except RuntimeError as error:
-            raise ModelError(f"a replica could not be started: {_last_line(str(error))}") from None
+        except RuntimeError:
+            reason = serve.status().applications[self._name].deployments[_DEPLOYMENT].message
+            raise ModelError(f"a replica could not be started: {_last_line(reason)}") from None
         if self._handle is None:
             self._handle = handle.options(method_name="answer", stream=True)
             end = time.monotonic() + _SEEN_S

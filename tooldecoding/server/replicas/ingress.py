@@ -77,6 +77,7 @@ class Ingress(Routes):
     async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
         log("ready", model=self._options.model, host=self._options.host, port=self._options.port)
         yield
+        log("stopped")
 
     async def _chat(self, request: Request) -> Response:
         body = await read_body(request, self._options.max_body_mb * MB)

@@ -70,7 +70,6 @@ def run_replicas(
             run_server(ingress, options, bound)
         finally:
             application.delete()
-            log("stopped")
 
 
 @contextmanager
