@@ -46,17 +46,20 @@ def loaded_by_name(file: Path) -> Iterator[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 def test_what_a_file_imports_is_declared(file: Path) -> None:
     evaluates = file.is_relative_to(ROOT / "eval") or file.is_relative_to(TRAINING)
-    serves = file.is_relative_to(ROOT / "tooldecoding" / "server")
-    assert foreign(file) <= CORE | (EXTRAS["eval"] if evaluates else EXTRAS["serve"] if serves else set())
+    rooms = {"server": ("serve",), "server/replicas": ("serve", "ray"), "cluster": ("ray",)}
+    found = [extras for room, extras in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / room)]
+    extras = ("eval",) if evaluates else found[-1] if found else ()
+    assert foreign(file) <= CORE.union(*(EXTRAS[extra] for extra in extras))
     assert set(loaded_by_name(file)) <= EXTRAS["bench"]
 
 
 def test_what_is_declared_is_imported() -> None:
     used = set().union(*map(foreign, FILES))
     by_name = {name for file in FILES for name in loaded_by_name(file)}
-    assert CORE | EXTRAS["eval"] | EXTRAS["serve"] <= used
+    extras = EXTRAS["eval"] | EXTRAS["serve"] | EXTRAS["ray"]
+    assert CORE | extras <= used
     assert EXTRAS["bench"] == by_name
-    assert not CORE & (EXTRAS["eval"] | EXTRAS["serve"])
+    assert not CORE & extras
 
 
 def test_a_requirement_is_read() -> None:

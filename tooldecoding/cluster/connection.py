@@ -19,6 +19,10 @@ _CONNECT_S: Final = 10.0
 _STORE_BYTES: Final = 256 << 20
 """Object store of a cluster that ``local`` starts; messages are small."""
 
+_NOT_THERE: Final = (
+    "no cluster runs on this machine; `ray start --head` starts one, and --ray local starts one for this command alone"
+)
+
 
 @contextmanager
 def connected(address: str) -> Iterator[None]:
@@ -35,12 +39,15 @@ def connected(address: str) -> Iterator[None]:
     setattr(ray._private.worker, "_worker_logs_enabled", False)  # noqa: B010
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL, **_own(address))
-    except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as error:
+    except ConnectionError as error:
+        raise ConfigError(f"--ray {address}: {_NOT_THERE if address == 'auto' else _first_line(error)}") from None
+    except (RuntimeError, ValueError, OSError) as error:
         raise ConfigError(f"--ray {address}: no cluster could be {_verb(address)}: {_first_line(error)}") from None
     try:
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():  # Ray's own end the process, with a dump of its stack
-                signal.signal(number, handler)
+                if handler is not None:
+                    signal.signal(number, handler)
         yield
     finally:
         ray.shutdown()
@@ -50,6 +57,7 @@ def _own(address: str) -> dict[str, Any]:
     """Return the settings of a cluster that is started here."""
     if address != "local":
         return {}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a cluster of one command reports to nobody
     return {"num_cpus": os.cpu_count(), "object_store_memory": _STORE_BYTES, "include_dashboard": False}
 
 

@@ -76,4 +76,4 @@ def _places(nodes: Sequence[Node], cpus: int, gpus: float) -> int:
 
 
 def _counted(number: float, word: str) -> str:
-    return f"{number:g} {word}" if number == 1 or (word.isupper() and number < 1) else f"{number:g} {word}s"
+    return f"{number:g} {word}" + ("" if 0 < number <= 1 else "s")

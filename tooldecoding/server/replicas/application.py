@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from prometheus_client.metrics_core import Metric
 from ray import serve
@@ -23,7 +23,6 @@ from tooldecoding.server.replicas.message import Asked, Head
 from tooldecoding.server.replicas.replica import Load, Replica
 from tooldecoding.server.replicas.router import ChosenReplicaRouter
 
-_ROUTER: Final[Any] = ChosenReplicaRouter  # Ray's annotation allows neither a class nor its name
 _DEPLOYMENT: Final = "replica"
 _GRACE_S: Final = 10.0
 """Seconds beyond the time limit of requests after which a replica that is told to end is killed."""
@@ -90,7 +89,7 @@ class Application:
             health_check_period_s=_HEALTH_S,
             max_constructor_retry_count=1,  # a model that one replica cannot load, no other can
             max_surge_percent=-(-100 // replicas) if surge else 0,
-            request_router_config=RequestRouterConfig(request_router_class=_ROUTER),
+            request_router_config=RequestRouterConfig(request_router_class=ChosenReplicaRouter),
         )(Replica)
         # replicas of an equal version are kept: an update that is taken back restarts only those that it ended
         version = sha256(repr((theirs, share)).encode()).hexdigest()
@@ -109,7 +108,7 @@ class Application:
     def ask(self, asked: Asked) -> "ReplicaAnswer":
         """Send a request."""
         assert self._handle is not None
-        return ReplicaAnswer(cast("DeploymentResponseGenerator[Any]", self._handle.remote(asked)))
+        return ReplicaAnswer(self._handle.remote(asked))
 
     async def figures(self) -> dict[str, Sequence[Metric]]:
         """Return the figures of each replica that answers; TimeoutError if one does not answer in time."""
