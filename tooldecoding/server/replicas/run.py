@@ -62,11 +62,10 @@ def run_replicas(
         application = Application(f"tooldecoding-{ray.util.get_node_ip_address()}-{port}", load)
         application.delete()  # of a process that had this address and was killed
         try:
-            share = _share(options)
-            _wait_for_room(options, share)
+            share = _free_share(options)
             application.deploy(options, share)
             ingress = _Replaceable(options, application)
-            _Updates(ingress, application, read_again, again).start()
+            _Updates(ingress, application, share, read_again, again).start()
             run_server(ingress, options, bound)
         finally:
             application.delete()
@@ -93,13 +92,21 @@ def _has_room(replicas: int, share: Share) -> bool:
     return bool(free.get("CPU", 0) >= replicas * share.cpus and free.get("GPU", 0) >= replicas * share.gpus)
 
 
-def _wait_for_room(options: ServeCommand, share: Share) -> None:
-    """Wait until others have left enough of the cluster; ConfigError if they do not."""
-    replicas, end = options.replicas or 1, time.monotonic() + _FREE_S
-    while not _has_room(replicas, share):
+def _free_share(options: ServeCommand) -> Share:
+    """Return what each replica gets of what others have left, as soon as that suffices.
+
+    Raises
+    ------
+    ConfigError
+        If the cluster is too small, or others use it for too long.
+    """
+    replicas, share, end = options.replicas or 1, _share(options), time.monotonic() + _FREE_S
+    while not _has_room(replicas, least := replace(share, cpus=1)):
         if time.monotonic() > end:
-            raise ConfigError(f"--replicas {replicas} with {share} each: others use the cluster; not enough is free")
+            raise ConfigError(f"--replicas {replicas} with {least} each: others use the cluster; not enough is free")
         time.sleep(0.2)
+    free = int(ray.available_resources()["CPU"])
+    return replace(share, cpus=min(share.cpus, free // replicas))
 
 
 class _Replaceable:
@@ -129,12 +136,14 @@ class _Updates(threading.Thread):
         self,
         ingress: _Replaceable,
         application: Application,
+        share: Share,
         read_again: Callable[[], ServeCommand],
         again: threading.Event,
     ) -> None:
         super().__init__(name="updates", daemon=True)
         self._ingress = ingress
         self._application = application
+        self._share = share
         self._read_again = read_again
         self._again = again
 
@@ -155,12 +164,13 @@ class _Updates(threading.Thread):
             raise ConfigError(f"{' and '.join(fixed)} cannot be changed while the server runs; start it again")
         log("updating", changed=sorted(name for name, value in vars(new).items() if value != getattr(old, name)))
         if _of_replicas(new) != _of_replicas(old):
-            share = _share(new)
+            share = self._share if new.replicas == old.replicas else _share(new)
             try:
                 self._application.deploy(new, share, _has_room(1, share))
             except ModelError:
-                self._application.deploy(old, _share(old))
+                self._application.deploy(old, self._share)
                 raise
+            self._share = share
         self._ingress.replace(new)
         log("updated", model=new.model)
 
