@@ -165,10 +165,14 @@ def test_an_update_that_cannot_be_loaded_changes_nothing(stubs: Replicas, settin
         told = stubs.logged("update refused")[-1]["reason"]
         assert reason in told and "\n" not in told
     assert {stubs.ask("hello", tools).json()["kept"] for tools in range(4)} == {2}
-    settings.write_text(SETTINGS.format(kept=2).replace("k\n", "other\n", 1))
+
+
+def test_a_key_and_a_number_replace_no_replica(stubs: Replicas, settings: Path) -> None:
+    before = {stubs.ask("hello", tools).json()["pid"] for tools in range(4)}
+    settings.write_text(SETTINGS.format(kept=2).replace(": k", ": other").replace("replicas: 2", "replicas: 1"))
     update(stubs)
     stubs.http.headers["Authorization"] = "Bearer other"
-    assert stubs.ask("hello").status_code == 200
+    assert {stubs.ask("hello", tools).json()["pid"] for tools in range(4)} < before
 
 
 REQUESTS: tuple[dict[str, Any], ...] = (

@@ -92,8 +92,7 @@ class Application:
             request_router_config=RequestRouterConfig(request_router_class=ChosenReplicaRouter),
         )(Replica)
         # replicas of an equal version are kept: an update that is taken back restarts only those that it ended
-        version = sha256(repr((theirs, share)).encode()).hexdigest()
-        deployment = deployment.options(version=version, _internal=True)
+        deployment = deployment.options(version=_version(theirs, share), _internal=True)
         try:
             handle = serve.run(deployment.bind(theirs, self._load), name=self._name, route_prefix=None)
         except RuntimeError:
@@ -152,6 +151,12 @@ class ReplicaAnswer:
         """Hang up, if the answer is not whole."""
         if not self._ended:
             self._response.cancel()
+
+
+def _version(options: ServeCommand, share: Share) -> str:
+    """Return a name of what a replica is, whatever their number."""
+    own = {name: value for name, value in vars(options).items() if name != "replicas"}
+    return sha256(repr((own, share)).encode()).hexdigest()
 
 
 def _last_line(message: str) -> str:

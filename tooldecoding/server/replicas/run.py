@@ -164,7 +164,8 @@ class _Updates(threading.Thread):
             raise ConfigError(f"{' and '.join(fixed)} cannot be changed while the server runs; start it again")
         log("updating", changed=sorted(name for name, value in vars(new).items() if value != getattr(old, name)))
         if _of_replicas(new) != _of_replicas(old):
-            share = self._share if new.replicas == old.replicas else _share(new)
+            least = _share(replace(new, gpus_per_replica=self._share.gpus))
+            share = replace(self._share, cpus=min(self._share.cpus, least.cpus))
             try:
                 self._application.deploy(new, share, _has_room(1, share))
             except ModelError:
