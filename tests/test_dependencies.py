@@ -46,10 +46,16 @@ def loaded_by_name(file: Path) -> Iterator[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 def test_what_a_file_imports_is_declared(file: Path) -> None:
     evaluates = file.is_relative_to(ROOT / "eval") or file.is_relative_to(TRAINING)
-    rooms = {"server": "serve", "harness": "inspect", "batches": "batch", "cluster": "ray"}
-    extra = next((e for r, e in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / r)), None)
-    extra = "eval" if evaluates else extra
-    assert foreign(file) <= CORE | (EXTRAS[extra] if extra else set())
+    rooms = {
+        "server": ("serve",),
+        "server/replicas": ("serve", "ray"),
+        "harness": ("inspect",),
+        "batches": ("batch",),
+        "cluster": ("ray",),
+    }
+    found = [extras for room, extras in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / room)]
+    extras = ("eval",) if evaluates else found[-1] if found else ()
+    assert foreign(file) <= CORE.union(*(EXTRAS[extra] for extra in extras))
     assert set(loaded_by_name(file)) <= EXTRAS["bench"]
 
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from socket import socket
 from typing import Final
 
 from tooldecoding.cli.command import Command
@@ -17,16 +18,34 @@ _OF_REQUESTS: Final = ("tool_choice", "stop", "batch_size", "max_tokens")
 
 def serve(given: Given) -> None:
     """Answer OpenAI's chat completions over HTTP; every tool call is valid, and voted argument by argument."""
-    command = given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
+    command = _read(given)
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
+    if command.ray is not None:
+        demand_extra("ray", "ray")
     if command.host not in LOOPBACK and command.api_key is None:
         print("warning: everybody who reaches this machine can use the model; give --api-key", file=sys.stderr)
-    from tooldecoding.server.run import bound_socket, run_server
+    from tooldecoding.server.run import bound_socket
 
     with bound_socket(command) as bound:  # before the model is loaded, which may take minutes
-        decoder = load_decoder(command)
-        decoder.options = command
-        run_server(decoder, command, bound)
+        if command.ray is None:
+            _serve_here(command, bound)
+        else:
+            from tooldecoding.server.replicas.run import run_replicas
+
+            run_replicas(command, bound, lambda: _read(given))
+
+
+def _read(given: Given) -> ServeCommand:
+    return given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
+
+
+def _serve_here(command: ServeCommand, bound: socket) -> None:
+    from tooldecoding.server.app import Server
+    from tooldecoding.server.run import run_server
+
+    decoder = load_decoder(command)
+    decoder.options = command
+    run_server(Server(decoder, command).app(), command, bound)
 
 
 _OPTIONS = tuple(option for option in options_of(ServeCommand) if option.name not in _OF_REQUESTS)

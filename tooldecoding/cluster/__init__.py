@@ -1,1 +1,1 @@
-"""Work spread over a Ray cluster; only ``cluster.py`` and ``actors.py`` import Ray."""
+"""Work spread over a Ray cluster; only ``cluster.py``, ``connection.py`` and ``actors.py`` import Ray."""

@@ -28,13 +28,15 @@ class Share:
         return _counted(self.cpus, "CPU") + gpus
 
 
-def share_of(nodes: Sequence[Node], actors: int, gpus: float | None) -> Share:
+def share_of(nodes: Sequence[Node], actors: int, gpus: float | None, flag: str = "--actors") -> Share:
     """Divide a cluster.
 
     Parameters
     ----------
     gpus : float or None
         GPUs of each worker; by default 1 if that suffices for all, else 0.
+    flag : str
+        The option that gave the number of workers.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def share_of(nodes: Sequence[Node], actors: int, gpus: float | None) -> Share:
     if _places(nodes, 1, gpus) < actors:
         have = " and ".join(_counted(sum(node.get(kind, 0) for node in nodes), kind) for kind in ("CPU", "GPU"))
         raise ConfigError(
-            f"--actors {actors} with {Share(1, gpus)} each: the cluster has {have} on {_counted(len(nodes), 'node')}, "
+            f"{flag} {actors} with {Share(1, gpus)} each: the cluster has {have} on {_counted(len(nodes), 'node')}, "
             f"which is room for {_places(nodes, 1, gpus)}"
         )
     cpus = 1

@@ -5,10 +5,11 @@ from typing import Annotated, Final
 
 from pydantic import Field as Bounds
 
+from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import option
-from tooldecoding.options.values import Count, CountOrNone, Positive
+from tooldecoding.options.values import Count, CountOrNone, NotNegative, Positive
 
 KEY_VARIABLE: Final = "TOOLDECODING_API_KEY"
 """The environment's variable that may hold the key: other users of a machine see command lines."""
@@ -19,7 +20,13 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 @dataclass(frozen=True)
 class ServeCommand(ModelOptions):
-    """Everything that ``tooldecoding serve`` can be told; what decodes do unless a request says otherwise, too."""
+    """Everything that ``tooldecoding serve`` can be told; what decodes do unless a request says otherwise, too.
+
+    Raises
+    ------
+    ConfigError
+        If a value has the wrong type or is out of bounds, or if ``ray`` and ``replicas`` are not given together.
+    """
 
     host: str = option("127.0.0.1", "Address to listen on; the default is reached from this machine only.")
     port: Annotated[int, Bounds(ge=0, le=65535)] = option(8000, "Port to listen on; 0 takes a free one.")
@@ -38,3 +45,28 @@ class ServeCommand(ModelOptions):
     log_prompts: bool = option(False, "Write the prompts to the log.")
     max_value_tokens: Count = option(512, "Tokens after which a free value is closed and reported.")
     max_text_tokens: CountOrNone = option(1024, "Most tokens of free text, unless a request has max_tokens.")
+    ray: str | None = option(
+        None,
+        "Serve with replicas in a Ray cluster: local starts one on this machine, auto joins the one that runs on it.",
+        metavar="local|auto|HOST:PORT",
+        expected="local, auto or the address HOST:PORT of a cluster",
+    )
+    replicas: Count | None = option(None, "Replicas in the cluster; each loads the model.", metavar="N")
+    gpus_per_replica: NotNegative | None = option(
+        None,
+        "GPUs of each replica; replicas share one with 0.5.",
+        metavar="G",
+        default_text="1 if the cluster has one for each replica, else 0",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        given = {"--replicas": self.replicas, "--gpus-per-replica": self.gpus_per_replica}
+        for flag, value in given.items():
+            if self.ray is None and value is not None:
+                raise ConfigError(f"{flag} is for a Ray cluster; name it with --ray local, auto or HOST:PORT")
+        if self.ray is not None and self.replicas is None:
+            raise ConfigError("--ray needs the number of replicas: --replicas N")
+        gpus = self.gpus_per_replica or 0
+        if gpus > 1 and gpus != int(gpus):
+            raise ConfigError(f"--gpus-per-replica: expected a whole number or a share of one GPU, got {gpus:g}")

@@ -1,6 +1,7 @@
 """What ``/metrics`` shows, in the format of Prometheus."""
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.metrics_core import Metric
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
@@ -52,3 +53,7 @@ class Metrics:
         """Return all figures."""
         found: bytes = generate_latest(self._registry)
         return found
+
+    def families(self) -> list[Metric]:
+        """Return all figures, which can be pickled."""
+        return list(self._registry.collect())

@@ -5,10 +5,8 @@ from typing import Any, Final
 
 import uvicorn
 
-from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import Server
 from tooldecoding.server.json_log import begin_log, log
 
 _BACKLOG: Final = 128
@@ -32,13 +30,13 @@ def bound_socket(options: ServeCommand) -> socket.socket:
     return bound
 
 
-def run_server(decoder: ToolDecoder, options: ServeCommand, bound: socket.socket) -> None:
-    """Serve until SIGINT or SIGTERM; what runs is finished."""
+def run_server(app: Any, options: ServeCommand, bound: socket.socket) -> None:
+    """Serve an ASGI application until SIGINT or SIGTERM; what runs is finished."""
     begin_log()
     host, port = bound.getsockname()[:2]
     bound.listen(_BACKLOG)  # who reads the next line may connect
     log("listening", host=host, port=port, model=options.model, key=options.api_key is not None)
-    web_server(Server(decoder, options).app(), options).run(sockets=[bound])
+    web_server(app, options).run(sockets=[bound])
 
 
 def web_server(app: Any, options: ServeCommand) -> uvicorn.Server:

@@ -6,6 +6,7 @@ import time
 from fastapi import Request
 
 from tooldecoding.result import DecodeResult
+from tooldecoding.server.gone import unless_gone
 from tooldecoding.server.job import Event, Job
 from tooldecoding.server.prepared import Prepared
 from tooldecoding.server.scheduler import Scheduler
@@ -53,16 +54,10 @@ class Waiting:
 
     async def first(self, request: Request) -> Event | None:
         """Return the first event, or None if the client goes away before; raises the error that ended the job."""
-        happened = asyncio.ensure_future(self.next())
-        gone = asyncio.ensure_future(_gone(request))
         event = None
         try:
-            await asyncio.wait({happened, gone}, return_when=asyncio.FIRST_COMPLETED)
-            if happened.done():
-                event = happened.result()
+            event = await unless_gone(request, self.next())
         finally:
-            happened.cancel()
-            gone.cancel()
             if event is None:
                 self.give_up()
         if isinstance(event, Exception):
@@ -80,9 +75,3 @@ class Waiting:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
         except RuntimeError:  # the loop is closed: nobody waits any more
             self._job.cancelled = True
-
-
-async def _gone(request: Request) -> None:
-    """Return when the client has gone away."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -1,0 +1,247 @@
+"""Many replicas behind one address: routing, streams, errors, dead replicas, updates and the end. Needs Ray."""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from command_line import Ran, assert_bad
+from running_replicas import Replicas, replicas, told
+from running_server import HELLO, MODEL, PATIENCE, ROME, TOOLS, Running, error_of, wait_until
+
+PATH = "/v1/chat/completions"
+SCHEMA = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "x",
+        "schema": {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]},
+    },
+}
+JSON = {"Content-Type": "application/json"}
+SETTINGS = "replicas: 2\nmodel: stub\napi_key: k\nmax_batch: 2\nmax_body_mb: 1\nmax_value_tokens: {kept}\n"
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("serve") / "deployment.yaml"
+    path.write_text(SETTINGS.format(kept=1))
+    return path
+
+
+@pytest.fixture(scope="module")
+def stubs(settings: Path) -> Iterator[Replicas]:
+    """Two replicas with stubs."""
+    pytest.importorskip("ray", reason="the extra ray is not installed")
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("two replicas need two processors")
+    with replicas(settings) as found:
+        found.http.headers["Authorization"] = "Bearer k"
+        yield found
+
+
+def test_the_same_tools_go_to_the_same_replica(stubs: Replicas) -> None:
+    went = {tools: {stubs.ask("hello", tools).headers["x-replica"] for _ in range(3)} for tools in range(6)}
+    assert all(len(each) == 1 for each in went.values())
+    assert len(set.union(*went.values())) == 2
+
+
+def test_a_full_replica_leaves_its_tools_to_the_other(stubs: Replicas) -> None:
+    with ThreadPoolExecutor(3) as clients:
+        waiting = []
+        for number in range(3):
+            waiting.append(clients.submit(stubs.ask, "wait", 9))
+            wait_until(lambda number=number: stubs.figure("running") == number + 1)  # type: ignore[misc]
+        stubs.free()
+        assert len({each.result().headers["x-replica"] for each in waiting}) == 2
+
+
+def test_a_stream_is_a_stream(stubs: Replicas) -> None:
+    with stubs.stream(tools=20) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = (line for line in answer.iter_lines() if line)
+        assert "pid" in next(lines)  # while the replica waits to go on
+        stubs.free()
+        assert list(lines) == ['data: {"more": true}', "data: [DONE]"]
+
+
+@pytest.mark.parametrize("what", ["stream", "wait"])
+def test_who_hangs_up_cancels_the_request_in_the_replica(stubs: Replicas, what: str) -> None:
+    client = httpx.Client(base_url=stubs.http.base_url, headers=stubs.http.headers, timeout=0.5)
+    with client, pytest.raises(httpx.ReadTimeout):
+        client.post(PATH, json=told(what))
+    wait_until(lambda: stubs.figure("running") == 0)
+
+
+def test_what_is_wrong_is_told_as_by_one_server(stubs: Replicas, server: Running) -> None:
+    host = {"Host": "evil.example"}
+    cases: list[tuple[str | bytes, dict[str, str], int]] = [
+        ("{", JSON, 400),
+        (b"\xff", JSON, 400),
+        ("[]", JSON, 400),
+        ('{"a": 1, "a": 2}', JSON, 400),
+        ("{}", {"Content-Type": "text/plain"}, 415),
+        ("{}", JSON | host, 403),
+    ]
+    for content, headers, status in cases:
+        both = [http.post(PATH, content=content, headers=headers) for http in (stubs.http, server.http)]
+        assert error_of(both[0], status) == error_of(both[1], status)
+    assert error_of(stubs.http.post(PATH, content=b" " * (2 << 20), headers=JSON), 413)["code"] == "request_too_large"
+    assert error_of(stubs.ask("hello", model="other"), 404)["code"] == "model_not_found"
+    full = stubs.ask("full")
+    assert error_of(full, 429)["code"] == "queue_full" and full.headers["retry-after"] == "1"
+
+
+def test_the_key_is_demanded_before_the_replicas(stubs: Replicas) -> None:
+    assert error_of(stubs.http.post(PATH, json=told("hello"), headers={"Authorization": "Bearer x"}), 401)
+    assert stubs.ask("hello").json()["key"] is None
+    assert httpx.get(f"{stubs.http.base_url}/ready").json()["replicas"] == {"running": 2, "wanted": 2}
+
+
+def test_a_request_whose_replica_dies_is_answered_by_another(stubs: Replicas) -> None:
+    first = stubs.ask("hello", 40)
+    with ThreadPoolExecutor(1) as clients, stubs.stream(tools=40) as stream:
+        lines = (line for line in stream.iter_lines() if line)
+        assert first.json()["pid"] == json.loads(next(lines).removeprefix("data: "))["pid"]
+        whole = clients.submit(stubs.ask, "wait", 40)
+        wait_until(lambda: stubs.figure("running") == 2)
+        os.kill(first.json()["pid"], signal.SIGKILL)
+        [last] = lines
+        assert json.loads(last.removeprefix("data: "))["error"]["code"] == "replica_lost"
+        wait_until(lambda: stubs.figure("running") == 1)
+        stubs.free()
+        assert whole.result().status_code == 200
+        assert whole.result().headers["x-replica"] != first.headers["x-replica"]
+    assert all(stubs.ask("hello", tools).status_code == 200 for tools in range(4))
+    wait_until(lambda: stubs.health() == "ok")
+
+
+def test_a_request_that_kills_replicas_is_given_up(stubs: Replicas) -> None:
+    answer = stubs.ask("die")
+    assert error_of(answer, 503)["code"] == "replica_lost" and answer.headers["retry-after"] == "1"
+    assert stubs.ask("hello").status_code == 200  # waits for a replica
+    wait_until(lambda: stubs.health() == "ok")
+
+
+def test_an_update_under_load_loses_nothing(stubs: Replicas, settings: Path) -> None:
+    done, answers = threading.Event(), list[httpx.Response]()
+
+    def ask(tools: int) -> None:
+        while not done.is_set():
+            answers.append(stubs.ask("hello", tools))
+
+    with ThreadPoolExecutor(3) as clients:
+        asking = [clients.submit(ask, tools) for tools in range(3)]
+        settings.write_text(SETTINGS.format(kept=2))
+        try:
+            update(stubs)
+        finally:
+            done.set()
+        for each in asking:
+            each.result()
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.json()["kept"] for answer in answers} == {1, 2}
+    assert stubs.ask("hello").json()["kept"] == 2
+
+
+def test_an_update_that_cannot_be_loaded_changes_nothing(stubs: Replicas, settings: Path) -> None:
+    refused = {  # what the file says -> what the log says
+        "replicas: 2\nmodel: missing\napi_key: k\n": "there is no model",
+        "modle: x\n": "modle",
+        "replicas: 2\nhost: ::1\n": "--host",
+    }
+    for number, (text, reason) in enumerate(refused.items(), 1):
+        settings.write_text(text)
+        stubs.process.send_signal(signal.SIGHUP)
+        wait_until(lambda number=number: len(stubs.logged("update refused")) == number)  # type: ignore[misc]
+        told = stubs.logged("update refused")[-1]["reason"]
+        assert reason in told and "\n" not in told
+    assert {stubs.ask("hello", tools).json()["kept"] for tools in range(4)} == {2}
+
+
+def test_a_key_and_a_number_replace_no_replica(stubs: Replicas, settings: Path) -> None:
+    before = {stubs.ask("hello", tools).json()["pid"] for tools in range(4)}
+    settings.write_text(SETTINGS.format(kept=2).replace(": k", ": other").replace("replicas: 2", "replicas: 1"))
+    update(stubs)
+    stubs.http.headers["Authorization"] = "Bearer other"
+    assert {stubs.ask("hello", tools).json()["pid"] for tools in range(4)} < before
+
+
+REQUESTS: tuple[dict[str, Any], ...] = (
+    {"tools": TOOLS, "tool_choice": "required", "extra_body": {"tooldecoding": {"order_limit": 2}}},
+    {"messages": HELLO, "max_tokens": 20},
+    {"max_tokens": 20, "response_format": SCHEMA},
+)
+
+
+def test_answers_are_those_of_one_server(stubs: Replicas, server: Running, settings: Path) -> None:
+    settings.write_text(f"replicas: 1\nmodel: {MODEL}\n")
+    update(stubs)
+    clients = [openai.OpenAI(base_url=f"{url}/v1", api_key="none") for url in (server.url, stubs.http.base_url)]
+    for request in REQUESTS:
+        for answers in (whole, streamed):
+            first, second = (answers(client, request) for client in clients)
+            assert first == second
+    assert stubs.http.get("/").text == server.http.get("/").text
+    assert clients[1].models.retrieve(MODEL).id == MODEL
+    assert stubs.figure("completion_tokens_total") > 0
+    assert stubs.http.get("/health").json()["replicas"] == {"running": 1, "wanted": 1}
+
+
+def update(stubs: Replicas) -> None:
+    """Let the settings be read again; returns when that is done."""
+    before = len(stubs.logged("updated"))
+    stubs.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: len(stubs.logged("updated")) > before)
+
+
+def whole(client: Any, request: dict[str, Any]) -> Any:
+    answer = client.chat.completions.create(**{"model": MODEL, "messages": ROME} | request)
+    return answer.choices[0].model_dump(), votes(answer.tooldecoding)
+
+
+def streamed(client: Any, request: dict[str, Any]) -> Any:
+    chunks = list(client.chat.completions.create(**{"model": MODEL, "messages": ROME, "stream": True} | request))
+    return [choice.model_dump() for chunk in chunks for choice in chunk.choices], votes(chunks[-1].tooldecoding)
+
+
+def votes(details: dict[str, Any]) -> Any:
+    return [(parameter["name"], parameter["votes"]) for call in details["calls"] for parameter in call["parameters"]]
+
+
+def test_what_runs_is_finished_before_the_end(stubs: Replicas) -> None:
+    asked = {"model": MODEL, "messages": HELLO, "stream": True, "max_tokens": 200}
+    with stubs.http.stream("POST", PATH, json=asked) as answer:
+        lines = (line for line in answer.iter_lines() if line)
+        assert "assistant" in next(lines)
+        stubs.process.send_signal(signal.SIGTERM)
+        assert list(lines)[-1] == "data: [DONE]"
+    assert stubs.process.wait(PATIENCE) == 128 + signal.SIGTERM
+    assert stubs.lines[-1]["event"] == "stopped" and not stubs.logged("text")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--replicas", 2], ["--replicas", "--ray"]),
+        (["--gpus-per-replica", 1], ["--gpus-per-replica", "--ray"]),
+        (["--ray", "local"], ["--ray", "--replicas N"]),
+        (["--ray", "local", "--replicas", 0], ["--replicas", "1 or more"]),
+        (["--ray", "local", "--replicas", 1, "--gpus-per-replica", 1.5], ["--gpus-per-replica", "1.5"]),
+    ],
+)
+def test_options_that_do_not_fit_are_told(cli: Callable[..., Ran], arguments: list[Any], parts: list[str]) -> None:
+    assert_bad(cli("serve", *arguments), *parts)
+
+
+def test_the_extra_is_named(cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert_bad(cli("serve", "--ray", "local", "--replicas", 1, "--port", 0), "ray", "pip install 'tooldecoding[ray]'")
