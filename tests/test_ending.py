@@ -16,9 +16,9 @@ from eval.bench.measurements import Record
 from eval.bench.store import Store
 from eval.errors import EvalError
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches import batch
 from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
+from tooldecoding.cluster import decode_task
 
 Cli = Callable[..., Ran]
 ROOT = Path(__file__).parent.parent
@@ -85,14 +85,14 @@ class TestSignals:
         rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
         rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(5)))
         options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-        decode = batch.decode_group
+        decode = decode_task.decode_group
 
         def decode_two(group: Sequence[Row | BadRow], *rest: Any) -> list[dict[str, Any]]:
             if group[0].id == 2:
                 os.kill(os.getpid(), number)
             return decode(group, *rest)
 
-        monkeypatch.setattr(batch, "decode_group", decode_two)
+        monkeypatch.setattr(decode_task, "decode_group", decode_two)
         try:
             ran = cli("decode", "--batch", rows, "--out", out, *options)
         finally:

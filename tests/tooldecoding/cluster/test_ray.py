@@ -226,8 +226,9 @@ def test_nobody_waits_long_for_what_is_no_cluster(
     says: bytes | None, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tooldecoding.cluster import cluster
+    from tooldecoding.cluster import connection as joining
 
-    monkeypatch.setattr(cluster, "_CONNECT_S", 0.5)
+    monkeypatch.setattr(joining, "_CONNECT_S", 0.5)
 
     def answer() -> None:
         connection, _ = server.accept()
@@ -239,7 +240,7 @@ def test_nobody_waits_long_for_what_is_no_cluster(
 
     done = Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = Thread(target=answer)
+        thread = Thread(target=answer, daemon=True)
         thread.start()
         address = f"127.0.0.1:{server.getsockname()[1]}"
         try:
@@ -257,9 +258,14 @@ class Driver:
         self._mark = uuid4().hex
         command = [sys.executable, "-m", "tooldecoding", *map(str, arguments)]
         environment = {**os.environ, MARK: self._mark}
-        self.process = subprocess.Popen(
-            command, env=environment, text=True, stdout=-1, stderr=-1, start_new_session=True
-        )
+        # a shell that runs the tests in the background has SIGINT ignored, and a process inherits that
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            self.process = subprocess.Popen(
+                command, env=environment, text=True, stdout=-1, stderr=-1, start_new_session=True
+            )
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     def end(self, number: signal.Signals) -> tuple[int, str]:
         """Send a signal as a terminal does, to all; return exit code and standard error."""
@@ -301,6 +307,7 @@ def test_a_driver_is_killed_and_resumed(cli: Cli, batch: Path, expected: dict[st
     assert results(out) == expected
 
 
+@pytest.mark.slow  # a cluster of its own
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
 def test_ctrl_c_ends_as_on_one_machine(
     cli: Cli, batch: Path, expected: dict[str, Any], spread: tuple[Any, ...], tmp_path: Path
@@ -331,6 +338,7 @@ def test_eval_predicts_as_in_one_process(cli: Cli, spread: tuple[Any, ...], tmp_
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_tune_chooses_as_in_one_process(cli: Cli, batch: Path, spread: tuple[Any, ...], tmp_path: Path) -> None:
     start = ("tune", "batch", "--data", batch, "--limits", "1,2", "--limit", 4, "--latency-prompts", 1)
     start = (*start, "--rule", "bootstrap", "--margin", 100, "--batch-size", 1, "--max-value-tokens", 6)
