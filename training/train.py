@@ -1,4 +1,4 @@
-"""Train the reference model from nothing: ``python -m training.train``.
+"""Train the reference model: ``python -m training.train``.
 
 SIGINT and SIGTERM save the run and end it after the current update; the same command goes on with it.
 """

@@ -47,3 +47,12 @@ class TokenEmbedding(nn.Module):
     def table(self) -> Tensor:
         """Return the embeddings (vocabulary, width), float32."""
         return self.letters.index_select(0, self.letters_of) + self.traits_of @ self.traits + self.own + self.constant
+
+    @torch.no_grad()
+    def fill(self, table: Tensor) -> None:
+        """Make the embeddings a table's (vocabulary, width): means are the shared parts, the rest is a token's."""
+        self.traits.zero_()
+        self.constant.copy_(table.mean(0))
+        sums = torch.zeros_like(self.letters).index_add_(0, self.letters_of, table - self.constant)
+        self.letters.copy_(sums / torch.bincount(self.letters_of, minlength=len(sums))[:, None])
+        self.own.copy_(table - self.constant - self.letters.index_select(0, self.letters_of))

@@ -5,7 +5,7 @@ slower on a CPU. Here the sequences of a row do not see each other, attention is
 what comes after them, weights are float32 and computations bfloat16.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import torch
@@ -187,17 +187,21 @@ class Network(nn.Module):
         x, table = self.hidden(ids, sequence_ids, dtype)
         return self._losses(x, table, self.norm, ids, targets)
 
-    def weights(self) -> Mapping[str, Tensor]:
-        """Return the parameters under Hugging Face's names, float32."""
-        out = {"model.embed_tokens.weight": self.embedding.table().detach(), "model.norm.weight": self.norm.detach()}
+    def named_weights(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield Hugging Face's names with the parameters, without the embedding."""
+        yield "model.norm.weight", self.norm
         for number, block in enumerate(self.stack):
             prefix = f"model.layers.{number}."
             for name, matrix in block.matrices.items():
                 part = "mlp" if name in ("gate", "up", "down") else "self_attn"
-                out[f"{prefix}{part}.{name}_proj.weight"] = matrix.detach()
-            out[prefix + "input_layernorm.weight"] = block.attention_norm.detach()
-            out[prefix + "post_attention_layernorm.weight"] = block.feed_forward_norm.detach()
-        return out
+                yield f"{prefix}{part}.{name}_proj.weight", matrix
+            yield prefix + "input_layernorm.weight", block.attention_norm
+            yield prefix + "post_attention_layernorm.weight", block.feed_forward_norm
+
+    def weights(self) -> Mapping[str, Tensor]:
+        """Return the parameters under Hugging Face's names, float32."""
+        embedding = {"model.embed_tokens.weight": self.embedding.table().detach()}
+        return embedding | {name: weight.detach() for name, weight in self.named_weights()}
 
     def to_llama(self, dtype: torch.dtype = torch.bfloat16) -> LlamaForCausalLM:
         """Return the same network as a Hugging Face model on the CPU."""

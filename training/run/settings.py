@@ -57,6 +57,8 @@ class TrainingSettings(BaseModel):
         Folder of the run.
     sgd : str
         Folder of the Schema-Guided Dialogue data; empty for none.
+    start : str
+        Model whose weights a new run begins with: a folder, or ``reference``; empty for random weights.
     step_tokens, batch_tokens : int
         Tokens of an update, and of one forward and backward pass.
     learnt_share : float
@@ -85,6 +87,7 @@ class TrainingSettings(BaseModel):
     seed: int = 0
     runs: str = "runs/reference"
     sgd: str = ""
+    start: str = ""
     step_tokens: PositiveInt = 8192
     batch_tokens: PositiveInt = 4096
     learnt_share: Annotated[float, Field(gt=0, le=1)] = 0.35

@@ -22,6 +22,7 @@ from training.evaluation.examples import encode_held_out, held_out_examples
 from training.evaluation.scores import score_answers
 from training.network.induction_heads import add_induction_heads
 from training.network.network import Network
+from training.network.warm_start import start_from
 from training.run.learner import Learner
 from training.run.material import Material, sample_texts
 from training.run.prefetch import batches_from
@@ -49,7 +50,10 @@ class TrainingRun:
         self.tokenizer = self._tokenizer(sgd, state)
         torch.manual_seed(settings.seed)
         network = Network(settings.model, self.tokenizer, settings.compiled)
-        add_induction_heads(network)
+        if state is None and settings.start:
+            start_from(settings.start, network, self.tokenizer)
+        elif state is None:
+            add_induction_heads(network)
         self.learner = Learner(network, settings.muon_rate, settings.adam_rate, device)
         self.step, self.tokens, self.seconds = 0, 0, 0.0
         if state is not None:
