@@ -223,7 +223,7 @@ class PackedEngine:
         if not ragged:
             mask = None if masks[0] is None else self._masks.argument(masks[0])
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
-        with ragged_pass(self._cache, runs, masks, self._masks.kinds, self._device) as stand_ins:
+        with ragged_pass(self._model.model, self._cache, runs, masks, self._masks.kinds) as stand_ins:
             mask = self._masks.argument(stand_ins)
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
 

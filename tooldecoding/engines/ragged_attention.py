@@ -7,7 +7,9 @@ rows of one width, with the keys and values of these rows alone.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import Any, Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
@@ -18,7 +20,7 @@ from tooldecoding.engines.slot_cache import Run, SlotCache
 from tooldecoding.engines.tree_attention import Masks
 
 RAGGED: Final = "tooldecoding_sdpa"
-"""Name of the attention function. Outside of ragged passes it is transformers' ``sdpa``."""
+"""Name of the attention function that a model has while a ragged pass runs. Otherwise it has ``sdpa``."""
 
 
 class _RaggedPass(NamedTuple):
@@ -31,37 +33,60 @@ class _RaggedPass(NamedTuple):
 
 _running: ContextVar[_RaggedPass | None] = ContextVar("ragged_pass", default=None)
 
+_passes: "WeakKeyDictionary[PreTrainedModel, int]" = WeakKeyDictionary()
+"""The models that may run ragged passes -> how many run now; threads may share a model."""
+_lock = Lock()
+
 
 def switch_on(model: PreTrainedModel) -> bool:
     """Let a model that uses ``sdpa`` run ragged passes; returns whether it uses it. Other passes are as before."""
-    config = model.config.get_text_config()
-    if config._attn_implementation == "sdpa":
+    if _attention_of(model) == "sdpa":
         AttentionInterface.register(RAGGED, _attention)
         AttentionMaskInterface.register(RAGGED, sdpa_mask)
-        config._attn_implementation = RAGGED
+        _passes.setdefault(model, 0)
     return is_on(model)
 
 
 def switch_off(model: PreTrainedModel) -> None:
     """Undo ``switch_on``."""
-    config = model.config.get_text_config()
-    if config._attn_implementation == RAGGED:
-        config._attn_implementation = "sdpa"
+    _passes.pop(model, None)
 
 
 def is_on(model: PreTrainedModel) -> bool:
     """Whether the model runs ragged passes."""
-    return bool(model.config.get_text_config()._attn_implementation == RAGGED)
+    return model in _passes and _attention_of(model) in ("sdpa", RAGGED)
+
+
+def _attention_of(model: PreTrainedModel) -> str | None:
+    return model.config.get_text_config()._attn_implementation
+
+
+@contextmanager
+def _named(model: PreTrainedModel) -> Iterator[None]:
+    """Let the model find our attention function: only now, for others may use the model between two passes."""
+    config = model.config.get_text_config()
+    with _lock:
+        _passes[model] += 1
+        config._attn_implementation = RAGGED
+    try:
+        yield
+    finally:
+        with _lock:
+            _passes[model] -= 1
+            if not _passes[model]:
+                config._attn_implementation = "sdpa"
 
 
 @contextmanager
 def ragged_pass(
-    cache: SlotCache, runs: Sequence[Run], masks: Sequence[Masks | None], kinds: Sequence[str], device: torch.device
+    model: PreTrainedModel, cache: SlotCache, runs: Sequence[Run], masks: Sequence[Masks | None], kinds: Sequence[str]
 ) -> Iterator[dict[str, torch.Tensor]]:
     """Make the forward passes of the block ragged.
 
     Parameters
     ----------
+    model : PreTrainedModel
+        Switched on.
     masks : sequence
         For each run; None if the rows of the run were empty.
     kinds : sequence of str
@@ -74,7 +99,8 @@ def ragged_pass(
     """
     token = _running.set(_RaggedPass(cache, runs, masks, kinds))
     try:
-        yield {kind: torch.zeros((1, 1, 1, number), device=device) for number, kind in enumerate(kinds, 1)}
+        with _named(model):
+            yield {kind: torch.zeros((1, 1, 1, number), device=model.device) for number, kind in enumerate(kinds, 1)}
     finally:
         _running.reset(token)
 
