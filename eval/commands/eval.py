@@ -42,6 +42,7 @@ def evaluate(given: Given) -> None:
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
     demand_ray(options)
+    benchmark = benchmark.of_template(options.template, categories)
     every = benchmark.load(command.data, categories)
     _decode(benchmark, categories, every, options, RunFolder(Path(command.out)))
 

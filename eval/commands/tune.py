@@ -58,6 +58,7 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
     demand_ray(options)
+    benchmark = benchmark.of_template(options.template, categories)
     every = benchmark.load(command.data, categories)
     return tune_benchmark(benchmark, categories, every, options, command, progress_bar)
 
