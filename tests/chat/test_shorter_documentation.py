@@ -82,7 +82,6 @@ def test_signatures_document_the_same_tools() -> None:
     for printed in (FULL.as_bfcl("signatures"), FULL.as_chat_tools("signatures")):
         assert wordless(extract(printed)) == wordless(FULL.lookup)
     api_bank = FULL.as_api_bank("signatures")  # its descriptions list the members of an enum
-    assert wordless(extract(api_bank)) == wordless(extract(api_bank.replace(" One of: red, blue", "")))
     assert '"description": {"type": "string", "description": "One of: red, blue"}' in api_bank
     assert [(p.name, p.type.kind, p.required) for p in extract(api_bank)["paint"].parameters] == [
         (p.name, p.type.kind, bool(p.required)) for p in FULL.lookup["paint"].parameters
