@@ -26,7 +26,7 @@ from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.decode_options import Detail
 from tooldecoding.prompts.dialogue import ToolResponse, Turn, Utterance
 from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import chat_prompt
+from tooldecoding.prompts.prompts import chat_prompt, shows_tools
 from tooldecoding.prompts.templates import unshortened
 
 WORDS = "Zephyr words."
@@ -112,6 +112,9 @@ def test_chat_templates_of_known_models_print_them(name: str) -> None:
         chat_prompt(tokenizer, [{"role": "user", "content": "Go."}], FULL.as_chat_tools(detail, bare))
         for detail in DETAILS
     ]
+    if not shows_tools(tokenizer):
+        assert len(set(texts)) == 1
+        return
     assert all("paint" in text and "rest" in text for text in texts)
     assert ["Zephyr" in text for text in texts] == [True, False, False]
     assert ["coats" in text for text in texts] == [True, True, False]
@@ -141,7 +144,7 @@ def test_calls_are_held_to_all_of_it(template: Any, detail: Detail) -> None:
     request = make_request("Go.", FULL, command, tokenizer)
     assert request.tools is FULL.lookup
     full = make_request("Go.", FULL, replace(command, documentation="full"), tokenizer)
-    assert len(str(request.prompt)) < len(str(full.prompt))
+    assert template == "api-bank" or len(str(request.prompt)) < len(str(full.prompt))
     assert "paint" in str(request.prompt) and "Zephyr" not in str(request.prompt)
 
 
