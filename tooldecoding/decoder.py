@@ -21,7 +21,7 @@ from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
 from tooldecoding.models.one_device import demand_one_device
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
-from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed
+from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.prompts.choose_format import chat_format
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.request_run import RequestRun
@@ -201,6 +201,7 @@ class ToolDecoder:
             writes calls in no known format.
         """
         options = changed(self.options, fields)
+        demand_full(options, "decode")
         known = None if tools is None else as_lookup(tools)
         prompts, single = read_prompts(prompt, self.tokenizer)
         requests = []

@@ -4,6 +4,7 @@ from typing import TypedDict
 
 from lookup.dictionary import UnknownKeys
 from lookup.values.grammar import Constraint
+from tooldecoding.options.decode_options import Detail
 from voting import OrderScheme, Stopping
 
 
@@ -11,6 +12,7 @@ class ChatOptionFields(TypedDict, total=False):
     """Any of the fields of ``DecodeOptions`` but ``tool_choice``, which chat takes in OpenAI's shape."""
 
     format: str
+    documentation: Detail
     order_limit: int
     orders: OrderScheme
     value_constraint: Constraint

@@ -73,8 +73,10 @@ class Benchmark(ABC):
         As on the command line: ``acebench``, ``api-bank``, ``bfcl-live``, ``bfcl-v1``, ``sgd``.
     categories : tuple of str
         All categories, in the order of reports.
+    on_request : tuple of str
+        Categories that are only taken if they are named.
     call_format : str
-        Call format of predictions, a name in ``CALL_FORMATS``.
+        Call format of predictions, a name in ``SCORED_FORMATS``.
     newer_names : mapping
         Former name of a category -> its name today.
     """
@@ -82,6 +84,7 @@ class Benchmark(ABC):
     name: str
     categories: tuple[str, ...]
     call_format: str
+    on_request: tuple[str, ...] = ()
     newer_names: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
@@ -93,6 +96,14 @@ class Benchmark(ABC):
         EvalError
             If ``data`` does not hold them, or is malformed.
         """
+
+    def of_template(self, template: str | None, categories: Sequence[str]) -> "Benchmark":
+        """Return the benchmark as prompts of a template ask for calls; EvalError for categories that have no such."""
+        return self
+
+    def sample_of(self, row: Mapping[str, Any], sample: Sample) -> Sample:
+        """Return the sample as a row of predictions answers it; EvalError if it cannot be told."""
+        return sample
 
     @abstractmethod
     def judge(self, sample: Sample, prediction: str) -> Judgement:

@@ -42,6 +42,7 @@ def evaluate(given: Given) -> None:
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
     demand_ray(options)
+    benchmark = benchmark.of_template(options.template, categories)
     every = benchmark.load(command.data, categories)
     _decode(benchmark, categories, every, options, RunFolder(Path(command.out)))
 
@@ -58,10 +59,13 @@ def _decode(
     from eval.methods.sample_prompts import Prompter
     from eval.runs.run import draw
     from tooldecoding.cluster.place import place_of
+    from tooldecoding.prompts.templates import unshortened
 
     samples = draw(every, options.limit, options.seed)
     if not samples:
         raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
+    for warning in unshortened((sample.turns for sample in samples), options):
+        print(f"warning: {warning}", file=sys.stderr)
     with place_of(options) as place:
         options = settled(options, benchmark, place.tokenizer)
         prompter = Prompter(options, every, place.tokenizer)

@@ -24,7 +24,7 @@ from tooldecoding.prompts.documentation import Documentation
 if TYPE_CHECKING:
     from eval.tuning.results import Tuning
 
-_OF_BENCHMARKS: Final = ("category", "shots", "prompt_template", "chat")
+_OF_BENCHMARKS: Final = ("compare_documentation", "category", "shots", "prompt_template", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
 _OTHER_METHODS: Final = {"method", "beams", "tooldec_form"}
 _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -57,7 +57,10 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
     _refuse(given, "batch, not for benchmarks", "tools")
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
+    if command.compare_documentation and options.documentation != "full":
+        raise EvalError("--compare-documentation chooses --documentation; leave one of them out")
     demand_ray(options)
+    benchmark = benchmark.of_template(options.template, categories)
     every = benchmark.load(command.data, categories)
     return tune_benchmark(benchmark, categories, every, options, command, progress_bar)
 

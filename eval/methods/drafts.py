@@ -19,11 +19,14 @@ class Draft:
         None if no prompt can be made.
     error : str
         Why there is no request.
+    prompt_tokens : int
+        Tokens of the prompt; 0 if there is no request.
     """
 
     id: str
     request: Request | None
     error: str = ""
+    prompt_tokens: int = 0
 
 
 def predict_all(method: Method, drafts: Sequence[Draft]) -> list[Prediction]:

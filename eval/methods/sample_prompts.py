@@ -16,6 +16,7 @@ from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
 from eval.options import EvalOptions
 from lookup.text.text_file import read_text
 from tooldecoding.chat.dialogue_request import dialogue_request, openai_messages
+from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -71,19 +72,27 @@ class Prompter:
         text = chat_prompt(self.tokenizer, [{"role": "user", "content": text}], [])
         return Request(text, tools, self.settings, special_tokens=False)
 
+    def tokens(self, request: Request) -> int:
+        """Return how many tokens the prompt of a request has."""
+        return len(self.tokenizer.encode(str(request.prompt), add_special_tokens=request.special_tokens))
+
     def text(self, sample: Sample) -> str:
         """The prompt as the model sees it, without its chat template: text, or messages and tools as JSON."""
         if self.settings.template == "chat":
-            tools = sample.documentation.as_chat_tools()
+            bare = habits_of(self.tokenizer).bare_tools
+            tools = sample.documentation.as_chat_tools(self.settings.documentation, bare)
             return json.dumps({"messages": openai_messages(sample.turns), "tools": tools}, default=list)
         examples = self._examples(sample)
         dialogue = self._dialogue(sample)
         if self._file is not None:
             return self._filled(sample, examples, dialogue)
         lines = [*examples, *dialogue]
-        if self.settings.template == "bfcl":
-            return bfcl_prompt(sample.documentation.as_bfcl(), lines, self._instruction, self._ending)
-        return api_bank_prompt(sample.documentation.as_api_bank(), lines, self._instruction, self._ending)
+        prompt = bfcl_prompt if self.settings.template == "bfcl" else api_bank_prompt
+        return prompt(self._tools(sample), lines, self._instruction, self._ending)
+
+    def _tools(self, sample: Sample) -> str:
+        documentation, detail = sample.documentation, self.settings.documentation
+        return documentation.as_bfcl(detail) if self.settings.template == "bfcl" else documentation.as_api_bank(detail)
 
     @property
     def _format(self) -> CallFormat:
@@ -119,9 +128,7 @@ class Prompter:
     def _filled(self, sample: Sample, examples: Sequence[str], dialogue: Sequence[str]) -> str:
         """The template with its placeholders replaced; what it has no place for follows in the usual sequence."""
         template = str(self._file)
-        documentation = sample.documentation
-        tools = documentation.as_bfcl() if self.settings.template == "bfcl" else documentation.as_api_bank()
-        parts = {"tools": tools, "examples": "\n".join(examples), "dialogue": "\n".join(dialogue)}
+        parts = {"tools": self._tools(sample), "examples": "\n".join(examples), "dialogue": "\n".join(dialogue)}
         held = {part for placeholder, part in PLACEHOLDERS.items() if placeholder in template}
         behind = [parts[part] for part in ("tools", "examples", "dialogue") if part not in held and parts[part]]
         # in one go, for documentation may hold the text of a placeholder

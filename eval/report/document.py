@@ -14,11 +14,13 @@ from eval.report.error_table import error_tables
 from eval.report.finished_run import Run
 from eval.report.run_list import read_runs
 from eval.report.significance_table import significance_table
-from eval.report.studies import order_limit_table, orders_table, shots_table, value_errors
+from eval.report.studies import documentation_table, order_limit_table, orders_table, shots_table, value_errors
 from eval.report.table import NONE, Table, escaped, markdown
 
 _HEADS = ("model", "method")
-_PROMPT_SETTINGS = ("template", "format", "prompt_template", "chat", "shots", "dtype", "max_text_tokens")
+_PROMPT_SETTINGS = (
+    *("template", "format", "documentation", "prompt_template", "chat", "shots", "dtype", "max_text_tokens"),
+)
 _NAMES = ("benchmark", *_HEADS)
 
 
@@ -100,7 +102,7 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
         order_limit_chart(f"Value errors: {benchmark}", studies, out / names["order-limit"]),
         "Value errors against the order limit",
     )
-    parts += _filled(orders_table(runs)) + _filled(shots_table(runs))
+    parts += _filled(orders_table(runs)) + _filled(shots_table(runs)) + _filled(documentation_table(runs))
     parts += [markdown(t) for t in cost_tables(runs, greedy)]
     return parts, drawn
 

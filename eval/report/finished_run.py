@@ -58,10 +58,11 @@ class Counters(BaseModel, frozen=True):
 
 
 class Cost(BaseModel, frozen=True):
-    """The cost of one prediction: seconds (an even share of its batch's) and counters."""
+    """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens."""
 
     seconds: Number
     counters: Counters
+    prompt_tokens: Number | None = None
 
 
 class _Prediction(BaseModel):

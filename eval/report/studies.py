@@ -1,15 +1,22 @@
-"""Runs that differ in one setting: order limit (paper's table 4), orders (table 2), in-context examples (table 3)."""
+"""Runs that differ in one setting: order limit (paper's table 4), orders (table 2), in-context examples (table 3), and
+how much of the documentation prompts print (TOOLDEC v3, section 3.2)."""
 
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from eval.metrics.significance import Paired, holm, mcnemar
 from eval.metrics.summary import summarise
 from eval.report.finished_run import Run
-from eval.report.table import NONE, Table, percent
+from eval.report.table import NONE, Table, percent, probability
 
 ORDERS = ("documented", "reversed", "shuffled-once", "aggregated", "shuffled")
 """Columns of the table of orders; the last is the method itself, with its order limit."""
+
+DETAILS = ("full", "signatures", "names")
+"""How much of the documentation prompts print; runs of earlier versions printed it in full."""
+
+_SAVINGS = ("samples", "prompt tokens", "saved %", "accuracy", "won", "lost", "p, Holm")
 
 _WITHOUT_EFFECT = {"batch_size", "strategy", "device", "limit"}
 """Settings that change no prediction."""
@@ -109,6 +116,62 @@ def shots_table(runs: Sequence[Run]) -> Table:
         [str(n) for n in numbers],
         (((s[0].model, s[0].label), s, {numbers.index(r.settings["shots"]): r for r in s}) for s in studies),
     )
+
+
+def documentation_table(runs: Sequence[Run]) -> Table:
+    """Return what shorter documentation saves and costs; empty unless runs of a model and method differ in it."""
+    studies = [study for study in _studies(runs, "documentation") if any(_detail(run) == "full" for run in study)]
+    compared = [(run, study, _against_full(run, study)) for study in studies for run in sorted(study, key=_rank)]
+    adjusted = iter(holm([paired.p for _, _, paired in compared if paired is not None]))
+    rows = []
+    for run, study, paired in compared:
+        ids = _common(study)
+        summary = summarise((s for i, s in run.scores.items() if i in ids), run.categories)
+        differences = [NONE] * 3
+        if paired is not None:
+            differences = [str(paired.won), str(paired.lost), probability(next(adjusted))]
+        names = (run.model, run.label, _detail(run))
+        rows.append((*names, str(len(ids)), *_saved(run, study), percent(summary.unweighted), *differences))
+    return Table(
+        "Accuracy by documentation in the prompt",
+        ("model", "method", "documentation", *_SAVINGS),
+        tuple(rows),
+        3,
+        notes=(
+            "Tokens: mean of the whole prompt, and what is saved. Accuracy: per cent of right samples, mean of the "
+            "categories, with 95 % intervals, on the samples that all runs of the row's method have. Won: samples that "
+            "are right with this documentation alone; lost: with the full one alone; exact McNemar test, adjusted by "
+            "Holm's method.",
+        ),
+    )
+
+
+def _detail(run: Run) -> str:
+    return str(run.settings.get("documentation") or DETAILS[0])
+
+
+def _rank(run: Run) -> int:
+    return DETAILS.index(_detail(run)) if _detail(run) in DETAILS else len(DETAILS)
+
+
+def _full(study: Sequence[Run]) -> Run:
+    return next(run for run in study if _detail(run) == DETAILS[0])
+
+
+def _against_full(run: Run, study: Sequence[Run]) -> Paired | None:
+    if run is _full(study):
+        return None
+    first, second = ({i: s.correct for i, s in r.scores.items() if i in _common(study)} for r in (run, _full(study)))
+    return mcnemar(first, second)
+
+
+def _saved(run: Run, study: Sequence[Run]) -> tuple[str, str]:
+    """Return the mean tokens of a prompt, and the per cent that are saved, on the samples that all runs decoded."""
+    decoded = set.intersection(*({i for i, c in r.costs.items() if c.prompt_tokens} for r in study))
+    own, full = (sum(r.costs[i].prompt_tokens or 0 for i in decoded) for r in (run, _full(study)))
+    if not decoded:
+        return NONE, NONE
+    return f"{own / len(decoded):,.1f}", f"{100 * (1 - own / full):.1f}"
 
 
 def _matrix(

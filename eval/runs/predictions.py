@@ -76,6 +76,10 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
         category = str(row.get("category", sample.category))
         if benchmark.newer_names.get(category, category) != sample.category:
             raise EvalError(f"{place}: {identifier} is of category {sample.category}, the row says {category!r}")
+        try:
+            sample = benchmark.sample_of(row, sample)
+        except EvalError as error:
+            raise EvalError(f"{place}: {error}") from None
         rows.append(PredictionRow(sample, _prediction(row, place), row))
     if not rows:
         raise EvalError(f"{path}: expected predictions, one JSON object a line, found an empty file")

@@ -44,7 +44,7 @@ def run(
     failed = 0
     for drafts, predictions in workers.spread(_groups(samples, prompter, results.done, batch_size, advance)):
         rows = [
-            benchmark.describe(by_id[draft.id]) | prediction.to_json()
+            benchmark.describe(by_id[draft.id]) | {"prompt_tokens": draft.prompt_tokens} | prediction.to_json()
             for draft, prediction in zip(drafts, predictions, strict=True)
             if draft.id not in results.done
         ]
@@ -68,6 +68,7 @@ def _groups(
 
 def _draft(sample: Sample, prompter: Prompter) -> Draft:
     try:
-        return Draft(sample.id, prompter.request(sample))
+        request = prompter.request(sample)
+        return Draft(sample.id, request, prompt_tokens=prompter.tokens(request))
     except ToolDecodingError as error:
         return Draft(sample.id, None, str(error))

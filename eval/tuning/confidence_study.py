@@ -10,13 +10,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from eval.benchmarks.function_calls import ScoredFormat
 from eval.benchmarks.samples import Judgement, Sample
 from eval.metrics.accuracy import Estimate
 from eval.tuning.confidence_metrics import auroc, calibration_error
 from eval.tuning.derive import Outcome
 from eval.tuning.logistic_regression import cross_validated, fit
 from eval.tuning.tuning_prompts import TuningPrompt
-from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.call_format import Call
 from voting import Calibration
 
 RESAMPLES: Final = 1000
@@ -46,16 +47,16 @@ Slots = Mapping[tuple[str, str], Slot]
 
 
 def label_values(
-    prompts: Sequence[TuningPrompt], outcomes: Mapping[str, Outcome], judge: Judge
+    prompts: Sequence[TuningPrompt], outcomes: Mapping[str, Outcome], judge: Judge, scored: ScoredFormat | None = None
 ) -> dict[tuple[str, str], Slot]:
-    """Label every parameter that can be judged."""
+    """Label every parameter that can be judged; ``scored`` is the format that the judge reads, if it is another one."""
     slots = {}
     for prompt in prompts:
         sample, calls = prompt.sample, outcomes[prompt.id].calls
         if sample is None or prompt.request is None or len(sample.calls) != 1 or len(calls) != 1:
             continue
         [reference], [voted] = sample.calls, calls
-        call_format = prompt.request.options.call_format
+        call_format = scored or prompt.request.options.call_format
         if voted.name != reference.name or not _right(sample, reference, call_format, judge):
             continue
         for parameter in voted.parameters:
@@ -65,7 +66,7 @@ def label_values(
     return slots
 
 
-def _right(sample: Sample, call: Call, call_format: CallFormat, judge: Judge) -> bool:
+def _right(sample: Sample, call: Call, call_format: ScoredFormat, judge: Judge) -> bool:
     return judge(sample, call_format.render([call])).correct
 
 

@@ -54,4 +54,7 @@ class Evidence:
         """Return the values of the voted calls, labelled right or wrong; none without answers."""
         if self.verdicts is None:
             return {}
-        return label_values(self.prompts, self.outcomes(options), self.verdicts.judge)
+        scored = self.verdicts.scored
+        return label_values(
+            self.prompts, self.outcomes(options), self.verdicts.judge, None if scored is None else scored.scored
+        )

@@ -47,6 +47,9 @@ class TuneOptions(BenchmarkCommand):
     margin: float = option(
         5.0, "Points of a loss that the samples must be able to show.", expected="a number above 0, at most 100"
     )
+    compare_documentation: bool = option(
+        False, "Also choose how much of the documentation prompts print; decodes all samples thrice with one order."
+    )
     latency_prompts: Count = option(24, "Prompts whose latency is measured.")
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from eval.metrics.accuracy import Accuracy
 from eval.tuning.choice import RESAMPLES, Choice
 from eval.tuning.confidence_study import COMBINED, SINGLE, Study
 from eval.tuning.decision import Decision
@@ -13,11 +14,31 @@ from eval.tuning.stopping_rules import measured_exact
 def reasons(tuning: Tuning) -> list[str]:
     """Return all reasons, in the order of the decisions."""
     return [
+        *_documentation_reasons(tuning),
         *_share_reasons(tuning),
         *limit_reasons(tuning.choice, tuning.decision, tuning.answers),
         *_stopping_reasons(tuning),
         *_confidence_reasons(tuning.study),
     ]
+
+
+def _documentation_reasons(tuning: Tuning) -> list[str]:
+    if not tuning.details:
+        return []
+    full, *_ = tuning.details
+    level = tuning.decision.level
+    chosen = next(row for row in tuning.details if row.detail == tuning.about["settings"]["documentation"])
+    if chosen is full:
+        return [f"documentation stays full: with one order, less is significantly less accurate (level {level:g})"]
+    return [
+        f"documentation {chosen.detail} is the shortest that is not significantly less accurate with one order: "
+        f"{_points(chosen.right)} against {_points(full.right)} % (one-sided p = {chosen.p:.3g}, level {level:g}); "
+        f"prompts have {chosen.tokens:.0f} tokens instead of {full.tokens:.0f}"
+    ]
+
+
+def _points(of: Accuracy) -> str:
+    return f"{100 * of.right / of.total:.1f}"
 
 
 def _share_reasons(tuning: Tuning) -> list[str]:

@@ -10,6 +10,7 @@ from eval.tuning.decision import Decision
 from eval.tuning.optional_keys import ShareRow
 from eval.tuning.order_limits import LimitRow
 from eval.tuning.order_sensitivity import Sensitivity
+from eval.tuning.shorter_documentation import DetailRow
 from eval.tuning.stopping_rules import StoppingRow
 from eval.tuning.vote_options import VoteOptions
 from voting import Calibration
@@ -42,6 +43,8 @@ class Tuning:
         The chosen share.
     deployed : VoteOptions or None
         None if no limit fits the budget.
+    details : sequence of DetailRow
+        Empty unless the documentation in prompts was to be chosen.
     """
 
     about: Mapping[str, Any]
@@ -58,6 +61,7 @@ class Tuning:
     choice: Choice
     optional_share: float
     deployed: VoteOptions | None
+    details: Sequence[DetailRow] = ()
 
     @property
     def base(self) -> LimitRow:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rich.console import Console
 
@@ -27,6 +27,7 @@ from eval.tuning.latency import Stopwatch
 from eval.tuning.options import OWN_DATA, TuneOptions
 from eval.tuning.reasons import limit_reasons, reasons
 from eval.tuning.results import Tuning
+from eval.tuning.shorter_documentation import DetailPrompts, DetailRow, choose_detail, compare_details
 from eval.tuning.tuner import Tuner
 from eval.tuning.tuning_chart import tuning_chart
 from eval.tuning.tuning_json import to_json
@@ -40,6 +41,7 @@ from tooldecoding.cluster.place import place_of
 from tooldecoding.cluster.task import Workers
 from tooldecoding.files.manifest import digest
 from tooldecoding.options.decode_command import DecodeCommand
+from tooldecoding.options.decode_options import Detail
 from tooldecoding.options.model_options import ModelOptions
 
 _PACKAGES = ("tooldecoding", "torch", "transformers")
@@ -59,18 +61,25 @@ def tune_benchmark(
     options = replace(options, **_before_tuning(options, command))
     with place_of(options) as place:
         options = settled(options, benchmark, place.tokenizer)
-        prompter = Prompter(options, every, place.tokenizer)
+        details: Sequence[Detail] = get_args(Detail) if command.compare_documentation else (options.documentation,)
+        prompters = [Prompter(replace(options, documentation=d), every, place.tokenizer) for d in details]
         if options.chat:
-            prompter.request(samples[0])  # a missing chat template shows before anything is written
-        prompts = [prompter.text(sample) for sample in samples]
-        items = benchmark_prompts(benchmark, samples, prompter)
+            prompters[0].request(samples[0])  # a missing chat template shows before anything is written
+        prompts = [prompter.text(sample) for prompter in prompters for sample in samples]
+        by_detail = {d: _detailed(benchmark, samples, p) for d, p in zip(details, prompters, strict=True)}
+        items = by_detail[details[0]].prompts
         verdicts = Verdicts(benchmark, items, ScoredText.of(options, benchmark.call_format))
         with place.workers(TuningTask(options)) as workers:
             device = str(workers.about["device"])
             manifest = describe_run(benchmark, options, categories, samples, len(every), device, prompts)
             about = _about(benchmark.name, options, workers)
             about |= {"categories": list(categories), "drawn_from": len(every)}
-            return _tune(items, verdicts, options, workers, command, bar, about, manifest)
+            return _tune(items, verdicts, options, workers, command, bar, about, manifest, by_detail)
+
+
+def _detailed(benchmark: Benchmark, samples: Sequence[Sample], prompter: Prompter) -> DetailPrompts:
+    prompts = benchmark_prompts(benchmark, samples, prompter)
+    return DetailPrompts(prompts, [prompter.tokens(each.request) if each.request else 0 for each in prompts])
 
 
 def tune_own_data(
@@ -122,8 +131,14 @@ def _tune(
     bar: ProgressBar,
     about: Mapping[str, Any],
     manifest: Mapping[str, Any],
+    by_detail: Mapping[Detail, DetailPrompts] | None = None,
 ) -> Tuning:
     """Tune, and write all files.
+
+    Parameters
+    ----------
+    by_detail : mapping, optional
+        The prompts with each documentation that may be chosen.
 
     Raises
     ------
@@ -135,18 +150,25 @@ def _tune(
     folder.begin(manifest)
     with folder.locked():
         (out / DEPLOYMENT).unlink(missing_ok=True)  # of an earlier choice; it would be taken for this one's
+        base = VoteOptions(limits[-1], options.optional_share, "none", options.stopping_level)
+        collector = Collector(workers, out, options.batch_size, bar)
+        rows: list[DetailRow] = []
+        if verdicts is not None and by_detail is not None and len(by_detail) > 1:
+            rows = compare_details(by_detail, verdicts, base, command.decision, collector, options.seed)
+            options = replace(options, documentation=choose_detail(rows, command.decision.level))
+            items, about = by_detail[options.documentation].prompts, {**about, "settings": options.to_json()}
         tuner = Tuner(
             items,
             limits,
-            VoteOptions(limits[-1], options.optional_share, "none", options.stopping_level),
+            base,
             verdicts,
             command.decision,
-            Collector(workers, out, options.batch_size, bar),
+            collector,
             Stopwatch(workers, out, options.seed, bar),
             command.latency_prompts,
             options.seed,
         )
-        tuning = tuner.run(about)
+        tuning = replace(tuner.run(about), details=rows)
         _write_files(tuner, tuning, options, out)
     return tuning
 

@@ -40,6 +40,10 @@ def to_json(tuning: Tuning) -> dict[str, Any]:
             }
             for row in tuning.limits
         ],
+        "documentation": [
+            {"documentation": row.detail, **_accuracy(row.right), "p": row.p, "prompt_tokens": row.tokens}
+            for row in tuning.details
+        ],
         "optional_shares": [
             {
                 "optional_share": row.share,

@@ -14,6 +14,7 @@ BUSY = 0.8
 def tables(tuning: Tuning) -> list[Table]:
     """Return all tables that have rows."""
     every = [
+        _documentation_table(tuning),
         limit_table(tuning),
         _share_table(tuning),
         _stopping_table(tuning),
@@ -21,6 +22,21 @@ def tables(tuning: Tuning) -> list[Table]:
         _study_table(tuning),
     ]
     return [table for table in every if table.rows]
+
+
+def _documentation_table(tuning: Tuning) -> Table:
+    """Return accuracy and length of prompts by how much of the documentation they print."""
+    chosen = tuning.about["settings"]["documentation"] if tuning.details else None
+    rows, bold = [], set()
+    for number, row in enumerate(tuning.details):
+        p = NONE if row.p is None else probability(row.p)
+        saved = f"{100 * (1 - row.tokens / tuning.details[0].tokens):.1f}" if tuning.details[0].tokens else NONE
+        rows.append((row.detail, percent(row.right.estimate), p, f"{row.tokens:,.1f}", saved))
+        if row.detail == chosen:
+            bold |= {(number, column) for column in range(5)}
+    notes = ("With one order. The chosen one is bold; everything below is decoded with it.",)
+    columns = ("documentation", "accuracy", "p, loss", "prompt tokens", "saved %")
+    return Table("Documentation in the prompt", columns, tuple(rows), 1, frozenset(bold), notes)
 
 
 def limit_table(tuning: Tuning) -> Table:

@@ -194,11 +194,8 @@ def test_broken_rows(tmp_path, name):
         load(tmp_path)
 
 
-def test_categories_that_are_not_supported(tmp_path):
+def test_categories_that_are_not_known(tmp_path):
     write_category(tmp_path)
-    for category in ("simple_java", "simple_javascript"):
-        with pytest.raises(EvalError, match="Java or JavaScript are out of scope"):
-            BFCL_V1.load(str(tmp_path), [category])
     with pytest.raises(EvalError, match=r"unknown category 'live_easy'; known: live_simple"):
         BFCL_LIVE.load(str(tmp_path), ["live_easy"])
 

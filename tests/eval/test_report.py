@@ -317,3 +317,23 @@ def test_a_ratio_is_to_the_greedy_run_of_the_same_prompts(tmp_path: Path, report
     ]
     ratios = [row["total ÷ greedy"] for row in table(report(*runs), "Accuracy")]
     assert sorted(ratios) == ["-", "1.00", "1.00", "2.00"]
+
+
+def test_documentation_in_the_prompt(tmp_path: Path, report: Callable[..., str]) -> None:
+    kinds = {"a": (None, None, "value"), "b": (None, "value", "key"), "c": ("value", "value", None)}
+    tokens = {"full": 200, "signatures": 100, "names": 50}
+    runs = []
+    for number, (detail, count) in enumerate(tokens.items()):
+        scores = [score_row(i, "seen", k[number]) for i, k in kinds.items()]
+        rows = [prediction_row(score) | {"prompt_tokens": count} for score in scores]
+        settings = {"documentation": detail}
+        runs.append(write_run(tmp_path / detail, scores, "tool-decoding", None, settings, rows, benchmark="sgd"))
+    found = table(report(*runs), "Accuracy by documentation in the prompt")
+    assert [row["documentation"] for row in found] == list(tokens)
+    assert [(row["prompt tokens"], row["saved %"]) for row in found] == [
+        *(("200.0", "0.0"), ("100.0", "50.0"), ("50.0", "75.0")),
+    ]
+    assert [(row["won"], row["lost"]) for row in found] == [("-", "-"), ("0", "1"), ("1", "2")]
+    assert found[0]["accuracy"].startswith("66.7")
+    (tmp_path / "out" / "report" / "report.md").unlink()
+    assert "documentation in the prompt" not in report(runs[1], runs[2])  # nothing to compare with

@@ -7,11 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.errors import EvalError
+from eval.metrics.accuracy import Accuracy
 from eval.metrics.significance import mcnemar
 from eval.tuning.choice import choose, p_of_loss
 from eval.tuning.decision import Decision
 from eval.tuning.limit_list import read_limits
 from eval.tuning.reasons import limit_reasons
+from eval.tuning.shorter_documentation import DetailRow, choose_detail
+from tooldecoding.options.decode_options import Detail
 
 
 def hits(right: int, total: int) -> dict[str, bool]:
@@ -163,3 +166,15 @@ def test_limits() -> None:
 def test_bad_limits(text: str, said: str) -> None:
     with pytest.raises(EvalError, match=said):
         read_limits(text)
+
+
+def test_the_shortest_documentation_that_is_no_worse() -> None:
+    def chosen(*p: float | None) -> str:
+        details: tuple[Detail, ...] = ("full", "signatures", "names")
+        rows = [DetailRow(d, Accuracy(1, 2), each, 9.0) for d, each in zip(details, p, strict=True)]
+        return choose_detail(rows, 0.05)
+
+    assert chosen(None, 0.5, 0.2) == "names"
+    assert chosen(None, 0.5, 0.05) == "signatures"
+    assert chosen(None, 0.01, 0.2) == "names"
+    assert chosen(None, 0.01, 0.02) == "full"

@@ -193,3 +193,22 @@ def test_a_folder_of_something_else(cli: Cli, command: tuple[Any, ...], tmp_path
     ran = cli(*command)
     assert ran.code == 2
     assert "holds something else than a run" in ran.err
+
+
+def test_documentation_is_chosen(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+    ran = cli(*command, "--compare-documentation")
+    assert ran.code == 0, ran.err
+    assert "Documentation in the prompt" in ran.out
+    result = found(tmp_path / "tuned")
+    full, signatures, names = result["documentation"]
+    assert full["p"] is None and full["prompt_tokens"] > signatures["prompt_tokens"] > names["prompt_tokens"] > 0
+    chosen = read_config(str(tmp_path / "tuned" / "deployment.yaml"), EvalOptions)["documentation"]
+    worse = {row["documentation"] for row in (signatures, names) if row["p"] <= 0.05}
+    assert chosen == next(d for d in ("names", "signatures", "full") if d not in worse)
+    assert result["settings"]["documentation"] == chosen
+    decoded = (tmp_path / "tuned" / "candidates.jsonl").stat().st_mtime_ns
+    assert cli(*command, "--compare-documentation").code == 0
+    assert (tmp_path / "tuned" / "candidates.jsonl").stat().st_mtime_ns == decoded, "nothing is decoded again"
+    assert "this run was begun with other prompts" in cli(*command).err
+    both = cli(*command, "--compare-documentation", "--documentation", "names")
+    assert both.code == 2 and "--compare-documentation chooses --documentation; leave one of them out" in both.err

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.types.type_names import value_type
 from lookup.types.unions import type_of, united
-from tooldecoding.prompts.documentation import json_schema
+from tooldecoding.prompts.tool_objects import json_schema, json_signature
 
 WORDS = [
     "name",
@@ -140,6 +140,27 @@ def check_json_schema(tools: LookupDictionary, key: str) -> None:
 @given(dictionaries(TYPES), st.sampled_from(["parameters", "inputSchema", "input_schema", "arguments", "function"]))
 def test_json_schema(tools: LookupDictionary, key: str) -> None:
     check_json_schema(tools, key)
+
+
+@given(dictionaries(TYPES))
+def test_signatures(tools: LookupDictionary) -> None:
+    """A signature reads back as the tool, but for descriptions and defaults."""
+
+    def wordless_type(t: ValueType) -> ValueType:
+        properties = t.properties and tuple(map(wordless, t.properties))
+        return replace(
+            t,
+            items=t.items and wordless_type(t.items),
+            properties=properties,
+            any_of=tuple(map(wordless_type, t.any_of)),
+        )
+
+    def wordless(p: ParameterSpec) -> ParameterSpec:
+        return replace(p, type=wordless_type(p.type), description="", default=MISSING)
+
+    expected = [replace(t, description="", parameters=tuple(map(wordless, t.parameters))) for t in tools.tools]
+    found = extract([json_signature(tool) for tool in tools.tools])
+    assert without_raw_types(found) == with_inferred_types(LookupDictionary(tuple(expected)))
 
 
 def test_an_enum_without_a_type_has_the_type_of_its_members() -> None:

@@ -16,6 +16,7 @@ from tooldecoding.chat.tools import NO_TOOLS
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options import demand_full
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.choose_format import chosen_format
 from tooldecoding.prompts.dialogue import Turn, Utterance, dialogue_lines, documented_tools
@@ -68,15 +69,18 @@ def _request(
     if template == "raw":
         if not isinstance(content, str):
             raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
+        demand_full(options, "the template raw")
         return Request(content, _raw_tools(content, documentation, options), options)
     turns = (Utterance("user", content),) if isinstance(content, str) else content
     documentation = documentation or _documentation_in(turns, options)
     if template == "chat":
         return dialogue_request(turns, documentation, options, tokenizer)
     if template == "bfcl":
-        text = bfcl_prompt(documentation.as_bfcl(), dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS))
+        tools = documentation.as_bfcl(options.documentation)
+        text = bfcl_prompt(tools, dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS))
     else:
-        text = api_bank_prompt(documentation.as_api_bank(), dialogue_lines(turns, CALL_FORMATS["api-bank"]))
+        tools = documentation.as_api_bank(options.documentation)
+        text = api_bank_prompt(tools, dialogue_lines(turns, CALL_FORMATS["api-bank"]))
     return Request(text, documentation.lookup, options, stop="\n")
 
 

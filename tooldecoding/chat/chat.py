@@ -44,7 +44,9 @@ def chat_request(
     if not len(documentation.lookup) and options.tool_choice == "auto":
         options = replace(options, tool_choice="none")
     options = replace(options, format=chat_format(options, tokenizer))
-    text = conversation_prompt(conversation, documentation.as_chat_tools(), habits_of(tokenizer), tokenizer)
+    habits = habits_of(tokenizer)
+    tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
+    text = conversation_prompt(conversation, tools, habits, tokenizer)
     return Request(text, documentation.lookup, options, special_tokens=False)
 
 

@@ -59,6 +59,8 @@ class Habits:
         Whether a message may have text and calls.
     shown_calls : {"all", "first", "none"}
         Which calls of a message the template writes.
+    bare_tools : bool
+        Whether tools may lack descriptions, or everything but the name.
     """
 
     arguments_as_text: bool = False
@@ -68,6 +70,7 @@ class Habits:
     thinking_beside_content: bool = True
     content_beside_calls: bool = True
     shown_calls: ShownCalls = "all"
+    bare_tools: bool = True
 
 
 _known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[Any, Habits]]" = WeakKeyDictionary()
@@ -94,6 +97,7 @@ def _find(probe: "_Probe") -> Habits:
         thinking_beside_content=thinking_key is None or probe.accepts({thinking_key: _THOUGHT, "content": "Well."}),
         content_beside_calls=probe.accepts({"content": "Well."}),
         shown_calls=probe.shown_calls(),
+        bare_tools=probe.takes_bare_tools(),
     )
 
 
@@ -166,6 +170,17 @@ class _Probe:
             return "none" if self.text() else "all"
         two = self._text([self._call("qzvx00001"), self._call("qzvx00002", _OTHER_KEY)], {})
         return "first" if two and _OTHER_KEY not in two else "all"
+
+    def takes_bare_tools(self) -> bool:
+        """Return whether the template names tools with a mere signature, and tools with no more than a name."""
+        signature = {"name": NAME, "parameters": {"type": "object", "properties": {_KEY: {"type": "string"}}}}
+        return all(self._names({"type": "function", "function": tool}) for tool in (signature, {"name": NAME}))
+
+    def _names(self, tool: Mapping[str, Any]) -> bool:
+        try:
+            return NAME in chat_prompt(self._tokenizer, [_USER], [tool])
+        except PromptError:
+            return False
 
     def _sense(self, text: str) -> int:
         """Return 2 for a text with sensible arguments, 1 for one without any, 0 for nonsense or a refusal."""

@@ -8,7 +8,8 @@ from lookup import LookupDictionary, extract
 from lookup.duplicates import OnDuplicate
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.options import TOOL_CHOICES
-from tooldecoding.prompts.documentation import Documentation, json_schema, tool_name
+from tooldecoding.prompts.documentation import Documentation, tool_name
+from tooldecoding.prompts.tool_objects import json_schema
 
 NO_TOOLS = Documentation([], LookupDictionary(()))
 

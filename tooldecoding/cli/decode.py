@@ -66,8 +66,11 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     else:
         content = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt or ""
     from tooldecoding.batches.requests import decode_requests, make_request, result_json
-    from tooldecoding.prompts.templates import template_of
+    from tooldecoding.prompts.templates import template_of, unshortened
 
+    if isinstance(content, tuple):
+        for warning in unshortened([content], command):
+            print(f"warning: {warning}", file=sys.stderr)
     decoder = load_decoder(command)
     request = make_request(content, documentation, command, decoder.tokenizer)
     if len(request.tools):

@@ -14,7 +14,7 @@ from transformers.utils import ModelOutput
 from tooldecoding.decoder import Request, ToolDecoder, Tools, as_lookup
 from tooldecoding.errors import ConfigError
 from tooldecoding.generate.arguments import Limit, asked_of_generate, most_tokens, refuse_unheld
-from tooldecoding.options import DecodeOptions, Strategy, changed
+from tooldecoding.options import DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.result import DecodeResult
 
 
@@ -173,6 +173,7 @@ def tool_decoding(
         Padding of the prompts, left or right, is ignored.
     """
     options = changed(DecodeOptions(), fields)
+    demand_full(options, "generate")
     return ToolDecodingMethod(tokenizer, tools, strategy, options, streamer, prompt_cache_mb)
 
 

@@ -34,6 +34,9 @@ TOOL_CHOICES: Final = ("auto", "required", "none")
 Strategy = Literal["auto", "packed", "batched"]
 """How branches share a forward pass; ``auto`` takes packed if the model supports it."""
 
+Detail = Literal["full", "signatures", "names"]
+"""How much of the documentation a prompt prints; see ``tooldecoding.prompts.documentation``."""
+
 PROMPT_CACHE_MB: Final = 1024
 """Default memory, in MiB, for the KV caches of former prompts."""
 
@@ -59,6 +62,11 @@ class DecodeOptions:
 
     format: str = option(
         AUTO, "How calls are written; auto is the chat model's own, else api-bank.", choices=(AUTO, *CALL_FORMATS)
+    )
+    documentation: Detail = option(
+        "full",
+        "What a prompt prints of each tool: everything; its signature, without descriptions; or its name. "
+        "Calls are always held to the full documentation.",
     )
     order_limit: Count = option(
         DEFAULT_ORDER_LIMIT, "Most orders of the required keys (oc in the paper); 1 is without order consistency."
@@ -121,6 +129,15 @@ class DecodeOptions:
     def confidence(self, parameter: VotedParameter) -> float:
         """Return the confidence of the vote on a parameter, calibrated if there is a calibration."""
         return confidence(parameter, None if self.calibration is None else Calibration(*self.calibration))
+
+
+def demand_full(options: DecodeOptions, taker: str) -> None:
+    """ConfigError if the documentation shall be printed shorter, where ``taker`` takes a prompt that holds it."""
+    if options.documentation != "full":
+        raise ConfigError(
+            f"documentation: {options.documentation} shortens what templates print of the tools, but {taker} takes a "
+            "prompt as it stands; leave it out"
+        )
 
 
 def changed(options: DecodeOptions, given: Mapping[str, Any]) -> DecodeOptions:

@@ -6,21 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
-from lookup.dictionary import MISSING
+from lookup import LookupDictionary, ToolSpec, extract
 from lookup.duplicates import OnDuplicate
 from tooldecoding.files.manifest import digest
-
-JSON_TYPES = {
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "bool": "boolean",
-    "list": "array",
-    "tuple": "array",
-    "dict": "object",
-}
-"""Normalised type -> JSON Schema type."""
+from tooldecoding.options.decode_options import Detail
+from tooldecoding.prompts.tool_objects import api_bank_object, api_bank_signature, json_schema, json_signature
 
 _SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
 """Where tools as data have their JSON Schema: OpenAI's, MCP's, Anthropic's."""
@@ -66,22 +56,41 @@ class Documentation:
             return [json_schema(tool) for tool in self.lookup.tools]
         return [parsed] if isinstance(parsed, Mapping) else list(parsed)
 
-    def as_api_bank(self) -> str:
-        """Return a text verbatim, parsed tools as one JSON object a line in API-Bank's form."""
+    def as_api_bank(self, detail: Detail = "full") -> str:
+        """Return the tools as API-Bank's prompt prints them.
+
+        In full: a text verbatim, parsed tools as one JSON object a line. Signatures are such lines, names bare ones.
+        """
+        if detail == "names":
+            return "\n".join(self.lookup)
+        if detail == "signatures":
+            return "\n".join(_json(api_bank_signature(tool)) for tool in self.lookup.tools)
         if isinstance(self.source, str) and not self._renamed:
             return self.source
         if all(isinstance(entry, Mapping) and "input_parameters" in entry for entry in self.objects):
             entries = self.objects
         else:
-            entries = [_api_bank_object(tool) for tool in self.lookup.tools]
-        return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+            entries = [api_bank_object(tool) for tool in self.lookup.tools]
+        return "\n".join(map(_json, entries))
 
-    def as_bfcl(self) -> str:
-        """Return all tools as one indented JSON list."""
+    def as_bfcl(self, detail: Detail = "full") -> str:
+        """Return all tools as one JSON list: indented in full, a line for each signature, or the names alone."""
+        if detail == "names":
+            return _json(list(self.lookup))
+        if detail == "signatures":
+            return "[" + ",\n".join(_json(json_signature(tool)) for tool in self.lookup.tools) + "]"
         return json.dumps(self.objects, indent=4, ensure_ascii=False)
 
-    def as_chat_tools(self) -> list[dict[str, Any]]:
-        """Return the tools in OpenAI's form, which chat templates take as ``tools``."""
+    def as_chat_tools(self, detail: Detail = "full", bare: bool = True) -> list[dict[str, Any]]:
+        """Return the tools in OpenAI's form, which chat templates take as ``tools``.
+
+        Parameters
+        ----------
+        bare : bool
+            Whether signatures and names go without the fields that they leave empty, which some templates demand.
+        """
+        if detail != "full":
+            return [_compact_chat_tool(tool, detail, bare) for tool in self.lookup.tools]
         given = {} if self._renamed else {tool_name(entry): entry for entry in self.objects}
         return [_chat_tool(tool, given.get(tool.name)) for tool in self.lookup.tools]
 
@@ -105,63 +114,19 @@ def _chat_tool(tool: ToolSpec, given: Any) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-def json_schema(tool: ToolSpec) -> dict[str, Any]:
-    """Return ``{"name", "description", "parameters"}`` with a JSON Schema made from the lookup dictionary."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": {"type": "object"} | _object(tool.parameters),
-    }
+def _compact_chat_tool(tool: ToolSpec, detail: Detail, bare: bool) -> dict[str, Any]:
+    """Return a tool in OpenAI's form with its signature, or its name alone."""
+    function: dict[str, Any] = json_signature(tool) if detail == "signatures" else {"name": tool.name}
+    if not bare:
+        parameters = function.get("parameters", {"type": "object", "properties": {}})
+        properties = {key: row | {"description": ""} for key, row in parameters["properties"].items()}
+        full = {"required": []} | parameters | {"properties": properties}
+        function = {"name": tool.name, "description": "", "parameters": full}
+    return {"type": "function", "function": function}
 
 
-def _property(spec: ParameterSpec) -> dict[str, Any]:
-    row = _json_type(spec.type) | {"description": spec.description}
-    if spec.enum is not None:
-        row["enum"] = list(spec.enum)
-    if spec.default is not MISSING:
-        row["default"] = spec.default
-    return row
-
-
-def _json_type(value_type: ValueType) -> dict[str, Any]:
-    if value_type.any_of:
-        branches = [_json_type(branch) for branch in value_type.any_of]
-        return {"anyOf": [*branches, {"type": "null"}] if value_type.nullable else branches}
-    if value_type.kind == "any":
-        return {} if value_type.enum is None else {"enum": list(value_type.enum)}
-    name = JSON_TYPES[value_type.kind]
-    row: dict[str, Any] = {"type": [name, "null"] if value_type.nullable else name}
-    if value_type.enum is not None:
-        row["enum"] = list(value_type.enum)
-    if value_type.items:
-        row["additionalProperties" if value_type.kind == "dict" else "items"] = _json_type(value_type.items)
-    if value_type.properties is not None:
-        row |= _object(value_type.properties)
-    return row
-
-
-def _object(parameters: Sequence[ParameterSpec]) -> dict[str, Any]:
-    return {
-        "properties": {p.name: _property(p) for p in parameters},
-        "required": [p.name for p in parameters if p.required],
-    }
-
-
-def _api_bank_object(tool: ToolSpec) -> dict[str, Any]:
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_parameters": {
-            p.name: {"type": p.raw_type, "description": _api_bank_description(p)} for p in tool.parameters
-        },
-    }
-
-
-def _api_bank_description(spec: ParameterSpec) -> str:
-    """API-Bank has no fields for optional keys and enums: its descriptions say both."""
-    marker = "" if spec.required is not False or "[optional]" in spec.description.lower() else "[Optional] "
-    members = f" One of: {', '.join(map(str, spec.enum))}" if spec.enum else ""
-    return f"{marker}{spec.description}{members}"
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _parsed(text: str) -> Any:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.options.decode_command import DecodeCommand, Template
-from tooldecoding.options.decode_options import AUTO
+from tooldecoding.options.decode_options import AUTO, DecodeOptions
 from tooldecoding.prompts.choose_format import chat_misfits
-from tooldecoding.prompts.dialogue import Turn
+from tooldecoding.prompts.dialogue import TOOL_SEARCH, Turn, documented_tools
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import shows_tools
 
@@ -69,3 +69,12 @@ def misfits(
             )
         if template == "chat":
             yield from chat_misfits(options.format, tokenizer)
+
+
+def unshortened(dialogues: Iterable[Sequence[Turn]], options: DecodeOptions) -> Iterator[str]:
+    """Yield a warning if dialogues hold documentation, which ``documentation`` does not shorten."""
+    if options.documentation != "full" and any(map(documented_tools, dialogues)):
+        yield (
+            f"results of {TOOL_SEARCH} stand in the dialogue as they are, with all documentation of the tools they "
+            f"found; documentation {options.documentation} shortens only what the template prints"
+        )

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tooldecoding.options.decode_options import Detail
 from tooldecoding.server.api_error import ApiError
 from voting import OrderScheme, Stopping
 
@@ -47,6 +48,7 @@ class StreamOptions(_Strict):
 class Extension(_Strict):
     """``tooldecoding``: what only this server knows; the names are those of ``DecodeOptions``."""
 
+    documentation: Detail | None = None
     order_limit: Annotated[int, Field(ge=1, le=1000)] | None = None
     orders: OrderScheme | None = None
     stopping: Stopping | None = None

@@ -9,7 +9,8 @@ from typing import Any, Final
 from eval.errors import EvalError
 from lookup.text.text_file import read_text
 from tooldecoding.files.json_lines import numbered_lines, read_row
-from tooldecoding.prompts.documentation import Documentation, json_schema
+from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.prompts.tool_objects import json_schema
 
 DESCRIPTIONS_FILE: Final = "api_descriptions.jsonl"
 SOURCES_FOLDER: Final = "apis"

@@ -1,18 +1,29 @@
-"""BFCL as benchmarks: the live categories, and the Python categories of version 1."""
+"""BFCL as benchmarks: the live categories, and the categories of version 1."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from eval.benchmarks.bfcl.checker import check_calls
-from eval.benchmarks.bfcl.data import NEWER_NAMES, BfclAnswer, has_answers, load_samples
+from eval.benchmarks.bfcl.checker import Rules, check_calls
+from eval.benchmarks.bfcl.data import (
+    NEWER_NAMES,
+    BfclAnswer,
+    function_calling,
+    has_answers,
+    load_samples,
+    prompted,
+)
 from eval.benchmarks.bfcl.export import export
+from eval.benchmarks.bfcl.languages import language_of
 from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.faults import shown
+from eval.benchmarks.function_calls import FUNCTION_CALLS, OddCallsError, read_function_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.errors import EvalError
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.pythonic import PYTHONIC
 
 
 @dataclass(frozen=True)
@@ -21,25 +32,54 @@ class Bfcl(Benchmark):
 
     name: str
     categories: tuple[str, ...]
+    on_request: tuple[str, ...] = ()
     call_format: str = "pythonic"
     newer_names: ClassVar[Mapping[str, str]] = NEWER_NAMES
 
+    def of_template(self, template: str | None, categories: Sequence[str]) -> "Bfcl":
+        """Return the benchmark in function-calling mode for the template ``chat``, else in prompt mode.
+
+        Raises
+        ------
+        EvalError
+            For categories in Java and JavaScript in prompt mode.
+        """
+        if template == "chat":
+            return replace(self, call_format=FUNCTION_CALLS.name)
+        _demand_prompted(categories)
+        return self
+
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
         """Return the entries of some categories; see ``load_samples``."""
-        return load_samples(data, categories, self.categories)
+        samples = load_samples(data, categories, self.categories)
+        return samples if self.call_format != FUNCTION_CALLS.name else [function_calling(s) for s in samples]
+
+    def describe(self, sample: Sample) -> dict[str, Any]:
+        """Return id and category, and the mode if it is function calling."""
+        return super().describe(sample) | ({"mode": FUNCTION_CALLS.name} if _rules(sample).function_calling else {})
+
+    def sample_of(self, row: Mapping[str, Any], sample: Sample) -> Sample:
+        """Return the sample in the mode of a prediction: what its row says, by default prompt mode."""
+        mode = row.get("mode")
+        if mode not in (None, FUNCTION_CALLS.name):
+            raise EvalError(f"expected the mode {FUNCTION_CALLS.name}, or none for prompt mode, found {shown(mode)}")
+        if mode is None:
+            _demand_prompted([sample.category])
+        return sample if mode is None else function_calling(sample)
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
-        """Return the official verdict on prompt mode's text. (Ir)relevance categories only ask whether it has calls."""
+        """Return the official verdict in the sample's mode. (Ir)relevance categories only ask whether it has calls."""
+        answer: BfclAnswer = sample.answer
         try:
-            calls = tuple(Call(name, arguments) for name, arguments in decode_calls(prediction))
+            calls = _read(prediction, answer.rules)
         except CallDecodeError as error:
             if not has_answers(sample.category):
                 return _judge_awareness(sample.category, None, str(error))
-            return Judgement(False, "ast_decoder:decoder_failed", str(error), None)
+            kind = "wrong_output_format" if isinstance(error, OddCallsError) else "failed"
+            return Judgement(False, f"ast_decoder:decoder_{kind}", str(error), None)
         if not has_answers(sample.category):
             return _judge_awareness(sample.category, calls, "there is no call")
-        answer: BfclAnswer = sample.answer
-        fault = check_calls(answer.functions, calls, answer.truth, sample.category)
+        fault = check_calls(answer.functions, calls, answer.truth, sample.category, answer.rules)
         if fault is None:
             return Judgement(True, None, "", calls)
         return Judgement(False, fault.error_type, fault.message, calls)
@@ -48,7 +88,8 @@ class Bfcl(Benchmark):
         """Whether the reference calls are right. They are built to be right if any calls are."""
         if not has_answers(sample.category):
             return True
-        return self.judge(sample, CALL_FORMATS[self.call_format].render(sample.calls)).correct
+        written = FUNCTION_CALLS if _rules(sample).function_calling else PYTHONIC
+        return self.judge(sample, written.render(sample.calls)).correct
 
     def open_keys(self, sample: Sample) -> frozenset[str]:
         """Keys with ``""`` among their alternatives."""
@@ -62,6 +103,27 @@ class Bfcl(Benchmark):
     ) -> list[Path]:
         """Write result files for ``bfcl evaluate``; see ``eval.benchmarks.bfcl.export``."""
         return export(rows, samples, out, model)
+
+
+def _rules(sample: Sample) -> Rules:
+    answer: BfclAnswer = sample.answer
+    return answer.rules
+
+
+def _read(prediction: str, rules: Rules) -> tuple[Call, ...]:
+    if rules.function_calling:
+        return tuple(read_function_calls(prediction))
+    return tuple(Call(name, arguments) for name, arguments in decode_calls(prediction))
+
+
+def _demand_prompted(categories: Sequence[str]) -> None:
+    """EvalError for categories whose calls no reader here reads."""
+    for category in categories:
+        if not prompted(category):
+            raise EvalError(
+                f"{category}: in prompt mode its calls are written in {language_of(category).name}, which is not read "
+                "here; in function-calling mode (--template chat) they are JSON"
+            )
 
 
 def _judge_awareness(category: str, calls: tuple[Call, ...] | None, why_none: str) -> Judgement:
@@ -87,7 +149,11 @@ BFCL_LIVE = Bfcl(
 )
 """The live categories (contributed by users)."""
 
-BFCL_V1 = Bfcl("bfcl-v1", ("simple_python", "multiple", "parallel", "parallel_multiple"))
-"""The Python categories of version 1."""
+_OTHER_LANGUAGES: Final = ("simple_java", "simple_javascript")
+
+BFCL_V1 = Bfcl(
+    "bfcl-v1", ("simple_python", *_OTHER_LANGUAGES, "multiple", "parallel", "parallel_multiple"), _OTHER_LANGUAGES
+)
+"""The categories of version 1; those in Java and JavaScript must be named."""
 
 BENCHMARKS: Final = (BFCL_LIVE, BFCL_V1)

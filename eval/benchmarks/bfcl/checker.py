@@ -1,13 +1,15 @@
-"""The official AST checker for Python categories (package bfcl-eval 2026.3.23, ``ast_eval/ast_checker.py``).
+"""The official AST checker (package bfcl-eval 2026.3.23, ``ast_eval/ast_checker.py``).
 
 Error types are the official scorer's; where it ends with an exception (documentation without a type, a number too
 large for a float, …) the verdict here is wrong, with the error type ``CRASH`` of our own.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
-from eval.benchmarks.bfcl.value_types import TYPES, check_type
+from eval.benchmarks.bfcl.languages import PYTHON, Language
+from eval.benchmarks.bfcl.value_types import check_type
 from eval.benchmarks.bfcl.values import check_dict, check_list, check_list_of_dicts, check_string
 from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown
 from tooldecoding.formats.call_format import Call
@@ -19,7 +21,32 @@ Answer = Mapping[str, Mapping[str, Any]]
 """One call of the ground truth: tool name -> key -> alternatives."""
 
 
-def check_calls(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer], category: str) -> Fault | None:
+@dataclass(frozen=True)
+class Rules:
+    """What differs between modes and languages.
+
+    Attributes
+    ----------
+    function_calling : bool
+        Whether tools were called as a chat API takes them: with underscores for the dots in their names.
+    language : Language
+    """
+
+    function_calling: bool = False
+    language: Language = PYTHON
+
+    def called(self, name: str) -> str:
+        """Return the name that a call of a documented tool has."""
+        return name.replace(".", "_") if self.function_calling else name
+
+
+PROMPTED: Final = Rules()
+"""Prompt mode: calls as Python, with the documented names."""
+
+
+def check_calls(
+    functions: Functions, calls: Sequence[Call], truth: Sequence[Answer], category: str, rules: Rules = PROMPTED
+) -> Fault | None:
     """What the official checker finds wrong first; None where the calls are right.
 
     Its rule for several calls applies where the category's name holds ``parallel``, else the one for a choice of tools
@@ -27,14 +54,14 @@ def check_calls(functions: Functions, calls: Sequence[Call], truth: Sequence[Ans
     """
     try:
         if "parallel" in category:
-            return _check_parallel(functions, calls, truth)
+            return _check_parallel(functions, calls, truth, rules)
         if "multiple" in category:
             if len(calls) != len(truth):
                 return _wrong_count("multiple_function_checker", calls, truth)
-            return check_call(_documented(functions, tool_name(truth[0])), calls[0], truth[0])
+            return check_call(_documented(functions, tool_name(truth[0])), calls[0], truth[0], rules)
         if len(calls) != 1:
             return _wrong_count("simple_function_checker", calls, truth)
-        return check_call(functions[0], calls[0], truth[0])
+        return check_call(functions[0], calls[0], truth[0], rules)
     except ScorerCrash as crash:
         return Fault(CRASH, str(crash))
 
@@ -43,7 +70,7 @@ def _wrong_count(checker: str, calls: Sequence[Call], truth: Sequence[Answer]) -
     return Fault(f"{checker}:wrong_count", f"expected {len(truth)} calls, found {len(calls)}")
 
 
-def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer]) -> Fault | None:
+def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer], rules: Rules) -> Fault | None:
     """Each answer in turn takes the first call that fits it and is not taken: greedy, no best matching."""
     checker = "parallel_function_checker_no_order"
     if len(calls) != len(truth):
@@ -53,7 +80,7 @@ def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence
         function = _documented(functions, tool_name(answer))
         reasons = []
         for index in free:
-            fault = check_call(function, calls[index], answer)
+            fault = check_call(function, calls[index], answer, rules)
             if fault is None:
                 free.remove(index)
                 break
@@ -76,7 +103,7 @@ def _documented(functions: Functions, name: str) -> Mapping[str, Any]:
     raise ScorerCrash(f"the answer's tool {name!r} is not documented")
 
 
-def check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Fault | None:
+def check_call(function: Mapping[str, Any], call: Call, answer: Answer, rules: Rules = PROMPTED) -> Fault | None:
     """Compare one call with one answer.
 
     In this sequence: the name, each required key, each given parameter as given, each key that was left out.
@@ -89,8 +116,8 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Fault
     accepted = answer[tool_name(answer)]
     properties = _part(function, "parameters", "properties")
     required = _part(function, "parameters", "required")
-    if call.name != function["name"]:
-        message = f"expected {function['name']}, found {shown(call.name)}"
+    if call.name != (expected := rules.called(function["name"])):
+        message = f"expected {expected}, found {shown(call.name)}"
         return Fault("simple_function_checker:wrong_func_name", message)
     for key in required:
         if key not in call.arguments:
@@ -98,7 +125,7 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Fault
     for key, value in call.arguments.items():
         if key not in properties or key not in accepted:
             return Fault("simple_function_checker:unexpected_param", f"unexpected key {shown(key)}")
-        fault = check_value(key, value, properties[key], accepted[key])
+        fault = check_value(key, value, properties[key], accepted[key], rules.language)
         if fault:
             return fault
     for key in accepted:
@@ -108,15 +135,20 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Fault
     return None
 
 
-def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fault | None:
+def check_value(key: str, value: Any, documented: Any, alternatives: Any, language: Language = PYTHON) -> Fault | None:
     """Compare the value of one parameter with its alternatives; ScorerCrash as ``check_call``."""
     alternatives = _alternatives(key, alternatives)
     name = _part(documented, "type")
-    kind = _python_type(name)
-    item = _python_type(_part(documented, "items", "type")) if name in ("array", "tuple") else None
-    if name == "tuple" and type(value) is tuple:
+    kind = _type(name, language)
+    if language.read is not None and type(value) is not str:
+        return Fault(language.not_text, f"{key}: expected a text, found {type(value).__name__} {shown(value)}")
+    element = _part(documented, "items", "type") if name in language.lists else None
+    item = None if element is None else _type(element, language)
+    if language.read is not None:
+        value = language.read(value, name, element)
+    elif name == "tuple" and type(value) is tuple:
         value = list(value)
-    if name == "float" and type(value) is int:
+    elif name == "float" and type(value) is int:
         try:
             value = float(value)
         except OverflowError:
@@ -152,7 +184,7 @@ def _part(documented: Any, *path: str) -> Any:
     return documented
 
 
-def _python_type(name: Any) -> type:
-    if not isinstance(name, str) or name not in TYPES:
+def _type(name: Any, language: Language) -> type:
+    if not isinstance(name, str) or name not in language.types:
         raise ScorerCrash(f"the documentation has the unknown type {shown(name)}")
-    return TYPES[name]
+    return language.types[name]

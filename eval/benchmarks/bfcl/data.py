@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from eval.benchmarks.bfcl.checker import Answer, Functions
+from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules
 from eval.benchmarks.bfcl.files import ANSWERS, Files, find_files, listed
+from eval.benchmarks.bfcl.function_calling import offered_tools
+from eval.benchmarks.bfcl.languages import PYTHON, language_of
 from eval.benchmarks.bfcl.reference import reference_calls
 from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Sample
@@ -22,8 +24,6 @@ from tooldecoding.prompts.documentation import Documentation
 
 NEWER_NAMES: Final[Mapping[str, str]] = {"simple": "simple_python"}
 """Name of a category before BFCL v4 -> its name today."""
-
-_OTHER_LANGUAGES: Final = ("java", "javascript")
 
 
 class _Parameters(BaseModel):
@@ -52,10 +52,11 @@ class _GroundTruth(BaseModel):
 
 @dataclass(frozen=True)
 class BfclAnswer:
-    """An entry for the checker: its tools as documented, and the possible answers, both as in the data."""
+    """An entry for the checker: its tools as documented, and the possible answers, both as in the data; its rules."""
 
     functions: Functions
     truth: Sequence[Answer]
+    rules: Rules = PROMPTED
 
 
 def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> list[Sample]:
@@ -74,12 +75,30 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
         For an unknown category, and for a missing or malformed file, with file and line.
     """
     for category in categories:
-        if category.rsplit("_", 1)[-1] in _OTHER_LANGUAGES:
-            raise EvalError(f"the category {category} is not supported: calls in Java or JavaScript are out of scope")
         if category not in known and category not in NEWER_NAMES:
             raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
     files = find_files(data)
-    return [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(files, c)]
+    samples = [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(files, c)]
+    return [s if prompted(s.category) else function_calling(s) for s in samples]
+
+
+def prompted(category: str) -> bool:
+    """Whether calls of prompt mode can be judged: in Python they can, in Java and JavaScript they are not read."""
+    return language_of(category) is PYTHON
+
+
+def function_calling(sample: Sample) -> Sample:
+    """Return a sample as it is given and judged in function-calling mode."""
+    answer: BfclAnswer = sample.answer
+    if answer.rules.function_calling:
+        return sample
+    rules = Rules(True, language_of(sample.category))
+    return replace(
+        sample,
+        documentation=_documentation(sample.id, offered_tools(answer.functions, sample.category)),
+        calls=reference_calls(answer.functions, answer.truth, sample.category, rules),
+        answer=replace(answer, rules=rules),
+    )
 
 
 def has_answers(category: str) -> bool:

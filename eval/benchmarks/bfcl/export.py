@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from eval.benchmarks.function_calls import FUNCTION_CALLS, official_result
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.runs.score import write_rows
@@ -19,7 +20,8 @@ def export(rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Pa
     them (package bfcl-eval 2026.3.23; give absolute folders, since it takes them relative to ``BFCL_PROJECT_ROOT``).
     Without ``--partial-eval`` it refuses a file that lacks an entry of its own data. It only scores names that it
     knows, and the name decides how calls are read: choose one whose handler reads prompt mode's Python lists and keeps
-    dots in tool names, such as ``meta-llama/Llama-3.1-8B-Instruct`` or ``Qwen/Qwen3-8B`` (without ``-FC``).
+    dots in tool names, such as ``meta-llama/Llama-3.1-8B-Instruct`` or ``Qwen/Qwen3-8B`` (without ``-FC``). Predictions
+    of function-calling mode need a name of ``OpenAICompletionsHandler``, such as ``openbmb/MiniCPM-SALA-FC``.
 
     Parameters
     ----------
@@ -71,7 +73,10 @@ def _result(row: Mapping[str, Any]) -> dict[str, Any]:
     text = row.get("prediction")
     if not isinstance(text, str):
         raise EvalError(f"{row['id']}: expected a text 'prediction', found {text!r}")
-    result = {"id": row["id"], "result": f"Error during inference: {row['error']}" if row.get("error") else text}
+    answer: Any = f"Error during inference: {row['error']}" if row.get("error") else text
+    if row.get("mode") == FUNCTION_CALLS.name and not row.get("error"):
+        answer = official_result(text)
+    result = {"id": row["id"], "result": answer}
     return result | ({"latency": row["seconds"]} if "seconds" in row else {})
 
 

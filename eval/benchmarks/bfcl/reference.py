@@ -4,14 +4,17 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from eval.benchmarks.bfcl.checker import Answer, Functions, check_value, tool_name
+from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules, check_value, tool_name
+from eval.benchmarks.bfcl.languages import Language
 from eval.benchmarks.faults import ScorerCrash
 from tooldecoding.formats.call_format import Call
 
 _NUMBERS = (int, float, bool)
 
 
-def reference_calls(functions: Functions, truth: Sequence[Answer], category: str) -> tuple[Call, ...]:
+def reference_calls(
+    functions: Functions, truth: Sequence[Answer], category: str, rules: Rules = PROMPTED
+) -> tuple[Call, ...]:
     """One call for each answer, in its sequence.
 
     The checker looks at each parameter alone, so a right call is put together parameter by parameter: the first
@@ -24,38 +27,45 @@ def reference_calls(functions: Functions, truth: Sequence[Answer], category: str
         several = "parallel" in category or "multiple" in category
         name = tool_name(answer) if several else functions[0]["name"]
         function: Mapping[str, Any] = next((f for f in functions if f["name"] == name), {})
-        calls.append(Call(name, _arguments(function.get("parameters", {}), answer[tool_name(answer)])))
+        arguments = _arguments(function.get("parameters", {}), answer[tool_name(answer)], rules.language)
+        calls.append(Call(rules.called(name), arguments))
     return tuple(calls)
 
 
-def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any], language: Language) -> dict[str, Any]:
     properties, required = parameters.get("properties", {}), parameters.get("required", [])
     arguments: dict[str, Any] = {}
     for key, alternatives in accepted.items():
         if not isinstance(alternatives, list):
             continue
         omissible = "" in alternatives and key not in required
-        candidates = [*_candidates(alternatives), *([] if omissible else [a for a in alternatives if a == ""])]
-        accepted_ones = (c for c in candidates if key in properties and _accepts(key, c, properties[key], alternatives))
+        empty = [] if omissible else [a for a in alternatives if a == ""]
+        candidates = [*_candidates(alternatives, language), *empty]
+        documented = [properties[key]] if key in properties else []
+        accepted_ones = (c for d in documented for c in candidates if _accepts(key, c, d, alternatives, language))
         for value in itertools.chain(accepted_ones, [] if omissible else candidates):
             arguments[key] = value
             break
     return arguments
 
 
-def _accepts(key: str, value: Any, documented: Any, alternatives: Sequence[Any]) -> bool:
+def _accepts(key: str, value: Any, documented: Any, alternatives: Sequence[Any], language: Language) -> bool:
     try:
-        return check_value(key, value, documented, alternatives) is None
+        return check_value(key, value, documented, alternatives, language) is None
     except ScorerCrash:
         return False
 
 
-def _candidates(alternatives: Sequence[Any]) -> Iterator[Any]:
+def _candidates(alternatives: Sequence[Any], language: Language) -> Iterator[Any]:
     """Every value that could be accepted, up to spelling: all rules demand equality with an alternative.
 
     Numbers are equal across types, but only one type may be accepted: each alternative comes in all of them.
     """
     given = [a for a in alternatives if a != ""]
+    if language.write is not None:
+        for alternative in given:
+            yield from language.write(_concrete(alternative))
+        return
     for alternative in given:
         yield _concrete(alternative)
     for alternative in given:
