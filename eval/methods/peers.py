@@ -132,8 +132,11 @@ class _XGrammarMatcher(Matcher):
             raise EvalError(f"xgrammar does not go on behind token {token}, which it allowed")
 
     def forced(self, context: bytes) -> Sequence[int]:
-        # it gives a text; its last tokens may be longer with what follows
-        return self._table.sure_after(context, self._own.find_jump_forward_string().encode())
+        try:
+            text = self._own.find_jump_forward_string()
+        except UnicodeDecodeError:  # inside a character
+            return ()
+        return self._table.sure_after(context, text.encode())  # its last tokens may be longer with what follows
 
 
 class LLGuidance(Peer):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 from jsonschema import validate
+from transformers import PreTrainedTokenizerBase
 
 from eval.errors import EvalError
 from eval.methods.argument_schema import arguments_schema
@@ -36,7 +37,7 @@ TOOLS = extract(
                     "on": {"type": "boolean"},
                     "days": {"type": "integer"},
                     "to": {"type": "string", "enum": ["a'b", 'c\\"d', "ü"]},
-                    "price": {"type": ["number", "null"]},
+                    "seats": {"type": ["integer", "null"]},
                     "when": {"type": "array", "items": DAY},
                     "day": DAY,
                     "city": {"type": "string"},
@@ -45,30 +46,35 @@ TOOLS = extract(
             },
         },
         {"name": "stop", "parameters": {"type": "object", "properties": {}}},
-        {"name": "stop_all", "parameters": {"type": "object", "properties": {"in": {"type": "integer"}}}},
+        {"name": "stop_all", "parameters": {"type": "object", "properties": {"hours": {"type": "integer"}}}},
     ]
 )
 PROMPTS = ["User: go\nCalls: ", "AI: what is the weather like in San Francisco?\nAPI-Request: ", "x"]
-FORMATS = ["pythonic", "api-bank", "olmo3", "hermes", "json-list", "mistral-args", "deepseek-v3.1"]
+FORMATS = ["pythonic", "api-bank", "olmo3", "hermes", "json-list", "mistral-args"]
 
 
-def decoder_of(kind: str) -> ToolDecoder:
-    tokenizer = byte_level_tokenizer() if kind == "bytes" else sentencepiece_tokenizer(byte_fallback=True)
+def decoder_of(tokenizer: PreTrainedTokenizerBase) -> ToolDecoder:
     return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, prompt_cache_mb=0)
 
 
-@pytest.fixture(scope="module", params=["bytes", "sentencepiece"])
-def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
-    return decoder_of(request.param)
+@pytest.fixture(scope="module")
+def decoder() -> ToolDecoder:
+    return decoder_of(byte_level_tokenizer())
 
 
 @pytest.fixture(scope="module", params=PEERS.values(), ids=lambda peer: peer.name)
-def peer(request: pytest.FixtureRequest, decoder: ToolDecoder) -> Peer:
+def library(request: pytest.FixtureRequest) -> type[Peer]:
     pytest.importorskip(request.param.name)
-    return request.param(decoder.table)
+    kind: type[Peer] = request.param
+    return kind
 
 
-def requests(call_format: str, choice: str = "required", most: int = 800) -> list[Request]:
+@pytest.fixture(scope="module")
+def peer(library: type[Peer], decoder: ToolDecoder) -> Peer:
+    return library(decoder.table)
+
+
+def requests(call_format: str, choice: str = "required", most: int = 400) -> list[Request]:
     options = DecodeOptions(format=call_format, tool_choice=choice, max_text_tokens=most, max_calls=2)
     return [Request(prompt, TOOLS, options) for prompt in PROMPTS]
 
@@ -86,18 +92,26 @@ def calls_of(call_format: CallFormat, text: str) -> Sequence[tuple[str, Sequence
     return found
 
 
-def whole(prediction: Prediction, most: int = 800) -> bool:
+def whole(prediction: Prediction, most: int = 400) -> bool:
     return int(prediction.counters["constrained_tokens"]) < most
 
 
-@pytest.mark.parametrize("call_format", FORMATS)
-@pytest.mark.parametrize("jump", [False, True], ids=["each token", "jump-forward"])
+@pytest.mark.parametrize(
+    ("call_format", "jump"), [*((f, False) for f in FORMATS), ("pythonic", True), ("hermes", True)], ids=str
+)
 def test_every_answer_is_calls(decoder: ToolDecoder, peer: Peer, call_format: str, jump: bool) -> None:
-    written = run_peer(decoder, peer, requests(call_format), jump)
-    assert sum(map(whole, written)) > len(written) // 2
+    demand_calls(CALL_FORMATS[call_format], run_peer(decoder, peer, requests(call_format), jump))
+
+
+def test_pieces_with_spaces(library: type[Peer]) -> None:
+    decoder = decoder_of(sentencepiece_tokenizer(byte_fallback=True))
+    demand_calls(CALL_FORMATS["pythonic"], run_peer(decoder, library(decoder.table), requests("pythonic")))
+
+
+def demand_calls(call_format: CallFormat, written: Sequence[Prediction]) -> None:
+    assert any(map(whole, written))
     for prediction in filter(whole, written):
-        calls = calls_of(CALL_FORMATS[call_format], prediction.text)
-        assert len(calls) <= (2 if CALL_FORMATS[call_format].parallel else 1)
+        assert len(calls_of(call_format, prediction.text)) <= (2 if call_format.parallel else 1)
 
 
 @pytest.mark.parametrize("call_format", ["pythonic", "hermes"])
@@ -105,10 +119,10 @@ def test_each_token_costs_a_pass(decoder: ToolDecoder, peer: Peer, call_format: 
     [request, *_] = requests(call_format)
     counts = []
 
-    def count(_: object, args: object, kwargs: dict[str, torch.Tensor]) -> None:
-        counts.append(kwargs["input_ids"].numel())
+    def count(_: object, args: tuple[torch.Tensor]) -> None:
+        counts.append(args[0].numel())
 
-    handle = decoder.model.register_forward_pre_hook(count, with_kwargs=True)
+    handle = decoder.model.get_input_embeddings().register_forward_pre_hook(count)
     [prediction] = run_peer(decoder, peer, [request])
     handle.remove()
     counters = prediction.counters
@@ -119,7 +133,7 @@ def test_each_token_costs_a_pass(decoder: ToolDecoder, peer: Peer, call_format: 
 
 def test_together_as_alone(decoder: ToolDecoder, peer: Peer) -> None:
     for choice in ("required", "auto"):
-        asked = requests("pythonic", choice, 100)
+        asked = requests("pythonic", choice, 60)
         together = run_peer(decoder, peer, asked)
         alone = [run_peer(decoder, peer, [request])[0] for request in asked]
         assert [p.text for p in together] == [p.text for p in alone]
@@ -128,23 +142,21 @@ def test_together_as_alone(decoder: ToolDecoder, peer: Peer) -> None:
 
 def test_forced_tokens_cost_no_pass(decoder: ToolDecoder, peer: Peer) -> None:
     for call_format in ("pythonic", "hermes"):
-        asked = requests(call_format)
-        for prediction in run_peer(decoder, peer, asked, jump_forward=True):
-            counters = prediction.counters
+        asked = requests(call_format, most=80)
+        jumped = run_peer(decoder, peer, asked, jump_forward=True)
+        for counters in (prediction.counters for prediction in jumped):
             assert counters["forced_tokens"] > 0
             assert counters["forward_passes"] <= counters["constrained_tokens"] + 1
         if peer.name == "llguidance":  # which always writes forced text in these tokens
-            each, jumped = (run_peer(decoder, peer, asked, jump) for jump in (False, True))
-            assert [p.text for p in each] == [p.text for p in jumped]
+            assert [p.text[:80] for p in jumped] == [p.text[:80] for p in run_peer(decoder, peer, asked)]
 
 
 def test_the_text_before_a_call_is_the_models_own(decoder: ToolDecoder, peer: Peer) -> None:
-    free = run_peer(decoder, peer, requests("pythonic", "none", 200))
-    for written, own in zip(run_peer(decoder, peer, requests("pythonic", "auto", 200)), free, strict=True):
+    free = run_peer(decoder, peer, requests("pythonic", "none", 60))
+    for written, own in zip(run_peer(decoder, peer, requests("pythonic", "auto", 60)), free, strict=True):
         before, opener, calls = written.text.partition("[")
         assert own.text.startswith(before)
-        if opener and len(written.text) > len(own.text[: len(before)]) and calls.endswith("]"):
-            calls_of(CALL_FORMATS["pythonic"], opener + calls)
+        assert not opener or calls.startswith(tuple(name + "(" for name in TOOLS))
 
 
 def test_a_named_tool_is_called(decoder: ToolDecoder, peer: Peer) -> None:
@@ -169,7 +181,7 @@ def test_formats_without_a_grammar_are_named(name: str) -> None:
         demand_grammar("xgrammar", CALL_FORMATS[name])
 
 
-@pytest.mark.parametrize("required", product([True, False], repeat=4))
+@pytest.mark.parametrize("required", [*product([True, False], repeat=4)])
 def test_keys_in_order(required: tuple[bool, ...]) -> None:
     for count in range(len(required) + 1):
         keys = "abcd"[:count]
@@ -182,7 +194,7 @@ def test_keys_in_order(required: tuple[bool, ...]) -> None:
 
 
 def test_our_own_calls_obey_the_schema_that_others_get() -> None:
-    decoder = decoder_of("bytes")
+    decoder = decoder_of(byte_level_tokenizer())
     for prompt in PROMPTS:
         result = decoder.decode(prompt, TOOLS, format="hermes", order_limit=1, max_value_tokens=8)
         for call in result.calls:
