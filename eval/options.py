@@ -14,8 +14,11 @@ from tooldecoding.options.ray_options import RayOptions
 from tooldecoding.options.values import Count
 from voting.merge import DEFAULT_OPTIONAL_SHARE
 
-MethodName = Literal["greedy", "beam", "tooldec", "tool-decoding"]
+MethodName = Literal["greedy", "beam", "tooldec", "draft-first", "xgrammar", "llguidance", "tool-decoding"]
 METHOD_NAMES: tuple[MethodName, ...] = get_args(MethodName)
+
+PEER_METHODS: Final = ("xgrammar", "llguidance")
+"""Other libraries, each by the name of its package."""
 
 MOST_SHOTS: Final = 8
 """The paper's largest number of in-context examples (table 3)."""
@@ -38,6 +41,13 @@ class EvalOptions(RayOptions):
     method: MethodName = option("tool-decoding", "How calls are decoded.")
     tooldec_form: Literal["call", "react"] = option(
         "call", "What the method tooldec writes: name(arguments), or ReAct's action with its input as JSON."
+    )
+    draft_vote: bool = option(
+        False,
+        "tool-decoding: write the answer freely first, and count each of its arguments as one more vote.",
+    )
+    jump_forward: bool = option(
+        False, "xgrammar, llguidance: feed the tokens that the grammar forces without a forward pass of their own."
     )
     template: Literal["api-bank", "bfcl", "chat"] | None = option(
         None,
@@ -92,6 +102,8 @@ class EvalOptions(RayOptions):
                 return f"beam {self.beams}"
             case "tooldec":
                 return "tooldec" if self.tooldec_form == "call" else "tooldec, ReAct"
+            case "xgrammar" | "llguidance":
+                return f"{self.method}, jump-forward" if self.jump_forward else self.method
             case "tool-decoding":
                 return ", ".join(["tool-decoding", self._orders, *self._voting])
             case _:
@@ -110,7 +122,7 @@ class EvalOptions(RayOptions):
         """What differs from the default in the vote."""
         stopping = "" if self.stopping == "none" else f"{self.stopping} stopping"
         share = "" if self.optional_share == DEFAULT_OPTIONAL_SHARE else f"optional share {self.optional_share:g}"
-        return [text for text in (stopping, share) if text]
+        return [text for text in (stopping, share, "draft vote" if self.draft_vote else "") if text]
 
 
 def benchmark_defaults(benchmark: Benchmark) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import typer
 
 from eval.commands.benchmark_command import BenchmarkCommand, show_scores
 from eval.errors import EvalError
-from eval.options import EvalOptions, benchmark_defaults
+from eval.options import PEER_METHODS, EvalOptions, benchmark_defaults
 from eval.runs.run_folder import RunFolder, describe_run
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import progress_bar
@@ -43,6 +43,8 @@ def evaluate(given: Given) -> None:
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
     demand_ray(options)
     benchmark = benchmark.of_template(options.template, categories)
+    if options.method in PEER_METHODS:
+        demand_extra("bench", options.method)
     every = benchmark.load(command.data, categories)
     _decode(benchmark, categories, every, options, RunFolder(Path(command.out)))
 

@@ -6,7 +6,8 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Benchmark
 from eval.errors import EvalError
-from eval.options import EvalOptions
+from eval.methods.call_grammar import demand_grammar
+from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.options.decode_options import AUTO
 from tooldecoding.prompts.choose_format import chat_format
 from tooldecoding.prompts.prompts import shows_tools
@@ -18,10 +19,18 @@ def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTok
     Raises
     ------
     EvalError
-        If the template is ``chat``, and the model has no chat template that prints tools.
+        If the template is ``chat``, and the model has no chat template that prints tools; if the method needs a grammar
+        of calls, and the format has none.
     ModelError
         If the chat template writes calls in no known format.
     """
+    found = _with_format(options, benchmark, tokenizer)
+    if found.method in PEER_METHODS:
+        demand_grammar(found.method, found.call_format)
+    return found
+
+
+def _with_format(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
     if options.template != "chat":
         return replace(options, format=benchmark.call_format) if options.format == AUTO else options
     if not shows_tools(tokenizer):

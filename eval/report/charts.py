@@ -13,7 +13,15 @@ from eval.report.entry import Entry
 from eval.report.error_table import CLASSES
 from eval.report.studies import ValueErrors
 
-METHOD_COLOURS: Final = {"greedy": "#999999", "beam": "#56B4E9", "tooldec": "#E69F00", "tool-decoding": "#0072B2"}
+METHOD_COLOURS: Final = {
+    "greedy": "#999999",
+    "beam": "#56B4E9",
+    "tooldec": "#E69F00",
+    "draft-first": "#CC79A7",
+    "xgrammar": "#009E73",
+    "llguidance": "#D55E00",
+    "tool-decoding": "#0072B2",
+}
 CLASS_COLOURS: Final = {
     "awareness": "#CC79A7",
     "selection": "#E69F00",

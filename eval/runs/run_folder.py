@@ -12,10 +12,11 @@ from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.options import EvalOptions
+from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 
+_PACKAGES = ("tooldecoding", "torch", "transformers")
 MANIFEST, PREDICTIONS, SCORES, LOCK = "run.json", "predictions.jsonl", "scores.jsonl", "lock"
 
 
@@ -105,6 +106,6 @@ def describe_run(
             "python": platform.python_version(),
             "device": device,
         },
-        "versions": {name: version(name) for name in ("tooldecoding", "torch", "transformers")},
+        "versions": {name: version(name) for name in (*_PACKAGES, *{settings.method}.intersection(PEER_METHODS))},
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -1,6 +1,7 @@
 """``eval``, ``score``, ``report`` and ``export`` as a user types them."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from command_line import Ran
+from eval.options import PEER_METHODS
 from eval_data import REFERENCES, prediction_rows, write_sgd
 
 Cli = Callable[..., Ran]
@@ -54,14 +56,20 @@ METHODS = [
     ["beam", "--beams", "2"],
     ["tooldec"],
     ["tooldec", "--tooldec-form", "react"],
+    ["draft-first"],
+    ["xgrammar"],
+    ["llguidance", "--jump-forward"],
     ["tool-decoding"],
     ["tool-decoding", "--order-limit", "1"],
+    ["tool-decoding", "--draft-vote"],
     ["tool-decoding", "--orders", "aggregated"],
 ]
 
 
 @pytest.mark.parametrize("method", METHODS, ids=" ".join)
 def test_every_method_runs_and_is_scored(runs: Runs, method: list[str]) -> None:
+    if method[0] in PEER_METHODS:
+        pytest.importorskip(method[0])
     run = runs(*method)
     predictions, scores = rows(run / "predictions.jsonl"), rows(run / "scores.jsonl")
     assert [r["id"] for r in predictions] == [r["id"] for r in scores] == list(REFERENCES)
@@ -72,6 +80,30 @@ def test_every_method_runs_and_is_scored(runs: Runs, method: list[str]) -> None:
     if method[0] == "tool-decoding":
         assert not any(r["structural"] for r in scores)
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
+
+
+@pytest.mark.parametrize("method", PEER_METHODS)
+def test_a_library_that_is_not_installed(
+    runs: Runs, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, method, None)
+    ran = runs.go(tmp_path / "run", method)
+    assert ran.code == 2 and ran.err.count("\n") == 1
+    assert f"{method} is needed here and not installed; pip install 'tooldecoding[bench]'" in ran.err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("method", [*PEER_METHODS, "draft-first"])
+def test_an_interrupted_run_of_another_method_goes_on(runs: Runs, tmp_path: Path, method: str) -> None:
+    if method in PEER_METHODS:
+        pytest.importorskip(method)
+    ran = runs.go(tmp_path / "run", method)
+    assert ran.code == 0, ran.err
+    path = tmp_path / "run" / "predictions.jsonl"
+    whole = rows(path)
+    path.write_text("".join(line + "\n" for line in path.read_text().splitlines()[:2]))
+    assert runs.go(tmp_path / "run", method).code == 0
+    assert [r["prediction"] for r in rows(path)] == [r["prediction"] for r in whole]
 
 
 def test_the_same_command_goes_on(runs: Runs, tmp_path: Path) -> None:
