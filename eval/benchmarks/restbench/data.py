@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from eval.benchmarks.json_files import read_json_file, read_json_rows
-from eval.benchmarks.python_names import python_name
+from eval.benchmarks.python_names import writable_name
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
@@ -41,7 +41,8 @@ class _Document(BaseModel):
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return the questions, each with the name of the first correct operation as its answer.
 
-    Operations and keys have names that Python can write: ``GET_search-tv`` is ``get_search_tv``.
+    Names of operations and keys that no call in Python's syntax can have are changed: ``GET_search-tv`` is
+    ``get_search_tv``.
 
     Parameters
     ----------
@@ -108,10 +109,10 @@ def _read_operations(path: Path) -> dict[str, ToolSpec]:
 
 
 def _with_python_names(tool: ToolSpec, path: Path) -> ToolSpec:
-    parameters = tuple(replace(spec, name=python_name(spec.name)) for spec in tool.parameters)
+    parameters = tuple(replace(spec, name=writable_name(spec.name)) for spec in tool.parameters)
     if len({spec.name for spec in parameters}) < len(parameters):
         raise EvalError(f"{path}: two keys of {tool.name} have one name in Python")
-    return replace(tool, name=python_name(tool.name), parameters=parameters)
+    return replace(tool, name=writable_name(tool.name), parameters=parameters)
 
 
 def _ten(tools: Mapping[str, ToolSpec], path: Sequence[str], query: str, origin: str) -> Documentation:
