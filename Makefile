@@ -19,6 +19,8 @@ STAGES ?= tool_usage_awareness tool_selection tool_usage
 TMDB ?= tmdb
 ULTRATOOL ?= $(DATA)/ultratool
 PAPERS ?= runs/papers
+# Further options of eval, for every run.
+EXTRA ?=
 
 EXAMPLES = $(patsubst %+shots-0,%,$(foreach method,greedy orders-12,$(SHOTS:%=$(method)+shots-%)))
 HELD_OUT := $(RESULTS)/held-out
@@ -33,14 +35,15 @@ FROM_ULTRATOOL := git clone https://github.com/JoeYing1019/UltraTool, then ULTRA
 
 # The option of one part of a method's name.
 option = $(or $(call prefixed,orders,--order-limit,$1),$(call prefixed,order,--orders,$1),$(call prefixed,shots,--shots,$1),$\
-	$(call prefixed,documentation,--documentation,$1),$(if $(filter react,$1),--tooldec-form react),--method $1)
+	$(call prefixed,documentation,--documentation,$1),$(if $(filter react,$1),--tooldec-form react),$\
+	$(if $(filter required,$1),--tool-choice required),--method $1)
 prefixed = $(if $(filter $1-%,$3),$2 $(3:$1-%=%))
 options = $(foreach part,$(subst +, ,$1),$(call option,$(part)))
 
 # The runs of one benchmark: $1 their folder, $2 the benchmark with its options, $3 what must be made before.
 define run
 $1/%/scores.jsonl: always | $$(STAMP) $3
-	.venv/bin/tooldecoding eval $2 --model $$(MODEL) $$(call options,$$*) --batch-size 1 --out $$(@D)
+	.venv/bin/tooldecoding eval $2 --model $$(MODEL) $$(call options,$$*) --batch-size 1 $$(EXTRA) --out $$(@D)
 endef
 
 # The target $1 reports the methods $3 of the runs in $2, in the folder $4.
@@ -134,7 +137,7 @@ $(eval $(call table,paper-examples,api-bank-call,$(DATA)/api-bank,$(EXAMPLES),$(
 $(eval $(call table,paper-order-limits,api-bank-call,$(DATA)/api-bank,$(LIMITS:%=orders-%),$(FROM_API_BANK)))
 $(eval $(call table,paper-latency,api-bank-call,$(DATA)/api-bank,greedy orders-1 beam orders-6,$(FROM_API_BANK)))
 $(eval $(call table,paper-stages,ultratool,$(ULTRATOOL),$(METHODS),$(FROM_ULTRATOOL)))
-SYNTAX := $(METHODS) tooldec+react
+SYNTAX ?= $(METHODS) tooldec+react $(addsuffix +required,$(filter tooldec orders-%,$(METHODS)) tooldec+react)
 $(eval $(call table,paper-syntax-restbench,restbench,$(DATA)/restbench,$(SYNTAX),$(FROM_RESTBENCH)))
 $(eval $(call table,paper-syntax-stabletoolbench,stabletoolbench,$(DATA)/stabletoolbench,$(SYNTAX),$(FROM_TOOLBENCH)))
 
