@@ -9,7 +9,58 @@ LIMIT ?= 300
 STEP ?= 1
 MODEL ?= reference
 
-.PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results
+# What is compared: methods, with options behind a +, such as orders-12+shots-4 or tooldec+react.
+METHODS ?= greedy beam tooldec orders-1 orders-4 orders-9 orders-12
+SHOTS ?= 0 2 4 6 8
+LIMITS ?= 1 4 9 12
+ORDERS ?= documented reversed shuffled-once aggregated
+LIVE ?= live_simple live_multiple live_parallel live_parallel_multiple
+STAGES ?= tool_usage_awareness tool_selection tool_usage
+TMDB ?= tmdb
+ULTRATOOL ?= $(DATA)/ultratool
+PAPERS ?= runs/papers
+# Further options of eval, for every run.
+EXTRA ?=
+
+EXAMPLES = $(patsubst %+shots-0,%,$(foreach method,greedy orders-12,$(SHOTS:%=$(method)+shots-%)))
+HELD_OUT := $(RESULTS)/held-out
+PAPER = $(PAPERS)/$(subst /,--,$(MODEL))
+SOME = $(if $(filter-out file,$(origin LIMIT)),--limit $(LIMIT))
+
+FROM_API_BANK := AlibabaResearch/DAMO-ConvAI, folder api-bank
+FROM_BFCL := ShishirPatil/gorilla, folder berkeley-function-call-leaderboard, or DATA with the package bfcl-eval
+FROM_RESTBENCH := Yifan-Song793/RestGPT (tmdb.json, tmdb_oas.json)
+FROM_TOOLBENCH := THUNLP-MT/StableToolBench (solvable_queries/test_instruction)
+FROM_ULTRATOOL := git clone https://github.com/JoeYing1019/UltraTool, then ULTRATOOL=its folder
+
+# The option of one part of a method's name.
+option = $(or $(call prefixed,orders,--order-limit,$1),$(call prefixed,order,--orders,$1),$(call prefixed,shots,--shots,$1),$\
+	$(call prefixed,documentation,--documentation,$1),$(if $(filter react,$1),--tooldec-form react),$\
+	$(if $(filter required,$1),--tool-choice required),--method $1)
+prefixed = $(if $(filter $1-%,$3),$2 $(3:$1-%=%))
+options = $(foreach part,$(subst +, ,$1),$(call option,$(part)))
+
+# The runs of one benchmark: $1 their folder, $2 the benchmark with its options, $3 what must be made before.
+define run
+$1/%/scores.jsonl: always | $$(STAMP) $3
+	.venv/bin/tooldecoding eval $2 --model $$(MODEL) $$(call options,$$*) --batch-size 1 $$(EXTRA) --out $$(@D)
+endef
+
+# The target $1 reports the methods $3 of the runs in $2, in the folder $4.
+define compare
+.PHONY: $1
+$1: $(3:%=$2/%/scores.jsonl)
+	.venv/bin/tooldecoding report $(3:%=$2/%) --out $4
+endef
+
+define skip
+.PHONY: $1
+$1:
+	@echo "$1 is left out: no $2; get it: $(strip $3)"
+endef
+
+.PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results always
+.PHONY: paper-tables paper-accuracy paper-syntax
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -50,27 +101,45 @@ bench-gpu: $(STAMP)
 		--order-limit 1,2,4,6,12 --against greedy,beam6 --repeat 5 --minutes 8 --out $(BENCH)-gpu
 
 # Every method on every benchmark, LIMIT samples of each (all of API-Bank); begun runs go on. With -j2, two at a time.
-results: results-api-bank results-sgd results-bfcl-live results-questions results-dialogues
+RESULT_SETS := api-bank sgd bfcl-live questions dialogues
+results: $(RESULT_SETS:%=results-%)
 
-results-api-bank: FROM = api-bank --data $(DATA)/api-bank
-results-sgd: FROM = sgd --data $(DATA)/sgd --limit $(LIMIT)
-results-bfcl-live: FROM = bfcl-live --data $(DATA)/bfcl --limit $(LIMIT)
-results-questions: FROM = bfcl-live --data $(RESULTS)/held-out/questions --limit $(LIMIT)
-results-dialogues: FROM = sgd --data $(RESULTS)/held-out/dialogues --limit $(LIMIT)
+$(eval $(call run,$(RESULTS)/api-bank,api-bank --data $(DATA)/api-bank))
+$(eval $(call run,$(RESULTS)/sgd,sgd --data $(DATA)/sgd --limit $(LIMIT)))
+$(eval $(call run,$(RESULTS)/bfcl-live,bfcl-live --data $(DATA)/bfcl --limit $(LIMIT)))
+$(eval $(call run,$(RESULTS)/questions,bfcl-live --data $(HELD_OUT)/questions --limit $(LIMIT),$(HELD_OUT)/questions))
+$(eval $(call run,$(RESULTS)/dialogues,sgd --data $(HELD_OUT)/dialogues --limit $(LIMIT),$(HELD_OUT)/questions))
+$(foreach set,$(RESULT_SETS),$(eval $(call compare,results-$(set),$(RESULTS)/$(set),$(METHODS),$(RESULTS)/report-$(set))))
 
-results-%: $(RESULTS)/held-out/questions
-	for method in greedy beam tooldec; do \
-		.venv/bin/tooldecoding eval $(FROM) --model $(MODEL) --method $$method --batch-size 1 \
-			--out $(RESULTS)/$*/$$method || exit 1; \
-	done
-	for limit in 1 4 9 12; do \
-		.venv/bin/tooldecoding eval $(FROM) --model $(MODEL) --order-limit $$limit --batch-size 1 \
-			--out $(RESULTS)/$*/orders-$$limit || exit 1; \
-	done
-	.venv/bin/tooldecoding report $(RESULTS)/$*/* --out $(RESULTS)/report-$*
+$(HELD_OUT)/questions: $(STAMP)
+	.venv/bin/python -m training.held_out --out $(HELD_OUT)
+	@touch $@
 
-$(RESULTS)/held-out/questions: $(STAMP)
-	.venv/bin/python -m training.held_out --out $(RESULTS)/held-out
+# The tables of the papers with any model; docs/papers.md says which is which. All samples unless LIMIT is given; begun
+# runs go on. A benchmark whose data is not there is left out, with a line that says where to get it.
+paper-tables: paper-accuracy paper-orders paper-examples paper-order-limits paper-latency paper-stages paper-syntax
+paper-accuracy: paper-accuracy-api-bank paper-accuracy-bfcl
+paper-syntax: paper-syntax-restbench paper-syntax-stabletoolbench
+
+$(eval $(call run,$(PAPER)/api-bank,api-bank --data $(DATA)/api-bank $(SOME)))
+$(eval $(call run,$(PAPER)/api-bank-call,api-bank --data $(DATA)/api-bank --category level-1-given-desc $(SOME)))
+$(eval $(call run,$(PAPER)/bfcl-live,bfcl-live --data $(DATA)/bfcl $(LIVE:%=--category %) $(SOME)))
+$(eval $(call run,$(PAPER)/restbench,restbench --data $(DATA)/restbench --category $(TMDB) $(SOME)))
+$(eval $(call run,$(PAPER)/stabletoolbench,stabletoolbench --data $(DATA)/stabletoolbench $(SOME)))
+$(eval $(call run,$(PAPER)/ultratool,ultratool --data $(ULTRATOOL) $(STAGES:%=--category %) $(SOME)))
+
+table = $(if $(wildcard $3),$\
+	$(call compare,$1,$(PAPER)/$2,$4,$(PAPER)/report-$(1:paper-%=%)),$(call skip,$1,$3,$5))
+$(eval $(call table,paper-accuracy-api-bank,api-bank,$(DATA)/api-bank,$(METHODS),$(FROM_API_BANK)))
+$(eval $(call table,paper-accuracy-bfcl,bfcl-live,$(DATA)/bfcl,$(METHODS),$(FROM_BFCL)))
+$(eval $(call table,paper-orders,api-bank-call,$(DATA)/api-bank,$(ORDERS:%=order-%) orders-12,$(FROM_API_BANK)))
+$(eval $(call table,paper-examples,api-bank-call,$(DATA)/api-bank,$(EXAMPLES),$(FROM_API_BANK)))
+$(eval $(call table,paper-order-limits,api-bank-call,$(DATA)/api-bank,$(LIMITS:%=orders-%),$(FROM_API_BANK)))
+$(eval $(call table,paper-latency,api-bank-call,$(DATA)/api-bank,greedy orders-1 beam orders-6,$(FROM_API_BANK)))
+$(eval $(call table,paper-stages,ultratool,$(ULTRATOOL),$(METHODS),$(FROM_ULTRATOOL)))
+SYNTAX ?= $(METHODS) tooldec+react $(addsuffix +required,$(filter tooldec orders-%,$(METHODS)) tooldec+react)
+$(eval $(call table,paper-syntax-restbench,restbench,$(DATA)/restbench,$(SYNTAX),$(FROM_RESTBENCH)))
+$(eval $(call table,paper-syntax-stabletoolbench,stabletoolbench,$(DATA)/stabletoolbench,$(SYNTAX),$(FROM_TOOLBENCH)))
 
 check: $(STAMP)
 	.venv/bin/ruff check .

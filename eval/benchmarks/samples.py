@@ -2,14 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from eval.errors import EvalError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import Turn
 from tooldecoding.prompts.documentation import Documentation
+
+if TYPE_CHECKING:
+    from eval.metrics.error_class import ErrorClass
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,19 @@ class Judgement:
         What was expected and found, for a reader; empty if the prediction is correct.
     calls : tuple of Call, or None
         The calls as the official parser understands them; None if it finds none or cannot read them.
+    error_class : str, optional
+        The class of the error (``eval.metrics.error_class``), where the data have no reference call to tell it by.
+    figures : mapping
+        Further figures of the benchmark: name -> points and how many there were to get. A run's figure is the sum of
+        its points divided by the sum of what there was to get.
     """
 
     correct: bool
     error_type: str | None
     message: str
     calls: tuple[Call, ...] | None
+    error_class: "ErrorClass | None" = None
+    figures: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class Benchmark(ABC):
@@ -70,7 +80,7 @@ class Benchmark(ABC):
     Attributes
     ----------
     name : str
-        As on the command line: ``acebench``, ``api-bank``, ``bfcl-live``, ``bfcl-v1``, ``sgd``.
+        As on the command line: ``acebench``, ``api-bank``, ``bfcl-live``, ….
     categories : tuple of str
         All categories, in the order of reports.
     on_request : tuple of str
@@ -79,6 +89,10 @@ class Benchmark(ABC):
         Call format of predictions, a name in ``SCORED_FORMATS``.
     newer_names : mapping
         Former name of a category -> its name today.
+    note : str
+        What "right" means here, where no official verdict is given; printed below the scores.
+    has_figures : bool
+        Whether judgements have ``figures``. A sample without a prediction has those of an empty one.
     """
 
     name: str
@@ -86,6 +100,8 @@ class Benchmark(ABC):
     call_format: str
     on_request: tuple[str, ...] = ()
     newer_names: ClassVar[Mapping[str, str]] = {}
+    note: ClassVar[str] = ""
+    has_figures: ClassVar[bool] = False
 
     @abstractmethod
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:

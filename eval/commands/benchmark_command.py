@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from tooldecoding.cli.console import output_console
 from tooldecoding.options.option import option
@@ -10,12 +10,15 @@ from tooldecoding.options.option import option
 if TYPE_CHECKING:
     from eval.benchmarks.samples import Benchmark, Sample
 
+BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|restbench|sgd|stabletoolbench|ultratool|ultratool-zh"
+"""For the help, which is to need no import of all benchmarks; ``tests/eval/test_paper_benchmarks.py`` compares it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkCommand:
     """A benchmark, and where it lies."""
 
-    benchmark: str = option(..., "The benchmark.", metavar="acebench|api-bank|bfcl-live|bfcl-v1|sgd", positional=True)
+    benchmark: str = option(..., "The benchmark.", metavar=BENCHMARK_NAMES, positional=True)
     data: str = option(..., "Folder of the benchmark, hub:OWNER/NAME, or bfcl-eval.", metavar="DIR")
     category: tuple[str, ...] = option(
         (), "Only this category; may be repeated.", metavar="NAME", expected="a category"

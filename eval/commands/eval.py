@@ -74,12 +74,24 @@ def _decode(
         if options.chat:
             prompter.request(samples[0])  # a missing chat template shows before anything is written
         prompts = [prompter.text(sample) for sample in samples]
+        _say_fewer_examples(prompter, samples, options.shots)
         with place.workers(MethodTask(options, benchmark.call_format)) as workers:
             device = str(workers.about["device"])
             folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
             with folder.locked():
                 _fill(folder, samples, benchmark, workers, prompter)
                 _score_run(benchmark, samples, folder)
+
+
+def _say_fewer_examples(prompter: "Prompter", samples: "Sequence[Sample]", shots: int) -> None:
+    """Say how many prompts have no room for all examples that were asked for."""
+    fewer = [given for sample in samples if (given := len(prompter.examples(sample))) < shots] if shots else []
+    if fewer:
+        print(
+            f"{len(fewer)} of {len(samples)} prompts have fewer than {shots} examples, down to {min(fewer)}: there are "
+            "no more, or no room for more",
+            file=sys.stderr,
+        )
 
 
 def _fill(

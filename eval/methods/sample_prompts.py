@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from random import Random
+from typing import Final
 
 from transformers import PreTrainedTokenizerBase
 
@@ -39,6 +40,9 @@ PLACEHOLDERS: Mapping[str, str] = {
     "{dialogue}": "dialogue",
 }
 """What a prompt template may hold; ``{functions}`` is BFCL's own word."""
+
+_NO_LIMIT: Final = 10**9
+"""Tokenizers without a longest input name a number far beyond this one."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,27 @@ class Prompter:
             bare = habits_of(self.tokenizer).bare_tools
             tools = sample.documentation.as_chat_tools(self.settings.documentation, bare)
             return json.dumps({"messages": openai_messages(sample.turns), "tools": tools}, default=list)
-        examples = self._examples(sample)
+        return self._composed(sample, self.examples(sample))
+
+    def examples(self, sample: Sample) -> list[Sample]:
+        """Return the in-context examples of a sample: as many of those asked for as its prompt has room for.
+
+        A prompt and the longest answer (``max_text_tokens``) fit in what the tokenizer names as the longest input; a
+        tokenizer that names none leaves all examples.
+        """
+        shots = self._shots(sample)
+        longest = self.tokenizer.model_max_length
+        if longest > _NO_LIMIT:
+            return shots
+        while shots and self._tokens(self._composed(sample, shots)) + self.settings.max_text_tokens > longest:
+            shots.pop()
+        return shots
+
+    def _tokens(self, text: str) -> int:
+        return len(self.tokenizer(text, verbose=False)["input_ids"])
+
+    def _composed(self, sample: Sample, shots: Sequence[Sample]) -> str:
+        examples = self._example_lines(shots)
         dialogue = self._dialogue(sample)
         if self._file is not None:
             return self._filled(sample, examples, dialogue)
@@ -148,10 +172,10 @@ class Prompter:
     def _labels(self) -> LineLabels:
         return BFCL_LABELS if self.settings.template == "bfcl" else LineLabels()
 
-    def _examples(self, sample: Sample) -> list[str]:
+    def _example_lines(self, shots: Sequence[Sample]) -> list[str]:
         """Dialogues with the call that came next, each followed by an empty line."""
         lines: list[str] = []
-        for example in self._shots(sample):
+        for example in shots:
             call = react_call(example.calls[0]) if self._react else self._format.render(example.calls)
             lines += [*self._dialogue(example), self._ending + call, ""]
         return lines
@@ -163,6 +187,8 @@ class Prompter:
         # ReAct has no way to write several calls, nor API-Bank's format
         single = self._react or not self._format.parallel
         usable = [s for s in self.samples if s.calls and not (single and len(s.calls) > 1)]
+        if not usable:
+            raise EvalError("--shots: none of the samples has a right call to show; leave it out")
         others = [s for s in usable if s.dialogue != sample.dialogue]
         alike = [s for s in others if s.category == sample.category] or others
         Random(f"{self.settings.seed}/{sample.id}").shuffle(alike)

@@ -35,7 +35,7 @@ class Classified(NamedTuple):
 
 
 def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable: bool) -> Classified:
-    """The class of a prediction that was judged wrong. The first that applies, in this sequence:
+    """The class of a prediction that was judged wrong: the judgement's own, or the first that applies here:
 
     ``unsatisfiable``
         The benchmark judges every prediction for this sample wrong, so the model is not to blame.
@@ -54,6 +54,8 @@ def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable:
     """
     if not satisfiable:
         return Classified("unsatisfiable", False)
+    if judgement.error_class is not None:
+        return Classified(judgement.error_class, judgement.error_class in ("selection", "format", "key"))
     tools = sample.documentation.lookup
     calls = judgement.calls
     names = [c.name for c in calls] if calls else attempted_names(prediction, list(tools))

@@ -1,12 +1,15 @@
 """A row of ``scores.jsonl``: the verdict on one sample."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from eval.metrics.error_class import ErrorClass
 from eval.validation import validated
+
+Points = Annotated[list[Annotated[float, Field(ge=0, le=10**9)]], Field(min_length=2, max_length=2)]
+"""Points, and how many there were to get."""
 
 
 class Score(BaseModel, frozen=True):
@@ -24,6 +27,10 @@ class Score(BaseModel, frozen=True):
         There was no prediction. Counts as wrong.
     sample_id : int or None
         The number that API-Bank's evaluator gives the sample.
+    value_types : list of str
+        The types of the values in the reference calls (``eval.metrics.value_types``).
+    figures : dict
+        Further figures of the benchmark; see ``Judgement``.
     """
 
     id: str
@@ -33,6 +40,8 @@ class Score(BaseModel, frozen=True):
     structural: bool
     missing: bool
     sample_id: Any = None
+    value_types: list[str] = []
+    figures: dict[str, Points] = {}
 
     @model_validator(mode="after")
     def _demand_consistent(self) -> Self:

@@ -10,6 +10,7 @@ from eval.metrics.score_row import read_score
 from eval.report.accuracy_table import accuracy_tables
 from eval.report.entry import Entry
 from eval.report.error_table import error_tables
+from eval.report.figure_tables import figure_table
 from eval.report.significance_table import significance_table
 from eval.report.table import Table
 from eval.report.terminal import show
@@ -38,14 +39,22 @@ def comparison(rows_by_label: Mapping[str, Rows], categories: Sequence[str]) -> 
         scores = tuple(read_score(row, f"{label}, score {number}") for number, row in enumerate(rows, start=1))
         present = {s.category for s in scores}
         entries.append(Entry("", label, tuple(c for c in categories if c in present), scores))
-    tables = [*accuracy_tables(entries, heads), significance_table(entries, heads), *error_tables(entries, heads)]
+    tables = [
+        *accuracy_tables(entries, heads),
+        figure_table(entries, heads),
+        significance_table(entries, heads),
+        *error_tables(entries, heads),
+    ]
     return [t for t in tables if t.rows]
 
 
 def show_comparison(console: Console, benchmark: str, rows_by_label: Mapping[str, Rows]) -> None:
     """Print the tables of ``comparison``. Labels that are paths are shortened to the parts in which they differ."""
     shortened = dict(zip(_shortened(list(rows_by_label)), rows_by_label.values(), strict=True))
-    show(console, comparison(shortened, find_benchmark(benchmark).categories), turn_small=True)
+    found = find_benchmark(benchmark)
+    show(console, comparison(shortened, found.categories), turn_small=True)
+    if found.note:
+        console.print(f"\n{found.note}", soft_wrap=True, markup=False, highlight=False)
 
 
 def _shortened(labels: Sequence[str]) -> list[str]:

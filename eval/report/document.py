@@ -5,12 +5,14 @@ from collections.abc import Hashable, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from eval.benchmarks.registry import BENCHMARKS
 from eval.errors import EvalError
 from eval.report.accuracy_table import accuracy_tables
 from eval.report.charts import accuracy_chart, error_chart, order_limit_chart
 from eval.report.cost_table import cost_tables, machine
 from eval.report.entry import Entry, common_samples
 from eval.report.error_table import error_tables
+from eval.report.figure_tables import figure_table, value_type_table
 from eval.report.finished_run import Run
 from eval.report.run_list import read_runs
 from eval.report.significance_table import significance_table
@@ -83,12 +85,15 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
         return [f"![{text}]({name})\n"]
 
     names = {kind: f"{kind}-{benchmark}.png" for kind in ("accuracy", "errors", "order-limit")}
-    parts = [f"## {escaped(benchmark)}\n", *(markdown(t) for t in accuracy_tables(entries, _HEADS))]
+    note = BENCHMARKS[benchmark].note if benchmark in BENCHMARKS else ""
+    parts = [f"## {escaped(benchmark)}\n", *([f"{escaped(note)}\n"] if note else [])]
+    parts += [markdown(t) for t in accuracy_tables(entries, _HEADS)]
     parts += chart(
         names["accuracy"],
         accuracy_chart(f"Accuracy: {benchmark}, {totalled}", shared, [r.method for r in runs], out / names["accuracy"]),
         "Accuracy by model and method",
     )
+    parts += _filled(figure_table(shared, _HEADS)) + _filled(value_type_table(shared, _HEADS))
     parts += _filled(significance_table(entries, _HEADS))
     parts += [markdown(t) for t in error_tables(shared, _HEADS)]
     parts += chart(

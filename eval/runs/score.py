@@ -9,6 +9,7 @@ from typing import Any
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
 from eval.metrics.error_class import classify
+from eval.metrics.value_types import value_types
 from eval.runs.predictions import PredictionRow, Predictions
 from tooldecoding.files.json_lines import json_line
 
@@ -36,7 +37,7 @@ class Scorer:
             return self._undecoded(sample, "not_decoded", str(given.row["error"]))
         judgement = self.judge(sample, prediction)
         satisfiable = judgement.correct or self.benchmark.satisfiable(sample)
-        row = self.benchmark.describe(sample) | _verdict(judgement, satisfiable)
+        row = self.benchmark.describe(sample) | _verdict(sample, judgement, satisfiable)
         if not judgement.correct:
             row["error_class"], row["structural"] = classify(sample, prediction, judgement, satisfiable)
         return row
@@ -44,11 +45,14 @@ class Scorer:
     def _undecoded(self, sample: Sample, error_type: str, message: str) -> dict[str, Any]:
         """A sample without a prediction is wrong, whatever it asks for."""
         satisfiable = self.benchmark.satisfiable(sample)
-        row = self.benchmark.describe(sample) | _verdict(Judgement(False, error_type, message, None), satisfiable)
+        figures = self.benchmark.judge(sample, "").figures if self.benchmark.has_figures else {}
+        judgement = Judgement(False, error_type, message, None, figures=figures)
+        row = self.benchmark.describe(sample) | _verdict(sample, judgement, satisfiable)
         return row | {"missing": True, "error_class": "awareness" if satisfiable else "unsatisfiable"}
 
 
-def _verdict(judgement: Judgement, satisfiable: bool) -> dict[str, Any]:
+def _verdict(sample: Sample, judgement: Judgement, satisfiable: bool) -> dict[str, Any]:
+    further = {"figures": {name: list(points) for name, points in judgement.figures.items()}}
     return {
         "correct": judgement.correct,
         "valid": judgement.correct,
@@ -58,7 +62,8 @@ def _verdict(judgement: Judgement, satisfiable: bool) -> dict[str, Any]:
         "satisfiable": satisfiable,
         "missing": False,
         "message": judgement.message,
-    }
+        "value_types": list(value_types(sample)),
+    } | (further if judgement.figures else {})
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -117,3 +117,20 @@ def test_a_chat_template(samples: list[Sample]) -> None:
 def test_settings_out_of_range(changed: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         replace(SETTINGS, **changed)  # type: ignore[arg-type]
+
+
+def test_examples_that_do_not_fit_are_left_out(samples: list[Sample]) -> None:
+    alike = [replace(s, category="seen") for s in samples]
+    lengths = [len(TOKENIZER(prompt(alike, shots=n))["input_ids"]) for n in range(4)]
+    settings = replace(SETTINGS, shots=3)
+    for kept in range(3):
+        tokenizer = byte_level_tokenizer()
+        tokenizer.model_max_length = lengths[kept] + settings.max_text_tokens
+        prompter = Prompter(settings, alike, tokenizer)
+        assert len(prompter.examples(alike[0])) == kept
+        assert prompter.text(alike[0]) == prompt(alike, shots=kept)
+
+
+def test_examples_need_right_calls(samples: list[Sample]) -> None:
+    with pytest.raises(EvalError, match="--shots: none of the samples has a right call to show"):
+        prompt([replace(s, calls=()) for s in samples], shots=1)

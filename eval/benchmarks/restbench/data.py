@@ -1,0 +1,123 @@
+"""Reads RestBench's TMDB: questions with the correct path, and the OpenAPI document."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, Field
+
+from eval.benchmarks.json_files import read_json_file, read_json_rows
+from eval.benchmarks.python_names import writable_name
+from eval.benchmarks.samples import Sample
+from eval.errors import EvalError
+from eval.validation import validated
+from lookup import extract
+from lookup.dictionary import ToolSpec
+from lookup.errors import ToolDecodingError
+from tooldecoding.prompts.dialogue import Utterance
+from tooldecoding.prompts.documentation import Documentation, json_schema
+
+ALL: Final = "tmdb"
+TEN: Final = "tmdb_ten"
+"""The operations of the correct path and others, ten in all: for models with a short context."""
+
+_QUESTIONS: Final = "tmdb.json"
+_DOCUMENT: Final = "tmdb_oas.json"
+_FOLDERS: Final = (("", ""), ("datasets", "specs"))
+_METHODS: Final = ("get", "put", "post", "delete", "patch")
+
+
+class _Question(BaseModel):
+    query: str
+    solution: Annotated[list[str], Field(min_length=1)]
+
+
+class _Document(BaseModel):
+    paths: dict[str, dict[str, Any]]
+
+
+def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
+    """Return the questions, each with the name of the first correct operation as its answer.
+
+    Names of operations and keys that no call in Python's syntax can have are changed: ``GET_search-tv`` is
+    ``get_search_tv``.
+
+    Parameters
+    ----------
+    data : str
+        A folder with ``tmdb.json`` and ``tmdb_oas.json``, or a checkout of ``Yifan-Song793/RestGPT``.
+
+    Raises
+    ------
+    EvalError
+        For a missing or malformed file, or a path whose first operation is not documented.
+    """
+    root = Path(data)
+    places = [(root / first / _QUESTIONS, root / second / _DOCUMENT) for first, second in _FOLDERS]
+    found = next((pair for pair in places if all(path.is_file() for path in pair)), None)
+    if found is None:
+        raise EvalError(
+            f"{data}: --data for restbench is a folder with {_QUESTIONS} and {_DOCUMENT}, or a checkout of RestGPT"
+        )
+    questions, document = found
+    tools = _read_operations(document)
+    everything = Documentation.read([json_schema(tool) for tool in tools.values()], str(document))
+    rows = [(place, validated(_Question, row, place)) for place, row in read_json_rows(questions)]
+    samples = []
+    for category in categories:
+        for number, (place, row) in enumerate(rows):
+            path = [operation.strip() for operation in row.solution]
+            if path[0] not in tools:
+                raise EvalError(f"{place}: the solution begins with {path[0]!r}, which is not in {document.name}")
+            documentation = everything if category == ALL else _ten(tools, path, row.query, str(document))
+            samples.append(
+                Sample(
+                    id=f"{category}_{number}",
+                    category=category,
+                    dialogue=str(number),
+                    turns=(Utterance("user", row.query),),
+                    documentation=documentation,
+                    calls=(),
+                    answer=tools[path[0]].name,
+                )
+            )
+    return samples
+
+
+def _read_operations(path: Path) -> dict[str, ToolSpec]:
+    """Return ``GET /search/tv`` -> the operation as the extractor reads it, with names that Python can write."""
+    document = read_json_file(path)
+    paths = validated(_Document, document, str(path)).paths
+    tools = {}
+    for address, operations in paths.items():
+        for method in _METHODS:
+            if method not in operations:
+                continue
+            shared = {key: value for key, value in operations.items() if key not in _METHODS}
+            alone = document | {"paths": {address: shared | {method: operations[method]}}}
+            try:
+                [tool] = extract(alone, origin=f"{path}: {method} {address}").tools
+            except ToolDecodingError as error:
+                raise EvalError(str(error)) from None
+            tools[f"{method.upper()} {address}"] = _with_python_names(tool, path)
+    names = [tool.name for tool in tools.values()]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise EvalError(f"{path}: two operations have the name {twice!r}")
+    return tools
+
+
+def _with_python_names(tool: ToolSpec, path: Path) -> ToolSpec:
+    parameters = tuple(replace(spec, name=writable_name(spec.name)) for spec in tool.parameters)
+    if len({spec.name for spec in parameters}) < len(parameters):
+        raise EvalError(f"{path}: two keys of {tool.name} have one name in Python")
+    return replace(tool, name=writable_name(tool.name), parameters=parameters)
+
+
+def _ten(tools: Mapping[str, ToolSpec], path: Sequence[str], query: str, origin: str) -> Documentation:
+    """Return the operations of the path and others, which the query draws, in the document's order."""
+    needed = {operation for operation in path if operation in tools}
+    others = [operation for operation in tools if operation not in needed]
+    drawn = needed.union(Random(query).sample(others, min(len(others), max(0, 10 - len(needed)))))
+    return Documentation.read([json_schema(tools[operation]) for operation in tools if operation in drawn], origin)

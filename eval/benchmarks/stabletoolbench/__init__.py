@@ -1,0 +1,1 @@
+"""StableToolBench: requests that need several calls of RapidAPI's services."""

@@ -1,0 +1,1 @@
+"""UltraTool: plans whose steps need tools; awareness, selection and usage of tools, stage by stage."""

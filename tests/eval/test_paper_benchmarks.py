@@ -1,0 +1,203 @@
+"""RestBench and StableToolBench: what is read, and which calls are valid."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data import DATA, needs_data
+from eval.benchmarks.python_names import python_name, writable_name
+from eval.benchmarks.registry import BENCHMARKS, find_benchmark
+from eval.benchmarks.samples import Sample
+from eval.commands.benchmark_command import BENCHMARK_NAMES
+from eval.errors import EvalError
+from eval.metrics.error_class import classify
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
+
+RESTBENCH, STABLE = find_benchmark("restbench"), find_benchmark("stabletoolbench")
+
+
+def parameter(name: str, place: str, kind: str) -> dict[str, Any]:
+    return {"name": name, "in": place, "required": place == "path", "schema": {"type": kind}}
+
+
+PATHS: dict[str, Any] = {
+    "/find/boat": {"get": {"operationId": "FIND-boat", "parameters": [parameter("min.seats", "query", "integer")]}},
+    "/boat/{id}": {"get": {"operationId": "BOAT-id", "parameters": [parameter("id", "path", "string")]}},
+} | {f"/harbour/{n}": {"get": {"operationId": f"HARBOUR-{n}"}} for n in range(12)}
+QUESTIONS = [
+    {"query": "Which boat has three seats?", "solution": ["GET /find/boat ", "GET /boat/{id}"]},
+    {"query": "Show boat b7.", "solution": ["GET /boat/{id}"]},
+]
+SERVICES = [
+    {
+        "tool_name": "Boats & more",
+        "api_name": "Find a boat!",
+        "api_description": "Finds boats.",
+        "required_parameters": [{"name": "from", "type": "STRING", "description": "", "default": ""}],
+        "optional_parameters": [{"name": "min-seats", "type": "NUMBER", "description": "", "default": ""}],
+        "template_response": {"name": "str"},
+    },
+    {
+        "tool_name": "Boats & more",
+        "api_name": "3 harbours",
+        "api_description": None,
+        "required_parameters": [],
+        "optional_parameters": [],
+    },
+]
+QUERY = {
+    "query": "I want a boat.",
+    "query_id": 7,
+    "api_list": SERVICES,
+    "relevant APIs": [["Boats & more", "Find a boat!"]],
+}
+
+
+def write_restbench(folder: Path, questions: Any = None, paths: Any = None) -> str:
+    document = {"openapi": "3.0.0", "info": {"title": "x", "version": "1"}, "paths": PATHS if paths is None else paths}
+    (folder / "tmdb.json").write_text(json.dumps(QUESTIONS if questions is None else questions))
+    (folder / "tmdb_oas.json").write_text(json.dumps(document))
+    return str(folder)
+
+
+def write_stable(folder: Path, rows: Any = None) -> str:
+    (folder / "G1_instruction.json").write_text(json.dumps([QUERY] if rows is None else rows))
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def boats(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    """The first question with all operations."""
+    return RESTBENCH.load(write_restbench(tmp_path_factory.mktemp("boats")), ["tmdb"])[0]
+
+
+def test_the_help_names_all_benchmarks() -> None:
+    assert BENCHMARK_NAMES.split("|") == sorted(BENCHMARKS)
+
+
+def test_names_that_calls_can_have() -> None:
+    assert python_name("TheClique: Songs") == "theclique_songs"
+    assert python_name("3 harbours") == "get_3_harbours"
+    assert [python_name(name) for name in ("id", "lambda", "!")] == ["is_id", "is_lambda", "unnamed"]
+    assert [writable_name(name) for name in ("departureTime", "class", "a b")] == ["departureTime", "is_class", "a_b"]
+
+
+@given(st.text())
+def test_every_name_can_be_written_and_read(name: str) -> None:
+    call = Call(python_name(name), {writable_name(name): 1})
+    text = CALL_FORMATS["pythonic"].render([call])
+    [(read, arguments)] = CALL_FORMATS["pythonic"].reader(text)
+    assert len(arguments) == 1 and read.isidentifier()
+
+
+def test_restbench(boats: Sample, tmp_path: Path) -> None:
+    assert boats.answer == "find_boat"
+    assert [p.name for p in boats.documentation.lookup["find_boat"].parameters] == ["min_seats"]
+    assert len(boats.documentation.lookup) == len(PATHS)
+    ten = RESTBENCH.load(write_restbench(tmp_path), ["tmdb_ten"])
+    assert [len(sample.documentation.lookup) for sample in ten] == [10, 10]
+    assert {"find_boat", "boat_id"} <= set(ten[0].documentation.lookup)
+    again = RESTBENCH.load(str(tmp_path), ["tmdb_ten"])
+    assert [list(s.documentation.lookup) for s in ten] == [list(s.documentation.lookup) for s in again]
+
+
+@pytest.mark.parametrize(
+    ("prediction", "errors", "error_class", "structural"),
+    [
+        ("[find_boat()]", set(), None, False),
+        ("[find_boat(min_seats=3), boat_id(id='b7')]", set(), None, False),
+        ("Boats are nice.", {"no call"}, "awareness", False),
+        ("[find_boat(min_seats=3, ]]", {"unreadable call"}, "format", True),
+        ("[sail(to='Porto')]", {"unknown tool"}, "selection", True),
+        ("[find_boat(), sail()]", {"unknown tool"}, "selection", True),
+        ("[find_boat(seats=3)]", {"unknown key"}, "key", True),
+        ("[boat_id()]", {"missing key"}, "key", True),
+        ("[boat_id(name='b7')]", {"unknown key", "missing key"}, "key", True),
+        ("[find_boat(min_seats='3')]", {"wrong type"}, "value", False),
+    ],
+)
+def test_errors(boats: Sample, prediction: str, errors: set[str], error_class: str | None, structural: bool) -> None:
+    judgement = RESTBENCH.judge(boats, prediction)
+    found = {name for name, (points, _) in judgement.figures.items() if points} - {"first path", "any error"}
+    assert (judgement.correct, found) == (not errors, errors)
+    assert judgement.figures["any error"] == (float(bool(errors)), 1.0)
+    if errors:
+        assert classify(boats, prediction, judgement, satisfiable=True) == (error_class, structural)
+
+
+def test_the_first_call_counts(boats: Sample) -> None:
+    first = [
+        RESTBENCH.judge(boats, text).figures["first path"] for text in ("[find_boat()]", "[boat_id(), find_boat()]")
+    ]
+    assert first == [(1.0, 1.0), (0.0, 1.0)]
+
+
+@given(st.text(alphabet="[]()=, 'find_boatmin_seats3{}"))
+def test_any_text_has_a_verdict(boats: Sample, text: str) -> None:
+    judgement = RESTBENCH.judge(boats, text)
+    assert judgement.correct == (judgement.figures["any error"][0] == 0.0) == (judgement.error_type is None)
+
+
+def test_stabletoolbench(tmp_path: Path) -> None:
+    [sample] = STABLE.load(write_stable(tmp_path), STABLE.categories)
+    assert (sample.id, sample.category) == ("G1_instruction_7", "G1_instruction")
+    assert list(sample.documentation.lookup) == ["find_a_boat", "get_3_harbours"]
+    assert "template_response" not in sample.documentation.as_bfcl()
+    judgement = STABLE.judge(sample, "[find_a_boat(is_from='Kiel', min_seats=3)]")
+    assert judgement.correct and judgement.figures["relevant tool"] == (1.0, 1.0)
+    other = STABLE.judge(sample, "[get_3_harbours()]")
+    assert other.correct and other.figures["relevant tool"] == (0.0, 1.0)
+
+
+def test_services_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    twin = SERVICES[0] | {"tool_name": "Ferries"}
+    row = QUERY | {"api_list": [SERVICES[0], twin], "relevant APIs": [["Ferries", "Find a boat!"]]}
+    [sample] = STABLE.load(write_stable(tmp_path, [row]), STABLE.categories)
+    assert sample.answer == {"find_a_boat_for_ferries"}
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "count"), [("restbench", 200), ("stabletoolbench", 163)])
+def test_real_samples(name: str, count: int) -> None:
+    benchmark = find_benchmark(name)
+    samples = benchmark.load(str(DATA / name), benchmark.categories)
+    assert len(samples) == count
+    for sample in samples:
+        tools = sample.documentation.lookup
+        names = {sample.answer} if isinstance(sample.answer, str) else sample.answer
+        assert names <= set(tools) and names, sample.id
+        assert all(n.isidentifier() for t in tools.tools for n in (t.name, *(p.name for p in t.parameters)))
+
+
+@pytest.mark.parametrize(
+    ("questions", "paths", "said"),
+    [
+        ([], None, "expected a JSON list of rows, found an empty one"),
+        ({"a": 1}, None, "expected a JSON list of rows"),
+        ([{"query": "x"}], None, "tmdb.json, row 1: expected 'solution', found none"),
+        ([{"query": "x", "solution": ["GET /sea"]}], None, "begins with 'GET /sea', which is not in tmdb_oas.json"),
+        (None, 3, "tmdb_oas.json: expected 'paths'"),
+        (None, {"/a": {"get": {"operationId": "x-y"}}, "/b": {"get": {"operationId": "x y"}}}, "have the name 'x_y'"),
+    ],
+)
+def test_malformed_restbench(tmp_path: Path, questions: Any, paths: Any, said: str) -> None:
+    with pytest.raises(EvalError, match=said):
+        RESTBENCH.load(write_restbench(tmp_path, questions, paths), ["tmdb"])
+
+
+def test_no_data(tmp_path: Path) -> None:
+    with pytest.raises(EvalError, match=r"--data for restbench is a folder with tmdb\.json"):
+        RESTBENCH.load(str(tmp_path), ["tmdb"])
+    with pytest.raises(EvalError, match=r"found no G1_instruction\.json"):
+        STABLE.load(str(tmp_path), ["G1_instruction"])
+    (tmp_path / "G1_instruction.json").write_text("[{")
+    with pytest.raises(EvalError, match="expected one JSON value"):
+        STABLE.load(str(tmp_path), ["G1_instruction"])
+    write_stable(tmp_path, [QUERY | {"api_list": []}])
+    with pytest.raises(EvalError, match="row 1: expected 'api_list'"):
+        STABLE.load(str(tmp_path), ["G1_instruction"])
