@@ -11,10 +11,10 @@ from tooldecoding.formats.known_formats import BENCHMARK_FORMATS, CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO
 from tooldecoding.options.option import option
 from tooldecoding.options.ray_options import RayOptions
-from tooldecoding.options.values import Count
+from tooldecoding.options.values import Count, NotNegative
 from voting.merge import DEFAULT_OPTIONAL_SHARE
 
-MethodName = Literal["greedy", "beam", "tooldec", "tool-decoding"]
+MethodName = Literal["greedy", "beam", "tooldec", "self-consistency", "tool-decoding"]
 METHOD_NAMES: tuple[MethodName, ...] = get_args(MethodName)
 
 MOST_SHOTS: Final = 8
@@ -51,6 +51,8 @@ class EvalOptions(RayOptions):
     )
     chat: bool = option(False, "Send the prompt as a user's message through the model's chat template.")
     beams: Annotated[int, Bounds(ge=2)] = option(6, "Beams of the method beam.")
+    samples: Count = option(12, "Samples of the method self-consistency.")
+    sample_temperature: NotNegative = option(0.7, "Temperature of the method self-consistency.")
     shots: Annotated[int, Bounds(ge=0, le=MOST_SHOTS)] = option(0, "In-context examples, from other dialogues.")
     limit: Count | None = option(None, "Take so many samples, drawn with --seed.", default_text="all")
     format: str = option(
@@ -92,6 +94,9 @@ class EvalOptions(RayOptions):
                 return f"beam {self.beams}"
             case "tooldec":
                 return "tooldec" if self.tooldec_form == "call" else "tooldec, ReAct"
+            case "self-consistency":
+                plural = "s" if self.samples > 1 else ""
+                return f"self-consistency, {self.samples} sample{plural} at {self.sample_temperature:g}"
             case "tool-decoding":
                 return ", ".join(["tool-decoding", self._orders, *self._voting])
             case _:

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from eval.methods.candidate_rows import candidate_rows
 from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
 from eval.methods.scored_text import ScoredText
+from eval.methods.self_consistency import SelfConsistency
 from eval.options import EvalOptions
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import out_of_memory_named
@@ -37,6 +39,9 @@ def make_method(
             return _plain(PlainDecoder(model, tokenizer, beams, own), scored)
         case "tooldec":
             return _tooldec(settings, model, tokenizer, scored)
+        case "self-consistency":
+            decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
+            return SelfConsistency(decoder, scored, settings.samples, settings.sample_temperature, settings.seed).run
         case "tool-decoding":
             return _tool_decoding(settings, model, tokenizer, scored)
 
@@ -71,7 +76,7 @@ def _tool_decoding(
         return [
             Prediction(
                 scored.of_calls(result.text, [Call(c.name, c.arguments) for c in result.calls]),
-                result.to_json("")["candidates"],
+                candidate_rows([call.candidates for call in result.calls]),
                 result.counters.to_json(),
                 result.counters.seconds / len(requests),
                 written=result.text,
