@@ -52,7 +52,10 @@ class EvalOptions(RayOptions):
     chat: bool = option(False, "Send the prompt as a user's message through the model's chat template.")
     beams: Annotated[int, Bounds(ge=2)] = option(6, "Beams of the method beam.")
     samples: Count = option(12, "Samples of the method self-consistency.")
-    sample_temperature: NotNegative = option(0.7, "Temperature of the method self-consistency.")
+    sampled: Literal["values", "text"] = option(
+        "values", "What it samples: values under constraint, in documentation order; or text without constraint."
+    )
+    sample_temperature: NotNegative = option(0.7, "Its temperature.")
     shots: Annotated[int, Bounds(ge=0, le=MOST_SHOTS)] = option(0, "In-context examples, from other dialogues.")
     limit: Count | None = option(None, "Take so many samples, drawn with --seed.", default_text="all")
     format: str = option(
@@ -96,7 +99,8 @@ class EvalOptions(RayOptions):
                 return "tooldec" if self.tooldec_form == "call" else "tooldec, ReAct"
             case "self-consistency":
                 plural = "s" if self.samples > 1 else ""
-                return f"self-consistency, {self.samples} sample{plural} at {self.sample_temperature:g}"
+                of_text = " of text" if self.sampled == "text" else ""
+                return f"self-consistency, {self.samples} sample{plural}{of_text} at {self.sample_temperature:g}"
             case "tool-decoding":
                 return ", ".join(["tool-decoding", self._orders, *self._voting])
             case _:

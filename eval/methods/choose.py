@@ -40,8 +40,7 @@ def make_method(
         case "tooldec":
             return _tooldec(settings, model, tokenizer, scored)
         case "self-consistency":
-            decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
-            return SelfConsistency(decoder, scored, settings.samples, settings.sample_temperature, settings.seed).run
+            return _self_consistency(settings, model, tokenizer, scored)
         case "tool-decoding":
             return _tool_decoding(settings, model, tokenizer, scored)
 
@@ -85,6 +84,14 @@ def _tool_decoding(
         ]
 
     return run
+
+
+def _self_consistency(
+    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
+) -> Method:
+    decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
+    samples, temperature = settings.samples, settings.sample_temperature
+    return SelfConsistency(decoder, scored, settings.sampled, samples, temperature, settings.seed).run
 
 
 def _tooldec(

@@ -27,21 +27,21 @@ class Sample:
 
     Attributes
     ----------
-    seed : sequence of int
-        Names the sample among all.
+    seed : int
+        Names the sample among all; 0 or more.
     temperature : float
         0 takes the likeliest token.
     on : bool
         Whether tokens are sampled now; otherwise the likeliest is taken.
     """
 
-    seed: Sequence[int]
+    seed: int
     temperature: float
     on: bool = False
 
     def noise(self, place: int, size: int) -> Noise:
         """Return what is added to the logits of the token at ``place``; float32, shape (size,)."""
-        drawn = np.random.default_rng((*self.seed, place)).gumbel(scale=self.temperature, size=size)
+        drawn = np.random.default_rng((self.seed, place)).gumbel(scale=self.temperature, size=size)
         return drawn.astype(np.float32)
 
 

@@ -62,8 +62,8 @@ def value_slots(
             kind=kind,
             keys=len(keys),
             type="enum" if spec.value_type.enum else spec.value_type.kind,
-            places=tuple(order.index(spec.name) for order in orders) if kind == "required" else (),
-            orders=tuple(questions.right(kind, spec.name, given) for given in alone),
+            places=[order.index(spec.name) for order in orders if spec.name in order] if kind == "required" else [],
+            orders=[questions.right(kind, spec.name, given) for given in alone],
             votes={name: questions.right(kind, spec.name, given) for name, given in voted.items()},
         )
         for spec in call.tool.parameters
