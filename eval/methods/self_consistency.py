@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 from zlib import crc32
 
 from eval.methods.candidate_rows import candidate_rows
+from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
 from eval.methods.sampling import Sample, SampledTokens, SamplingClock
 from eval.methods.scored_text import ScoredText, read_calls
@@ -65,7 +66,7 @@ class SelfConsistency:
     def run(self, requests: Sequence[Request]) -> list[Prediction]:
         """Decode prompts together; ToolDecodingError as ``ToolDecoder.run``."""
         requests = [replace(r, options=replace(r.options, **_IN_ORDER)) for r in requests]
-        prompts = [self._decoder.prompt_ids(r) for r in requests]
+        prompts = [self._prompt_ids(r) for r in requests]
         start = time.perf_counter()
         engine = self._decoder.new_engine()
         roots = engine.open(len(prompts))
@@ -78,6 +79,13 @@ class SelfConsistency:
             results = [run.result(d, self._decoder.table, request.options, seconds) for d in samples]
             predictions.append(self._vote(request, results, len(requests)))
         return predictions
+
+    def _prompt_ids(self, request: Request) -> list[int]:
+        """Return the tokens of a prompt; those of greedy decoding where text is sampled."""
+        whole = self._decoder.prompt_ids(request)
+        if self._sampled == "values":
+            return whole
+        return PlainDecoder(self._decoder.model, self._decoder.tokenizer).prompt_ids(request)
 
     def _prompt(self, request: Request, run: RequestRun, engine: Engine) -> Steps[list[DecodedPrompt]]:
         """Decode the samples of one prompt side by side."""
@@ -149,8 +157,8 @@ class _Answer(NamedTuple):
 def read_candidate(call: Call, tools: LookupDictionary, call_format: CallFormat) -> CandidateCall | None:
     """Return a call that was read from a text as a candidate of a vote; None if its tool is not documented.
 
-    Keys and values that the documentation does not allow are left out, as a vote leaves them out. Nothing is known of
-    log-probabilities.
+    Keys that are not documented are left out, as are values that cannot be read as a literal of their key. Nothing is
+    known of log-probabilities.
     """
     if call.name not in tools:
         return None

@@ -112,7 +112,7 @@ def _value_tables(runs: Sequence[Run]) -> list[Table]:
     """Return the tables of values: of each run with several orders, then of all runs of a model together."""
     tables = []
     for run in runs:
-        if any(len(set(slot.places)) > 1 for slot in run.values):
+        if run.method == "tool-decoding" and any(len(slot.orders) > 1 for slot in run.values):
             for table in (value_table(run.values), order_table(run.name, run.values)):
                 tables.append(replace(table, title=f"{table.title}: {run.model}, {run.name}"))
     for model in dict.fromkeys(run.model for run in runs):

@@ -6,7 +6,7 @@ was decoded.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.votes.first_orders import OWN_FIRST, own_first, votes
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from eval.tuning.decoded_prompt import DecodedCall
 
 Judge = Callable[[Sample, str], Judgement]
-_ABSENT: Final = object()
 
 
 def value_slots(
@@ -92,9 +91,9 @@ class _Questions:
     def right(self, kind: Kind, key: str, given: Mapping[str, Any]) -> bool:
         """Whether the arguments of a call answer a question right."""
         arguments = dict(self._reference.arguments)
-        wanted = arguments.pop(key, _ABSENT) is not _ABSENT
-        if kind == "presence" and wanted and key in given:
+        if kind == "presence" and key in given and key in arguments:
             return True
+        arguments.pop(key, None)
         return self.accepts({**arguments, key: given[key]} if key in given else arguments)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:

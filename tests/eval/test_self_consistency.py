@@ -19,6 +19,7 @@ from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
+from voting import merge
 
 
 def tool(name: str, required: Sequence[str], **optional: object) -> dict[str, object]:
@@ -129,4 +130,4 @@ def test_calls_that_are_read_vote() -> None:
     assert read_candidate(Call("Fly", {}), TOOLS, form) is None
     wrong = read_candidate(Call("BookBoat", {"sails": "maybe", "day": "1"}), TOOLS, form)
     assert wrong is not None
-    assert [v.key for v in wrong.values] == ["day"]
+    assert [p.key for p in merge([wrong], TOOLS["BookBoat"]).parameters] == ["day"]  # a vote checks the types
