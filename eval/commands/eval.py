@@ -80,7 +80,7 @@ def _decode(
             folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
             with folder.locked():
                 _fill(folder, samples, benchmark, workers, prompter)
-                _score_run(benchmark, samples, folder)
+                _score_run(benchmark, samples, folder, prompter)
 
 
 def _say_fewer_examples(prompter: "Prompter", samples: "Sequence[Sample]", shots: int) -> None:
@@ -113,13 +113,16 @@ def _fill(
             raise typer.Exit(130) from None
 
 
-def _score_run(benchmark: "Benchmark", samples: "Sequence[Sample]", folder: RunFolder) -> None:
+def _score_run(benchmark: "Benchmark", samples: "Sequence[Sample]", folder: RunFolder, prompter: "Prompter") -> None:
     from eval.runs.predictions import read_predictions
     from eval.runs.score import Scorer, write_rows
+    from eval.votes.run_values import run_values
+    from eval.votes.value_file import write_values
 
     predictions = read_predictions(folder.predictions, benchmark, samples, repeats=False)
     rows = Scorer(benchmark, benchmark.judge).score(predictions, partial=False)
     write_rows(rows, folder.scores)
+    write_values(run_values(predictions.rows, benchmark, prompter, str(folder.predictions)), folder.path)
     failed = [r for r in rows if r["error_type"] == "not_decoded"]
     if failed:
         print(

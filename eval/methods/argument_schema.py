@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lookup.dictionary import ParameterSpec, ValueType
-from tooldecoding.prompts.documentation import JSON_TYPES
+from tooldecoding.prompts.tool_objects import JSON_TYPES
 
 
 def arguments_schema(parameters: Iterable[ParameterSpec]) -> dict[str, Any]:

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from eval.methods.candidate_rows import candidate_rows
 from eval.methods.free_draft import behind_draft, opens_call, summed, with_draft_votes
 from eval.methods.peer_decoding import run_peer
 from eval.methods.peers import PEERS
 from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
 from eval.methods.scored_text import ScoredText, read_calls
+from eval.methods.self_consistency import SelfConsistency
 from eval.options import EvalOptions
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import out_of_memory_named
@@ -44,6 +46,8 @@ def make_method(
             return _draft_first(settings, model, tokenizer, scored)
         case "xgrammar" | "llguidance":
             return _peer(settings, model, tokenizer, scored)
+        case "self-consistency":
+            return _self_consistency(settings, model, tokenizer, scored)
         case "tool-decoding":
             return _tool_decoding(settings, model, tokenizer, scored)
 
@@ -120,7 +124,7 @@ def _with_votes(
 def _of_result(result: DecodeResult, together: int, scored: ScoredText) -> Prediction:
     return Prediction(
         scored.of_calls(result.text, [Call(c.name, c.arguments) for c in result.calls]),
-        result.to_json("")["candidates"],
+        candidate_rows([call.candidates for call in result.calls]),
         result.counters.to_json(),
         result.counters.seconds / together,
         written=result.text,
@@ -170,6 +174,14 @@ def _peer(
         ]
 
     return run
+
+
+def _self_consistency(
+    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
+) -> Method:
+    decoder = _constrained_decoder(settings, model, tokenizer)
+    samples, temperature = settings.samples, settings.sample_temperature
+    return SelfConsistency(decoder, scored, settings.sampled, samples, temperature, settings.seed).run
 
 
 def _tooldec(

@@ -66,7 +66,7 @@ class PlainDecoder:
         PromptError
             If a prompt leaves no room in the model's context.
         """
-        asked = [_Asked(r, ids := self._prompt_ids(r), self._limit(r, ids)) for r in requests]
+        asked = [_Asked(r, ids := self.prompt_ids(r), self._limit(r, ids)) for r in requests]
         most = max(a.limit for a in asked)
         # a prompt that leaves less room would cut the others' answers: it is decoded by itself
         groups = [[a for a in asked if a.limit == most], *([a] for a in asked if a.limit < most)]
@@ -105,7 +105,14 @@ class PlainDecoder:
         most = request.options.max_text_tokens
         return most if self._context is None else min(most, self._context - len(prompt))
 
-    def _prompt_ids(self, request: Request) -> list[int]:
+    def prompt_ids(self, request: Request) -> list[int]:
+        """Return the tokens of a prompt, without a space at its end that a call would be merged with.
+
+        Raises
+        ------
+        PromptError
+            If the prompt leaves no room in the model's context.
+        """
         text = str(request.prompt)
         ids = self._encode(text, request)
         # a space that the tokenizer would merge with the call's first character is left for the model to write

@@ -16,7 +16,7 @@ class Prediction:
     written : str, optional
         The method's own text, where it differs from what is scored.
     candidates : sequence of dict
-        ``{"call", "order", "text"}`` of each order, where there are orders.
+        A row of ``candidate_rows`` for each order, where there are orders.
     counters : mapping
         ``forward_passes``, ``positions`` and what else the method counts.
     seconds : float

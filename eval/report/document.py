@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from eval.report.run_list import read_runs
 from eval.report.significance_table import significance_table
 from eval.report.studies import documentation_table, order_limit_table, orders_table, shots_table, value_errors
 from eval.report.table import NONE, Table, escaped, markdown
+from eval.report.value_table import order_table, value_table, vote_table
 
 _HEADS = ("model", "method")
 _PROMPT_SETTINGS = (
@@ -108,8 +110,22 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
         "Value errors against the order limit",
     )
     parts += _filled(orders_table(runs)) + _filled(shots_table(runs)) + _filled(documentation_table(runs))
+    parts += [part for table in _value_tables(runs) for part in _filled(table)]
     parts += [markdown(t) for t in cost_tables(runs, greedy)]
     return parts, drawn
+
+
+def _value_tables(runs: Sequence[Run]) -> list[Table]:
+    """Return the tables of values: of each run with several orders, then of all runs of a model together."""
+    tables = []
+    for run in runs:
+        if run.method == "tool-decoding" and any(len(slot.orders) > 1 for slot in run.values):
+            for table in (value_table(run.values), order_table(run.name, run.values)):
+                tables.append(replace(table, title=f"{table.title}: {run.model}, {run.name}"))
+    for model in dict.fromkeys(run.model for run in runs):
+        table = vote_table({run.name: run.values for run in runs if run.model == model and run.values})
+        tables.append(replace(table, title=f"{table.title}: {model}"))
+    return tables
 
 
 def _filled(table: Table) -> list[str]:

@@ -1,7 +1,7 @@
 """Reads a finished run from its folder."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BaseModel, Field
 from eval.errors import EvalError
 from eval.metrics.score_row import Score, read_score
 from eval.validation import validated
+from eval.votes.value_file import read_values
+from eval.votes.value_slot import ValueSlot
 from lookup.text.text_file import read_text
 from tooldecoding.files.json_lines import read_row
 
@@ -113,6 +115,8 @@ class Run:
         Sample id -> cost, for the samples that were decoded.
     errors : int
         Samples that could not be decoded.
+    values : sequence of ValueSlot
+        Which of its values are right; empty for methods without candidates.
     """
 
     folder: Path
@@ -130,6 +134,7 @@ class Run:
     scores: Mapping[str, Score]
     costs: Mapping[str, Cost]
     errors: int
+    values: Sequence[ValueSlot]
 
 
 def read_run(folder: str | Path) -> Run:
@@ -162,6 +167,7 @@ def read_run(folder: str | Path) -> Run:
         scores=scores,
         costs={identifier: cost for identifier, cost in costs.items() if cost},
         errors=sum(cost is None for cost in costs.values()),
+        values=read_values(folder),
     )
 
 

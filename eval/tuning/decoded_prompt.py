@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from eval.errors import EvalError
+from eval.methods.candidate_rows import candidate_rows
 from eval.methods.prediction import Prediction
 from eval.tuning.vote_options import VoteOptions
 from lookup.dictionary import LookupDictionary, ToolSpec
@@ -68,19 +69,7 @@ def to_prediction(result: DecodeResult, prompts: int) -> Prediction:
     prompts : int
         Number of prompts decoded together; they share the seconds.
     """
-    candidates = [
-        {
-            "call": number,
-            "name": candidate.name,
-            "order": list(candidate.order),
-            "text": candidate.text,
-            "values": [
-                {"key": v.key, "text": v.text, "logprob": v.logprob, "truncated": v.truncated} for v in candidate.values
-            ],
-        }
-        for number, call in enumerate(result.calls)
-        for candidate in call.candidates
-    ]
+    candidates = candidate_rows([call.candidates for call in result.calls])
     counters = result.counters
     return Prediction(result.text, candidates, counters.to_json(), counters.seconds / prompts)
 

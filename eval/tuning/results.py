@@ -13,6 +13,7 @@ from eval.tuning.order_sensitivity import Sensitivity
 from eval.tuning.shorter_documentation import DetailRow
 from eval.tuning.stopping_rules import StoppingRow
 from eval.tuning.vote_options import VoteOptions
+from eval.votes.value_slot import ValueSlot
 from voting import Calibration
 
 
@@ -36,6 +37,8 @@ class Tuning:
     shares : sequence of ShareRow
     stopping : sequence of StoppingRow
     sensitivity : Sensitivity
+    values : sequence of ValueSlot
+        Which values are right, in the calls of all orders; empty without answers.
     study : Study or None
     calibration : Calibration or None
     choice : Choice
@@ -56,6 +59,7 @@ class Tuning:
     shares: Sequence[ShareRow]
     stopping: Sequence[StoppingRow]
     sensitivity: Sensitivity
+    values: Sequence[ValueSlot]
     study: Study | None
     calibration: Calibration | None
     choice: Choice

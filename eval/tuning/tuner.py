@@ -22,6 +22,8 @@ from eval.tuning.stopping_rules import RULES, StoppingRow, choose_stopping, meas
 from eval.tuning.tuning_prompts import TuningPrompt
 from eval.tuning.verdicts import Verdicts
 from eval.tuning.vote_options import VoteOptions
+from eval.votes.judge_values import value_slots
+from eval.votes.value_slot import ValueSlot
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class Tuner:
             shares=shares,
             stopping=stopping,
             sensitivity=self._sensitivity(),
+            values=self._values(largest),
             study=study(single, self.evidence.slots(largest), self.seed),
             calibration=calibrate(self.evidence.slots(deployed)) if deployed else None,
             choice=choice,
@@ -152,6 +155,23 @@ class Tuner:
                 latency = self.stopwatch.measure(self._timed, every, plain)
             rows += [stopping_row(self.evidence, o, plain, largest, latency.get(o)) for o in every]
         return rows
+
+    def _values(self, largest: VoteOptions) -> list[ValueSlot]:
+        """Judge the values of the prompts with one call, which depends on no vote."""
+        if self.verdicts is None:
+            return []
+        return [
+            slot
+            for prompt in self.prompts
+            if prompt.sample is not None
+            for slot in value_slots(
+                prompt.sample,
+                self._decoded[prompt.id][0].calls,
+                largest.optional_share,
+                self.verdicts.benchmark,
+                self.verdicts.judge,
+            )
+        ]
 
     def _sensitivity(self) -> Sensitivity:
         """Count flips in the first call of each prompt, whose context depends on no vote."""

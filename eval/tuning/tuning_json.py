@@ -1,5 +1,6 @@
 """``tune.json``: the whole result, for programs."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -8,6 +9,9 @@ from eval.tuning.confidence_study import Study
 from eval.tuning.order_sensitivity import Sensitivity
 from eval.tuning.reasons import reasons
 from eval.tuning.results import Tuning
+from eval.votes.value_groups import value_groups
+from eval.votes.value_slot import ValueSlot
+from eval.votes.vote_rows import vote_rows
 
 
 def to_json(tuning: Tuning) -> dict[str, Any]:
@@ -70,6 +74,8 @@ def to_json(tuning: Tuning) -> dict[str, Any]:
             for row in tuning.stopping
         ],
         "order_sensitivity": _sensitivity(tuning.sensitivity),
+        "values": [asdict(group) for group in value_groups(tuning.values)],
+        "votes": _votes(tuning.values),
         "confidence": _study(tuning.study),
         "calibration": asdict(tuning.calibration) if tuning.calibration else None,
     }
@@ -87,6 +93,17 @@ def _sensitivity(found: Sensitivity) -> dict[str, Any]:
         "total": asdict(found.total),
         "by_required_keys": {str(keys): asdict(flips) for keys, flips in sorted(found.by_keys.items())},
         "by_parameter": {name: asdict(flips) for name, flips in sorted(found.by_parameter.items())},
+    }
+
+
+def _votes(slots: Sequence[ValueSlot]) -> dict[str, Any]:
+    """Return the votes over some of the orders, on the values that all of them have."""
+    found = vote_rows({"orders": slots})
+    return {
+        "values": found.values,
+        "calls": found.calls,
+        "left_out": found.left_out,
+        "rows": [asdict(r) for r in found.rows],
     }
 
 

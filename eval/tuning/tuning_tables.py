@@ -2,6 +2,7 @@
 
 from eval.metrics.accuracy import Estimate
 from eval.report.table import NONE, Table, percent, probability, share
+from eval.report.value_table import order_table, value_table, vote_table
 from eval.tuning.latency import Latency
 from eval.tuning.order_limits import LimitRow
 from eval.tuning.order_sensitivity import Flips
@@ -19,6 +20,9 @@ def tables(tuning: Tuning) -> list[Table]:
         _share_table(tuning),
         _stopping_table(tuning),
         _order_table(tuning),
+        value_table(tuning.values),
+        vote_table({"orders": tuning.values}),
+        order_table("orders", tuning.values),
         _study_table(tuning),
     ]
     return [table for table in every if table.rows]

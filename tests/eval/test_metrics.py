@@ -1,5 +1,6 @@
 """Accuracy, intervals and paired tests: laws, hand-computed cases, and coverage by simulation."""
 
+import itertools
 import math
 from random import Random
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from eval.errors import EvalError
 from eval.metrics.accuracy import Accuracy, unweighted_mean
 from eval.metrics.score_row import Score, read_score
-from eval.metrics.significance import holm, mcnemar
+from eval.metrics.significance import clustered, holm, mcnemar, sign_flips
 from eval.metrics.summary import summarise
 from made_up_runs import CLASSES, score_row
 
@@ -196,3 +197,41 @@ def test_holm_keeps_the_sequence_and_never_lowers(values: list[float]) -> None:
     assert all(a >= v and a <= 1 for a, v in zip(adjusted, values, strict=True))
     by_value = [a for _, a in sorted(zip(values, adjusted, strict=True))]
     assert by_value == sorted(by_value)
+
+
+def test_sign_flips_by_hand() -> None:
+    """Of 2 ** n sign changes of n clusters, those that are as far from 0 as what was found."""
+    assert sign_flips([1, 1, 1], "abc") == 2 / 8
+    assert sign_flips([1, 1, 1], "aab") == 2 / 4  # 2 and 1: only 3 and -3 are as far
+    assert sign_flips([1, 1, -1], "abc") == 1  # every sum of three odd numbers is as far as 1
+    assert sign_flips([1, -1, 0], "aab") == 1  # no cluster differs
+    assert sign_flips([], "") == 1
+
+
+@given(st.lists(st.tuples(st.sampled_from([-1, 0, 1]), st.integers(0, 5)), max_size=12))
+def test_sign_flips_count_all_sign_changes(pairs: list[tuple[int, int]]) -> None:
+    differences, clusters = [d for d, _ in pairs], [c for _, c in pairs]
+    sums = [sum(d for d, c in pairs if c == cluster) for cluster in set(clusters)]
+    flipped = [
+        sum(s * x for s, x in zip(sums, signs, strict=True)) for signs in itertools.product([1, -1], repeat=len(sums))
+    ]
+    as_far = sum(abs(f) >= abs(sum(differences)) for f in flipped) / len(flipped)
+    assert sign_flips(differences, clusters) == pytest.approx(as_far)
+    assert sign_flips([-d for d in differences], clusters) == sign_flips(differences, clusters)
+
+
+def test_what_belongs_to_a_cluster_is_one_draw() -> None:
+    """Ten copies of each of 40 values say no more than the 40: the interval is as wide, not a third of it."""
+    random = Random(1)
+    values = [random.choice([-1, 0, 1]) for _ in range(40)]
+    alone = clustered(values, range(40))
+    copied = clustered([v for v in values for _ in range(10)], [n for n in range(40) for _ in range(10)])
+    assert (copied.low, copied.high) == pytest.approx((alone.low, alone.high), abs=0.02)
+    independent = clustered([v for v in values for _ in range(10)], range(400))
+    assert independent.high - independent.low < 0.5 * (copied.high - copied.low)
+    assert alone.low < alone.value == sum(values) / 40 < alone.high
+
+
+def test_an_interval_without_variation() -> None:
+    estimate = clustered([1, 1, 1], "aab")
+    assert (estimate.low, estimate.value, estimate.high) == (1, 1, 1)

@@ -58,7 +58,8 @@ def is_on(model: PreTrainedModel) -> bool:
 
 
 def _attention_of(model: PreTrainedModel) -> str | None:
-    return model.config.get_text_config()._attn_implementation
+    name: str | None = model.config.get_text_config()._attn_implementation
+    return name
 
 
 @contextmanager
