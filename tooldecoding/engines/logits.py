@@ -10,6 +10,8 @@ import torch
 
 Tokens = np.ndarray[Any, np.dtype[np.int64]]
 """Token ids, ascending."""
+Values = np.ndarray[Any, np.dtype[np.float32]]
+"""Logits on the CPU."""
 
 _PART = 4096
 """The vocabulary is scanned for high logits in parts of this size."""
@@ -19,7 +21,7 @@ add less than float32 rounds away."""
 
 
 class LogitRows:
-    """Logits of one forward pass. On a GPU, what every row needs is computed for all rows at once.
+    """Logits of one forward pass. What every row needs is computed for all rows at once, when the first one is read.
 
     Parameters
     ----------
@@ -39,16 +41,52 @@ class LogitRows:
             self._release()
 
     @cached_property
-    def best(self) -> list[int]:
-        """The likeliest token of each row (the lowest id if several are equal)."""
-        best: list[int] = self.logits.argmax(-1).tolist()
-        return best
+    def values(self) -> Values:
+        """The logits on the CPU, shape (rows, vocabulary)."""
+        return self.logits.numpy() if self.on_cpu else self.logits.cpu().numpy()
 
     @cached_property
-    def log_sums(self) -> list[float]:
-        """Natural logarithm of the sum of each row's exponentials."""
-        sums: list[float] = torch.logsumexp(self.logits, -1).tolist()
+    def best(self) -> list[int]:
+        """The likeliest token of each row (the lowest id if several are equal)."""
+        if not self.on_cpu or not self._whole:
+            best: list[int] = self.logits.argmax(-1).tolist()
+            return best
+        # the highest part first: argmax of a whole row takes several times as long as its maximum
+        starts = self._peaks.argmax(-1) * _PART
+        return [int(s + v[s : s + _PART].argmax()) for s, v in zip(starts.tolist(), self.values, strict=True)]
+
+    def log_sum(self, row: int) -> float:
+        """Return the natural logarithm of the sum of a row's exponentials."""
+        if not self.on_cpu or not self._whole:
+            return self._log_sums[row]
+        highest, peaks = float(self.values[row, self.best[row]]), self._peaks[row]
+        likely = np.flatnonzero(peaks > highest - _NEGLIGIBLE)
+        if 2 * len(likely) > len(peaks):
+            return highest + math.log(float((self.logits[row] - highest).exp_().sum()))
+        parts = (self.values[row, p * _PART : (p + 1) * _PART] for p in likely)  # the others have no likely token
+        return highest + math.log(sum(float(np.exp(part - highest).sum()) for part in parts))
+
+    @cached_property
+    def _log_sums(self) -> list[float]:
+        highest = self.logits.amax(-1)
+        rest = (self.logits - highest[:, None]).exp_().sum(-1)
+        sums: list[float] = (rest.double().log() + highest).tolist()  # float32 rounds the sum of large logits
         return sums
+
+    @property
+    def _whole(self) -> int:
+        """How many tokens stand in parts of full size."""
+        return self.logits.shape[1] // _PART * _PART
+
+    @cached_property
+    def _peaks(self) -> Values:
+        """The highest logit of each part of the vocabulary, shape (rows, parts)."""
+        whole = self._whole
+        peaks = [self.logits[:, :whole].unflatten(1, (-1, _PART)).amax(-1)]
+        if whole < self.logits.shape[1]:
+            peaks.append(self.logits[:, whole:].amax(-1, keepdim=True))
+        found: Values = torch.cat(peaks, 1).numpy()
+        return found
 
 
 class NextTokenLogits:
@@ -88,22 +126,25 @@ class NextTokenLogits:
         """Logits of all tokens, computed now if only some were."""
         return self._given if self._compute_all is None else LogitRows(self._compute_all()[None])
 
-    @cached_property
-    def values(self) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    @property
+    def values(self) -> Values:
         """The logits of all tokens on the CPU, shape (vocabulary,)."""
-        values: np.ndarray[Any, np.dtype[np.float32]] = self.logits.cpu().numpy()
-        return values
+        row: Values = self._rows.values[self._row]
+        return row
 
     @property
     def best(self) -> int:
         """The likeliest token (the lowest id if several are equal)."""
-        return self._peak[0] if self._rows.on_cpu else self._rows.best[self._row]
+        return self._rows.best[self._row]
 
     def logprob(self, token: int) -> float:
         """Return the natural log-probability of a token in the whole vocabulary."""
-        if self._rows.on_cpu:
-            return float(self.values[token]) - self._log_sum
-        return float(self.logits[token]) - self._rows.log_sums[self._row]
+        logit = self.values[token] if self._rows.on_cpu else self.logits[token]
+        return float(logit) - self._log_sum
+
+    @cached_property
+    def _log_sum(self) -> float:
+        return self._rows.log_sum(self._row)
 
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""
@@ -113,24 +154,3 @@ class NextTokenLogits:
             logits = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
         place = int(logits.argmax())
         return int(tokens[place]), float(logits[place] - torch.logsumexp(logits, 0))
-
-    @cached_property
-    def _peak(self) -> tuple[int, "np.ndarray[Any, Any]"]:
-        """The likeliest token, and the highest logit of each part of the vocabulary."""
-        whole = len(self.values) // _PART * _PART
-        parts = self.values[:whole].reshape(-1, _PART).max(-1) if whole else self.values[:0]
-        if whole < len(self.values):
-            parts = np.append(parts, self.values[whole:].max())
-        start = int(parts.argmax()) * _PART
-        return start + int(self.values[start : start + _PART].argmax()), parts
-
-    @cached_property
-    def _log_sum(self) -> float:
-        """Natural logarithm of the sum of exponentials. Parts without a likely token are skipped."""
-        best, parts = self._peak
-        highest = float(self.values[best])
-        likely = np.flatnonzero(parts > highest - _NEGLIGIBLE)
-        if 2 * len(likely) > len(parts):
-            return highest + math.log(float((self.logits - highest).exp_().sum()))
-        total = sum(float(np.exp(self.values[p * _PART : (p + 1) * _PART] - highest).sum()) for p in likely)
-        return highest + math.log(total)
