@@ -101,12 +101,14 @@ bench-gpu: $(STAMP)
 		--order-limit 1,2,4,6,12 --against greedy,beam6 --repeat 5 --minutes 8 --out $(BENCH)-gpu
 
 # Every method on every benchmark, LIMIT samples of each (all of API-Bank); begun runs go on. With -j2, two at a time.
-RESULT_SETS := api-bank sgd bfcl-live questions dialogues
+RESULT_SETS := api-bank sgd bfcl-live bfcl-v1 acebench questions dialogues
 results: $(RESULT_SETS:%=results-%)
 
 $(eval $(call run,$(RESULTS)/api-bank,api-bank --data $(DATA)/api-bank))
 $(eval $(call run,$(RESULTS)/sgd,sgd --data $(DATA)/sgd --limit $(LIMIT)))
 $(eval $(call run,$(RESULTS)/bfcl-live,bfcl-live --data $(DATA)/bfcl --limit $(LIMIT)))
+$(eval $(call run,$(RESULTS)/bfcl-v1,bfcl-v1 --data $(DATA)/bfcl --limit $(LIMIT)))
+$(eval $(call run,$(RESULTS)/acebench,acebench --data $(DATA)/acebench --limit $(LIMIT)))
 $(eval $(call run,$(RESULTS)/questions,bfcl-live --data $(HELD_OUT)/questions --limit $(LIMIT),$(HELD_OUT)/questions))
 $(eval $(call run,$(RESULTS)/dialogues,sgd --data $(HELD_OUT)/dialogues --limit $(LIMIT),$(HELD_OUT)/questions))
 $(foreach set,$(RESULT_SETS),$(eval $(call compare,results-$(set),$(RESULTS)/$(set),$(METHODS),$(RESULTS)/report-$(set))))
