@@ -90,7 +90,7 @@ def test_signatures_document_the_same_tools() -> None:
 
 @needs_data
 def test_signatures_of_bfcl_document_the_same_tools() -> None:
-    for entry in list(bfcl_entries("live_multiple"))[::9]:
+    for entry in list(bfcl_entries("live_multiple"))[::25]:
         documentation = Documentation.read(entry["function"], entry["id"], "rename")
         assert wordless(extract(documentation.as_bfcl("signatures"))) == wordless(documentation.lookup), entry["id"]
 
