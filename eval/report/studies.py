@@ -140,8 +140,8 @@ def documentation_table(runs: Sequence[Run]) -> Table:
         notes=(
             "Tokens: mean of the whole prompt, and what is saved. Accuracy: per cent of right samples, mean of the "
             "categories, with 95 % intervals, on the samples that all runs of the row's method have. Won: samples of "
-            "the totals that are right with this documentation alone; lost: with the full one alone; exact McNemar test, "
-            "adjusted by Holm's method.",
+            "the totals that are right with this documentation alone; lost: with the full one alone; exact McNemar "
+            "test, adjusted by Holm's method.",
         ),
     )
 
