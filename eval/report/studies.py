@@ -2,7 +2,7 @@
 how much of the documentation prompts print (TOOLDEC v3, section 3.2)."""
 
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from eval.metrics.significance import Paired, holm, mcnemar
@@ -139,9 +139,9 @@ def documentation_table(runs: Sequence[Run]) -> Table:
         3,
         notes=(
             "Tokens: mean of the whole prompt, and what is saved. Accuracy: per cent of right samples, mean of the "
-            "categories, with 95 % intervals, on the samples that all runs of the row's method have. Won: samples that "
-            "are right with this documentation alone; lost: with the full one alone; exact McNemar test, adjusted by "
-            "Holm's method.",
+            "categories, with 95 % intervals, on the samples that all runs of the row's method have. Won: samples of "
+            "the totals that are right with this documentation alone; lost: with the full one alone; exact McNemar "
+            "test, adjusted by Holm's method.",
         ),
     )
 
@@ -161,8 +161,15 @@ def _full(study: Sequence[Run]) -> Run:
 def _against_full(run: Run, study: Sequence[Run]) -> Paired | None:
     if run is _full(study):
         return None
-    first, second = ({i: s.correct for i, s in r.scores.items() if i in _common(study)} for r in (run, _full(study)))
+    first, second = (_totalled(each, _common(study)) for each in (run, _full(study)))
     return mcnemar(first, second)
+
+
+def _totalled(run: Run, ids: Set[str]) -> dict[str, bool]:
+    """Return the verdicts on the samples of the totals; on all samples if the totals have none."""
+    scores = {i: score for i, score in run.scores.items() if i in ids}
+    categories = summarise(scores.values(), run.categories).totalled or run.categories
+    return {i: score.correct for i, score in scores.items() if score.category in categories}
 
 
 def _saved(run: Run, study: Sequence[Run]) -> tuple[str, str]:

@@ -28,6 +28,8 @@ from tooldecoding.prompts.dialogue import ToolResponse, Turn, Utterance
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.prompts import chat_prompt, shows_tools
 from tooldecoding.prompts.templates import unshortened
+from tooldecoding.server.chat_body import read_chat_body
+from tooldecoding.server.prepared import Preparation
 
 WORDS = "Zephyr words."
 TOOLS: list[dict[str, Any]] = [
@@ -90,7 +92,7 @@ def test_signatures_document_the_same_tools() -> None:
 
 @needs_data
 def test_signatures_of_bfcl_document_the_same_tools() -> None:
-    for entry in list(bfcl_entries("live_multiple"))[::9]:
+    for entry in list(bfcl_entries("live_multiple"))[::25]:
         documentation = Documentation.read(entry["function"], entry["id"], "rename")
         assert wordless(extract(documentation.as_bfcl("signatures"))) == wordless(documentation.lookup), entry["id"]
 
@@ -175,6 +177,15 @@ def test_chat_shows_the_model_less(monkeypatch: pytest.MonkeyPatch) -> None:
         decoder.chat([{"role": "user", "content": "Go."}], TOOLS)
     with pytest.raises(Seen, match="Zephyr"):
         decoder.chat([{"role": "user", "content": "Go."}], TOOLS, documentation="full")
+
+
+def test_a_request_to_the_server_may_ask_for_less() -> None:
+    prepare = Preparation(decoder_of(HERMES)).prepare
+    asked = {"model": "m", "messages": [{"role": "user", "content": "Go."}], "tools": FULL.as_chat_tools()}
+    short = prepare(read_chat_body({**asked, "tooldecoding": {"documentation": "names"}})).request
+    full = prepare(read_chat_body(asked)).request
+    assert ["Zephyr" in str(request.prompt) for request in (full, short)] == [True, False]
+    assert short.tools == full.tools
 
 
 def test_documentation_in_a_dialogue_is_said_to_stay() -> None:

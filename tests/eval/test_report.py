@@ -337,3 +337,14 @@ def test_documentation_in_the_prompt(tmp_path: Path, report: Callable[..., str])
     assert found[0]["accuracy"].startswith("66.7")
     (tmp_path / "out" / "report" / "report.md").unlink()
     assert "documentation in the prompt" not in report(runs[1], runs[2])  # nothing to compare with
+
+
+def test_documentation_is_compared_on_the_samples_of_the_totals(tmp_path: Path, report: Callable[..., str]) -> None:
+    runs = []
+    for detail, wrong in (("full", ("value", None)), ("names", (None, "awareness"))):
+        kinds = {"live_irrelevance": wrong[0], "live_simple": wrong[1]}
+        scores = [score_row(f"{category}/{n}", category, kind) for category, kind in kinds.items() for n in range(4)]
+        settings = {"documentation": detail}
+        runs.append(write_run(tmp_path / detail, scores, "tool-decoding", None, settings, benchmark="bfcl-live"))
+    [_, names] = table(report(*runs), "Accuracy by documentation in the prompt")
+    assert (names["samples"], names["won"], names["lost"]) == ("8", "0", "4")

@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
@@ -142,6 +142,7 @@ def test_json_schema(tools: LookupDictionary, key: str) -> None:
     check_json_schema(tools, key)
 
 
+@settings(max_examples=40)
 @given(dictionaries(TYPES))
 def test_signatures(tools: LookupDictionary) -> None:
     """A signature reads back as the tool, but for descriptions and defaults."""
