@@ -50,6 +50,11 @@ def judge_validity(sample: Sample, prediction: str) -> Judgement:
     return Judgement(False, error_type, message, calls, _CLASSES[error_type], figures)
 
 
+def first_tool(judgement: Judgement) -> str:
+    """Return the name in the first call; empty without a call that can be read."""
+    return judgement.calls[0].name if judgement.calls else ""
+
+
 def _read(prediction: str, tools: LookupDictionary) -> tuple[tuple[Call, ...] | None, list[tuple[str, str]]]:
     """Return the calls, None if they cannot be read, and their problems as error types and messages."""
     try:
