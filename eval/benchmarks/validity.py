@@ -4,26 +4,23 @@ TOOLDEC counts the same as syntax errors (version 3, section 4.2): calls of unkn
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.faults import shown
 from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Judgement, Sample
-from eval.metrics.error_class import attempted_names
+from eval.metrics.error_class import ErrorClass, attempted_names
 from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.call_format import Call
 from voting.type_check import TypeCheckError, check_value
-
-if TYPE_CHECKING:
-    from eval.metrics.error_class import ErrorClass
 
 VALIDITY_NOTE: Final = (
     "Right here is a valid call: documented tool, every required key, no other key, documented types. Whether a call "
     "serves the request is not judged: the official judge is a language model and was not run."
 )
 
-_CLASSES: Final[dict[str, "ErrorClass"]] = {
+_CLASSES: Final[dict[str, ErrorClass]] = {
     "no call": "awareness",
     "unreadable call": "format",
     "unknown tool": "selection",
@@ -48,6 +45,11 @@ def judge_validity(sample: Sample, prediction: str) -> Judgement:
         return Judgement(True, None, "", calls, figures=figures)
     error_type, message = min(problems, key=lambda problem: list(_CLASSES).index(problem[0]))
     return Judgement(False, error_type, message, calls, _CLASSES[error_type], figures)
+
+
+def first_tool(judgement: Judgement) -> str:
+    """Return the name in the first call; empty without a call that can be read."""
+    return judgement.calls[0].name if judgement.calls else ""
 
 
 def _read(prediction: str, tools: LookupDictionary) -> tuple[tuple[Call, ...] | None, list[tuple[str, str]]]:

@@ -114,6 +114,7 @@ def test_what_the_model_is_told(tmp_path: Path) -> None:
     keys = {p.name: p for p in sample.documentation.lookup["find_boat"].parameters}
     assert list(keys) == ["step_number", "harbour", "is_class"]
     assert keys["step_number"].enum == ("1.2", "1.3")
+    assert [spec.required for spec in keys.values()] == [True, None, None]
 
 
 def test_chinese_is_another_benchmark(tmp_path: Path) -> None:

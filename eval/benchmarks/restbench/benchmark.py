@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from eval.benchmarks.restbench.data import ALL, TEN, load_samples
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.benchmarks.validity import VALIDITY_NOTE, judge_validity
+from eval.benchmarks.validity import VALIDITY_NOTE, first_tool, judge_validity
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class RestBench(Benchmark):
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return whether the calls are valid, with the figure ``first path``; see ``judge_validity``."""
         judgement = judge_validity(sample, prediction)
-        first = bool(judgement.calls) and judgement.calls[0].name == sample.answer
-        return replace(judgement, figures={"first path": (float(first), 1.0), **judgement.figures})
+        first = float(first_tool(judgement) == sample.answer)
+        return replace(judgement, figures={"first path": (first, 1.0), **judgement.figures})
 
 
 BENCHMARKS: Final = (RestBench(),)

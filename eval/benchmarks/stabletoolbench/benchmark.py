@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.benchmarks.stabletoolbench.data import GROUPS, load_samples
-from eval.benchmarks.validity import VALIDITY_NOTE, judge_validity
+from eval.benchmarks.validity import VALIDITY_NOTE, first_tool, judge_validity
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class StableToolBench(Benchmark):
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return whether the calls are valid, with the figure ``relevant tool``; see ``judge_validity``."""
         judgement = judge_validity(sample, prediction)
-        relevant = bool(judgement.calls) and judgement.calls[0].name in sample.answer
-        return replace(judgement, figures={"relevant tool": (float(relevant), 1.0), **judgement.figures})
+        relevant = float(first_tool(judgement) in sample.answer)
+        return replace(judgement, figures={"relevant tool": (relevant, 1.0), **judgement.figures})
 
 
 BENCHMARKS: Final = (StableToolBench(),)

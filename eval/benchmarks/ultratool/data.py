@@ -131,7 +131,8 @@ def _read_stage(path: Path, stage: str) -> Iterator[Sample]:
 
 def _sample(row: dict[str, Any], stage: str, number: int, place: str) -> Sample:
     plan = validated(_Plan, row, place)
-    model = {SELECTION: _Choice, USAGE: _Usage}.get(stage, _Need)
+    models: dict[str, type[_Answer]] = {SELECTION: _Choice, USAGE: _Usage}
+    model = models.get(stage, _Need)
     answers = []
     for index, given in enumerate(plan.reference):
         answer = validated(model, given, f"{place}: reference[{index}]")
@@ -146,7 +147,7 @@ def _sample(row: dict[str, Any], stage: str, number: int, place: str) -> Sample:
         category=stage,
         dialogue=str(number),
         turns=(Utterance("user", _request(plan, stage, numbers)),),
-        documentation=Documentation.read(_tools(plan, row, stage, numbers, place), f"{place}: toolset"),
+        documentation=Documentation.read(_tools(plan, stage, numbers, place), f"{place}: toolset"),
         calls=tuple(_calls(answers, stage)),
         answer=tuple(answers),
     )
@@ -162,21 +163,21 @@ def _request(plan: _Plan, stage: str, numbers: Sequence[str]) -> str:
     return "\n".join(filter(None, parts))
 
 
-def _tools(plan: _Plan, row: dict[str, Any], stage: str, numbers: Sequence[str], place: str) -> list[dict[str, Any]]:
+def _tools(plan: _Plan, stage: str, numbers: Sequence[str], place: str) -> list[dict[str, Any]]:
     """Return the tools that a call may name, each with the number of the step as its first key."""
-    step = {STEP: {"type": "string", "enum": list(numbers), "description": "The step of the plan."}}
+    step = {STEP: {"type": "string", "enum": list(numbers), "description": "The step of the plan.", "required": True}}
     if stage in _NEEDS:
         name, description = _NEEDS[stage]
-        return [_tool(name, description, step, [STEP])]
+        return [_tool(name, description, step, None)]
     if stage == SELECTION:
-        return [_tool(writable_name(tool.name), tool.description, step, [STEP]) for tool in plan.toolset]
+        return [_tool(writable_name(tool.name), tool.description, step, None) for tool in plan.toolset]
     tools = []
     for tool in plan.toolset:
         keys = validated(_Arguments, tool.arguments, f"{place}: {tool.name}")
         properties = {writable_name(key): value for key, value in keys.properties.items()}
         if STEP in properties or len(properties) < len(keys.properties):
             raise EvalError(f"{place}: {tool.name} has two keys of one name, or a key {STEP!r} of its own")
-        # without a list of required keys, the documentation does not say which are required; nor does UltraTool's
+        # UltraTool has no lists of required keys: whether its own keys are required stays unknown
         required = None if keys.required is None else [writable_name(key) for key in keys.required]
         tools.append(_tool(writable_name(tool.name), tool.description, step | properties, required))
     return tools
