@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _OF_BENCHMARKS: Final = ("category", "shots", "prompt_template", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
-_OTHER_METHODS: Final = {"method", "beams", "tooldec_form"}
+_OTHER_METHODS: Final = {"method", "beams", "tooldec_form", "draft_vote", "jump_forward"}
 _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
     "template": {
         "metavar": "api-bank|bfcl|raw|chat|auto",
