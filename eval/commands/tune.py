@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _OF_BENCHMARKS: Final = ("compare_documentation", "category", "shots", "prompt_template", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
-_OTHER_METHODS: Final = {"method", "beams", "tooldec_form", "samples", "sampled", "sample_temperature"}
+_OTHER_METHODS: Final = {
+    *("method", "beams", "tooldec_form", "draft_vote", "jump_forward", "samples", "sampled", "sample_temperature"),
+}
 _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
     "template": {
         "metavar": "api-bank|bfcl|raw|chat|auto",

@@ -1,1 +1,1 @@
-"""The decoding methods to compare: greedy, beam search, TOOLDEC and Tool Decoding."""
+"""The decoding methods to compare: greedy, beam search, TOOLDEC, drafts, other libraries and Tool Decoding."""

@@ -90,7 +90,6 @@ def _tool_decoding(
     settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
 ) -> Method:
     decoder = _constrained_decoder(settings, model, tokenizer)
-
     plain = _plain_decoder(settings, model, tokenizer) if settings.draft_vote else None
 
     def run(requests: Sequence[Request]) -> list[Prediction]:

@@ -29,10 +29,11 @@ def behind_draft(request: Request, draft: str) -> Request:
     """Return the request for a call behind a draft, in one order.
 
     Where a line of the prompt is a turn, the draft is a line before the prompt's last one, which the model is to
-    complete. A chat model's draft is the first line of its turn.
+    complete. A chat model's draft begins its turn.
     """
     before, newline, begun = str(request.prompt).rpartition("\n")
-    line = f"{DRAFT_LABEL}{draft}\n{begun}" if request.stop else f"{begun}{draft}\n"
+    drafted = f"{DRAFT_LABEL}{draft}\n"
+    line = drafted + begun if request.stop else begun + drafted
     options = replace(request.options, tool_choice="required", orders="documented", order_limit=1)
     return replace(request, prompt=before + newline + line, options=options)
 

@@ -1,6 +1,5 @@
 """The report: Markdown with charts beside it."""
 
-import json
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -170,7 +169,7 @@ def _runs_tables(runs: Sequence[Run]) -> list[Table]:
         (str(r.folder), r.started, machine(r), ", ".join(f"{name} {version}" for name, version in r.versions.items()))
         for r in runs
     ]
-    versions = {json.dumps(dict(r.versions), sort_keys=True) for r in runs}
+    versions = {package for r in runs for package in r.versions.items()}
     return [
         Table(
             "Samples",
@@ -187,7 +186,7 @@ def _runs_tables(runs: Sequence[Run]) -> list[Table]:
             (*_NAMES, "folder", "started", "machine", "versions"),
             tuple(name + cells for name, cells in zip(names, origins, strict=True)),
             7,
-            notes=("The runs were made with different versions.",) if len(versions) > 1 else (),
+            notes=("The runs were made with different versions.",) if len(versions) > len(dict(versions)) else (),
         ),
     ]
 

@@ -60,7 +60,7 @@ def test_draft_first_is_tool_decoding_behind_the_draft(make_tiny: Callable[[str]
 
 def test_a_chat_models_draft_stands_in_its_turn() -> None:
     request = Request("<user>\ngo\n<assistant>\n", TOOLS, SETTINGS)
-    assert behind_draft(request, "I call f.").prompt == "<user>\ngo\n<assistant>\nI call f.\n"
+    assert behind_draft(request, "I call f.").prompt == "<user>\ngo\n<assistant>\nDraft: I call f.\n"
 
 
 @pytest.mark.parametrize("call_format", CALL_FORMATS.values(), ids=lambda f: f.name)

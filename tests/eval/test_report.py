@@ -68,6 +68,16 @@ def test_figures_of_two_methods(tmp_path: Path, report: Callable[..., str]) -> N
     assert "accuracy-sgd.png" in text and "order-limit" not in text
 
 
+@pytest.mark.parametrize(("other", "told"), [({"xgrammar": "0.2.8"}, False), ({"torch": "2.14.0"}, True)])
+def test_only_versions_of_the_same_package_differ(
+    tmp_path: Path, report: Callable[..., str], other: dict[str, str], told: bool
+) -> None:
+    versions = {"tooldecoding": "0.1.0", "torch": "2.13.0"}
+    write_run(tmp_path / "a", made_up_scores(0, 0.5), versions=versions)
+    write_run(tmp_path / "b", made_up_scores(1, 0.5), "xgrammar", versions=versions | other)
+    assert ("made with different versions" in report(tmp_path / "a", tmp_path / "b")) == told
+
+
 def test_a_single_run_with_nothing_right(tmp_path: Path, report: Callable[..., str]) -> None:
     text = report(write_run(tmp_path / "run", [score_row(str(n), "seen", "format") for n in range(5)]))
     assert table(text, "Accuracy")[0]["seen (5)"] == "0.0 (0.0-52.2)"
