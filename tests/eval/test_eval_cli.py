@@ -54,6 +54,8 @@ METHODS = [
     ["beam", "--beams", "2"],
     ["tooldec"],
     ["tooldec", "--tooldec-form", "react"],
+    ["self-consistency", "--samples", "2"],
+    ["self-consistency", "--samples", "2", "--sampled", "text"],
     ["tool-decoding"],
     ["tool-decoding", "--order-limit", "1"],
     ["tool-decoding", "--orders", "aggregated"],
@@ -72,6 +74,8 @@ def test_every_method_runs_and_is_scored(runs: Runs, method: list[str]) -> None:
     if method[0] == "tool-decoding":
         assert not any(r["structural"] for r in scores)
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
+        chosen = {r["id"] for r in predictions if r["candidates"][0]["name"] == REFERENCES[r["id"]].split("(")[0][1:]}
+        assert {r["id"] for r in rows(run / "values.jsonl")} == chosen
 
 
 def test_the_same_command_goes_on(runs: Runs, tmp_path: Path) -> None:
