@@ -110,6 +110,8 @@ def test_balanced_orders(keys: tuple[str, ...]) -> None:
         assert all(sorted(order) == sorted(keys) for order in orders)
     for place in zip(*rotations(keys), strict=True):
         assert sorted(place) == sorted(keys)
+    if len(keys) % 2 == 0:
+        assert all(sorted(place) == sorted(keys) for place in zip(*mirrored(keys), strict=True))
     assert mirrored(keys)[1:2] == [keys[::-1]] * (len(keys) > 1)
     assert rotations(()) == mirrored(()) == [()]
 
