@@ -9,7 +9,7 @@ LIMIT ?= 300
 STEP ?= 1
 MODEL ?= reference
 
-.PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results
+.PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results votes
 
 demo: $(STAMP)
 	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
@@ -68,6 +68,19 @@ results-%: $(RESULTS)/held-out/questions
 			--out $(RESULTS)/$*/orders-$$limit || exit 1; \
 	done
 	.venv/bin/tooldecoding report $(RESULTS)/$*/* --out $(RESULTS)/report-$*
+
+# What the vote changes, and what as many samples give: LIMIT calls of each benchmark; begun runs go on.
+votes: votes-sgd votes-api-bank votes-bfcl-live
+
+votes-sgd: FROM = sgd --data $(DATA)/sgd
+votes-api-bank: FROM = api-bank --data $(DATA)/api-bank
+votes-bfcl-live: FROM = bfcl-live --data $(DATA)/bfcl --category live_simple --category live_multiple
+
+votes-%: $(STAMP)
+	.venv/bin/tooldecoding eval $(FROM) --limit $(LIMIT) --model $(MODEL) --order-limit 24 --out $(RESULTS)/votes-$*/orders
+	.venv/bin/tooldecoding eval $(FROM) --limit $(LIMIT) --model $(MODEL) --method self-consistency \
+		--out $(RESULTS)/votes-$*/samples
+	.venv/bin/tooldecoding report $(RESULTS)/votes-$*/orders $(RESULTS)/votes-$*/samples --out $(RESULTS)/report-votes-$*
 
 $(RESULTS)/held-out/questions: $(STAMP)
 	.venv/bin/python -m training.held_out --out $(RESULTS)/held-out
