@@ -59,7 +59,7 @@ $1:
 	@echo "$1 is left out: no $2; get it: $(strip $3)"
 endef
 
-.PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results always
+.PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results votes always
 .PHONY: paper-tables paper-accuracy paper-syntax
 
 demo: $(STAMP)
@@ -142,6 +142,19 @@ $(eval $(call table,paper-stages,ultratool,$(ULTRATOOL),$(METHODS),$(FROM_ULTRAT
 SYNTAX ?= $(METHODS) tooldec+react $(addsuffix +required,$(filter tooldec orders-%,$(METHODS)) tooldec+react)
 $(eval $(call table,paper-syntax-restbench,restbench,$(DATA)/restbench,$(SYNTAX),$(FROM_RESTBENCH)))
 $(eval $(call table,paper-syntax-stabletoolbench,stabletoolbench,$(DATA)/stabletoolbench,$(SYNTAX),$(FROM_TOOLBENCH)))
+
+# What the vote changes, and what as many samples give: LIMIT calls of each benchmark; begun runs go on.
+votes: votes-sgd votes-api-bank votes-bfcl-live
+
+votes-sgd: FROM = sgd --data $(DATA)/sgd
+votes-api-bank: FROM = api-bank --data $(DATA)/api-bank
+votes-bfcl-live: FROM = bfcl-live --data $(DATA)/bfcl --category live_simple --category live_multiple
+
+votes-%: $(STAMP)
+	.venv/bin/tooldecoding eval $(FROM) --limit $(LIMIT) --model $(MODEL) --order-limit 24 --out $(RESULTS)/votes-$*/orders
+	.venv/bin/tooldecoding eval $(FROM) --limit $(LIMIT) --model $(MODEL) --method self-consistency \
+		--out $(RESULTS)/votes-$*/samples
+	.venv/bin/tooldecoding report $(RESULTS)/votes-$*/orders $(RESULTS)/votes-$*/samples --out $(RESULTS)/report-votes-$*
 
 check: $(STAMP)
 	.venv/bin/ruff check .

@@ -9,8 +9,8 @@ and optional keys are sampled. So only the origin of the candidates differs from
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final, Literal, NamedTuple
+from dataclasses import fields, replace
+from typing import Literal, NamedTuple
 from zlib import crc32
 
 from eval.methods.candidate_rows import candidate_rows
@@ -28,13 +28,13 @@ from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.steps import Steps, drive, gather
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.options import DecodeOptions
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
 from tooldecoding.tokens.branch import Branch
 from voting import CandidateCall, CandidateValue, merge
 
 Sampled = Literal["values", "text"]
-_IN_ORDER: Final = {"order_limit": 1, "orders": "documented"}
 
 
 class SelfConsistency:
@@ -65,7 +65,7 @@ class SelfConsistency:
 
     def run(self, requests: Sequence[Request]) -> list[Prediction]:
         """Decode prompts together; ToolDecodingError as ``ToolDecoder.run``."""
-        requests = [replace(r, options=replace(r.options, **_IN_ORDER)) for r in requests]
+        requests = [replace(r, options=replace(r.options, order_limit=1, orders="documented")) for r in requests]
         prompts = [self._prompt_ids(r) for r in requests]
         start = time.perf_counter()
         engine = self._decoder.new_engine()
@@ -99,7 +99,7 @@ class SelfConsistency:
         prompt, options, clock = str(request.prompt), request.options, PhaseClock()
         seed = crc32(f"{self._seed}/{number}/{prompt}".encode())
         if self._sampled == "text":
-            options = replace(options, tool_choice="none", temperature=self._temperature, seed=seed)
+            options = _of_text(options, self._temperature, seed)
         else:
             sample = Sample(seed, self._temperature)
             branch.fed, clock = SampledTokens(branch.fed, sample), SamplingClock(sample)
@@ -140,6 +140,12 @@ class SelfConsistency:
         own = result.call_format.render([Call(c.name, c.arguments) for c in result.calls])
         before = result.text.removesuffix(result.call_format.ending(result.text, own))
         return _Answer(result.text, before, [call.candidates[0] for call in result.calls])
+
+
+def _of_text(options: DecodeOptions, temperature: float, seed: int) -> DecodeOptions:
+    """Return options that sample plain text; ``eval`` itself forbids the tool choice none."""
+    values = {field.name: getattr(options, field.name) for field in fields(DecodeOptions)}
+    return DecodeOptions(**{**values, "tool_choice": "none", "temperature": temperature, "seed": seed})
 
 
 class _Answer(NamedTuple):

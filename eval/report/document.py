@@ -121,8 +121,9 @@ def _value_tables(runs: Sequence[Run]) -> list[Table]:
         if run.method == "tool-decoding" and any(len(slot.orders) > 1 for slot in run.values):
             for table in (value_table(run.values), order_table(run.name, run.values)):
                 tables.append(replace(table, title=f"{table.title}: {run.model}, {run.name}"))
+    ours_first = sorted(runs, key=lambda run: run.method != "tool-decoding")
     for model in dict.fromkeys(run.model for run in runs):
-        table = vote_table({run.name: run.values for run in runs if run.model == model and run.values})
+        table = vote_table({run.name: run.values for run in ours_first if run.model == model and run.values})
         tables.append(replace(table, title=f"{table.title}: {model}"))
     return tables
 

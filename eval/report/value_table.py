@@ -1,11 +1,11 @@
 """The tables of values, for ``report`` and ``tune``."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from eval.metrics.accuracy import Estimate
 from eval.metrics.significance import holm
 from eval.report.table import NONE, Table, probability, share
-from eval.votes.first_orders import FEWEST_KEYS, OWN_FIRST, PLAIN
+from eval.votes.first_orders import ALL, COUNTS, FEWEST_KEYS, OWN_FIRST
 from eval.votes.value_groups import ValueGroup, value_groups
 from eval.votes.value_slot import ValueSlot
 from eval.votes.vote_rows import VoteRow, VoteRows, vote_rows
@@ -49,7 +49,7 @@ def _group_cells(group: ValueGroup, p: float) -> tuple[str, ...]:
 
 def vote_table(slots_by_method: Mapping[str, Sequence[ValueSlot]]) -> Table:
     """Return votes over the first orders, or samples, of several methods side by side."""
-    plain = {m: _with_votes(slots, lambda vote: vote in PLAIN) for m, slots in slots_by_method.items()}
+    plain = {method: _with_plain_votes(slots) for method, slots in slots_by_method.items()}
     notes = "Vote over N: the first N orders, or samples, of a call; fewer if there are fewer."
     return _vote_table("Votes", plain, notes)
 
@@ -66,8 +66,11 @@ def order_table(method: str, slots: Sequence[ValueSlot]) -> Table:
     return _vote_table("Which orders first", {method: [slot for slot in slots if slot.id in balanced]}, notes)
 
 
-def _with_votes(slots: Sequence[ValueSlot], wanted: Callable[[str], bool]) -> list[ValueSlot]:
-    return [slot.model_copy(update={"votes": {v: r for v, r in slot.votes.items() if wanted(v)}}) for slot in slots]
+def _with_plain_votes(slots: Sequence[ValueSlot]) -> list[ValueSlot]:
+    """Return the slots with the votes over the first orders alone; over all orders only if these are more."""
+    more = any(len(slot.orders) > COUNTS[-1] for slot in slots)
+    wanted = {*map(str, COUNTS), *([ALL] if more else [])}
+    return [slot.model_copy(update={"votes": {v: r for v, r in slot.votes.items() if v in wanted}}) for slot in slots]
 
 
 def _vote_table(title: str, slots_by_method: Mapping[str, Sequence[ValueSlot]], notes: str) -> Table:

@@ -14,8 +14,6 @@ _BALANCED_COUNTS: Final = (2, 3, 4)
 ALL: Final = "all"
 OWN_FIRST: Final = "own first"
 """Not a vote: each value is taken from the order that begins with its key."""
-PLAIN: Final = frozenset([*map(str, COUNTS), ALL])
-"""The votes over the first orders as they are drawn."""
 FEWEST_KEYS: Final = 3
 """With fewer required keys, orders balanced by position are the first ones anyway."""
 

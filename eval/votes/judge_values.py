@@ -51,7 +51,7 @@ def value_slots(
     voted = {name: arguments(places) for name, places in votes(keys, orders).items()}
     turned = own_first(keys, orders)
     if turned is not None:
-        own = {key: alone[n][key] for key, n in zip(keys, turned, strict=True) if key in alone[n]}
+        own = {key: alone[n][key] for key, n in zip(keys, turned, strict=False) if key in alone[n]}
         voted[OWN_FIRST] = {**arguments(turned), **own}
     return [
         ValueSlot(

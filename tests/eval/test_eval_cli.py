@@ -59,6 +59,8 @@ METHODS = [
     ["draft-first"],
     ["xgrammar"],
     ["llguidance", "--jump-forward"],
+    ["self-consistency", "--samples", "2"],
+    ["self-consistency", "--samples", "2", "--sampled", "text"],
     ["tool-decoding"],
     ["tool-decoding", "--order-limit", "1"],
     ["tool-decoding", "--draft-vote"],
@@ -80,6 +82,8 @@ def test_every_method_runs_and_is_scored(runs: Runs, method: list[str]) -> None:
     if method[0] == "tool-decoding":
         assert not any(r["structural"] for r in scores)
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
+        chosen = {r["id"] for r in predictions if r["candidates"][0]["name"] == REFERENCES[r["id"]].split("(")[0][1:]}
+        assert {r["id"] for r in rows(run / "values.jsonl")} == chosen
 
 
 @pytest.mark.parametrize("method", PEER_METHODS)

@@ -12,7 +12,7 @@ from rich.console import Console
 from eval.report import write_report
 from eval.report.comparison import comparison, show_comparison
 from eval.report.table import Table, escaped, markdown
-from made_up_runs import made_up_scores, prediction_row, score_row, write_run
+from made_up_runs import lines, made_up_scores, prediction_row, score_row, write_run
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -358,3 +358,38 @@ def test_documentation_is_compared_on_the_samples_of_the_totals(tmp_path: Path, 
         runs.append(write_run(tmp_path / detail, scores, "tool-decoding", None, settings, benchmark="bfcl-live"))
     [_, names] = table(report(*runs), "Accuracy by documentation in the prompt")
     assert (names["samples"], names["won"], names["lost"]) == ("8", "0", "4")
+
+
+def test_values_of_several_methods(tmp_path: Path, report: Callable[..., str]) -> None:
+    """The vote mends one value of two; the samples get both right, and are compared with the first order."""
+    scores = [score_row("a", "seen"), score_row("b", "seen")]
+    about = {"dialogue": "d", "key": "k", "kind": "required", "keys": 3, "type": "str"}
+
+    def values(folder: Path, right: list[list[bool]], vote: list[bool], places: list[int]) -> None:
+        rows = [
+            {"id": i, **about, "places": places, "orders": orders, "votes": {"1": orders[0], "all": voted, "2": voted}}
+            for i, orders, voted in zip("ab", right, vote, strict=True)
+        ]
+        (folder / "values.jsonl").write_text(lines(rows))
+
+    orders = write_run(tmp_path / "orders", scores, "tool-decoding", benchmark="sgd")
+    values(orders, [[False, True], [False, False]], [True, False], [0, 2])
+    samples = write_run(tmp_path / "samples", scores, "self-consistency", benchmark="sgd")
+    values(samples, [[True, True]] * 2, [True, True], [0, 0])
+    text = report(samples, orders)
+    [required, by_keys, by_type] = table(text, "Values: reference, tool-decoding")
+    assert (required["number"], required["documented"], required["vote"], required["any"]) == (
+        "2",
+        "0.0",
+        "50.0",
+        "50.0",
+    )
+    assert (required["mended"], required["broken"], by_keys["values"], by_type["values"]) == ("1", "0", "3 keys", "str")
+    found = [(row["method"], row["vote over"], row["required values"]) for row in table(text, "Votes: reference")]
+    assert found == [
+        ("tool-decoding", "1", "0.0"),
+        ("tool-decoding", "2", "50.0"),
+        ("self-consistency", "1", "100.0"),
+        ("self-consistency", "2", "100.0"),
+    ]
+    assert "Which orders first" not in text  # no order was decoded that could be

@@ -127,6 +127,9 @@ def test_curve_and_value_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert found.sensitivity.by_parameter["SetLamp.room"].reversed == 7
     assert found.sensitivity.by_parameter["SetLamp.state"].reversed == 0
     assert found.sensitivity.total.parameters == 14
+    room = [slot for slot in found.values if slot.key == "room"]
+    assert [slot.orders for slot in room] == [[False, True]] * 3 + [[True, False]] * 4
+    assert [slot.votes["2"] for slot in room] == [slot.votes["1"] for slot in room]
 
 
 def test_stopping_exact_is_deployed_where_it_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

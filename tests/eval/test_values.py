@@ -1,6 +1,7 @@
 """Which values are right, by order and by vote: made-up candidates whose counts are known."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 
@@ -83,6 +84,15 @@ def test_an_optional_key_that_should_not_be_there(samples: Mapping[str, Sample])
     assert found["colour", "presence"].orders == [True, False, True]
 
 
+def test_a_tool_without_required_keys(samples: Mapping[str, Sample]) -> None:
+    call = decoded(samples["a/1"], "SetLamp", {"room": "kitchen", "state": "on"})
+    optional = replace(call.tool, parameters=tuple(replace(p, required=False) for p in call.tool.parameters))
+    candidates = tuple(replace(candidate, order=()) for candidate in call.candidates)
+    found = slots(samples["a/1"], DecodedCall(optional, candidates, ""))
+    assert {kind for _, kind in found} == {"optional", "presence"}
+    assert all(slot.votes["all"] and slot.votes["own first"] for slot in found.values())
+
+
 def test_calls_that_cannot_be_judged(samples: Mapping[str, Sample]) -> None:
     good = decoded(samples["a/1"], "SetLamp", {"room": "kitchen", "state": "on"})
     assert slots(samples["a/1"], good)
@@ -100,6 +110,8 @@ def test_balanced_orders(keys: tuple[str, ...]) -> None:
         assert all(sorted(order) == sorted(keys) for order in orders)
     for place in zip(*rotations(keys), strict=True):
         assert sorted(place) == sorted(keys)
+    if len(keys) % 2 == 0:
+        assert all(sorted(place) == sorted(keys) for place in zip(*mirrored(keys), strict=True))
     assert mirrored(keys)[1:2] == [keys[::-1]] * (len(keys) > 1)
     assert rotations(()) == mirrored(()) == [()]
 
@@ -182,7 +194,9 @@ def test_rows_by_hand() -> None:
 def test_tables() -> None:
     groups, rows = value_table(MADE_UP), vote_table({"orders": MADE_UP})
     assert groups.rows[0][:9] == ("required values", "5", "5", "40.0", "40.0", "60.0", "80.0", "2", "1")
-    assert [row[:3] for row in rows.rows] == [("orders", "1", "40.0"), ("orders", "all", "60.0")]
+    assert [row[:3] for row in rows.rows] == [("orders", "1", "40.0")]  # all are no more than the largest count
+    many = slot("f1", [False] * 24, True, votes={"1": False, "12": False, "all": True, "rotations 2": True})
+    assert [row[1:3] for row in vote_table({"orders": [many]}).rows] == [("1", "0.0"), ("12", "0.0"), ("all", "100.0")]
     assert not value_table([]).rows and not vote_table({}).rows and not vote_table({"orders": []}).rows
 
 

@@ -23,7 +23,9 @@ ROWS = [row for row in all_rows() if row.target is not None]
 @needs_data
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.corpus}, {row.format}")
 def test_extracted_agrees_with_the_oracle(row):
-    found = tally(row, DATA, every=12 if row.corpus.startswith("BFCL live") else 6 if row.corpus.startswith("BFCL") else 2)
+    found = tally(
+        row, DATA, every=12 if row.corpus.startswith("BFCL live") else 6 if row.corpus.startswith("BFCL") else 2
+    )
     assert found.tools > 20
     assert reached(row, found), "\n".join(map(str, found.misses[:5]))
 
