@@ -73,6 +73,8 @@ class BatchedEngine:
     """
 
     can_drop = True
+    has_spare_positions = False
+    """A branch copies the prompt's cache."""
 
     def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
         self._model = model

@@ -14,7 +14,7 @@ from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowFeed, RowLayout
-from tooldecoding.engines.pass_cost import padding_worth_a_pass, padding_worth_a_run
+from tooldecoding.engines.pass_cost import DRAFTED_POSITIONS, padding_worth_a_pass, padding_worth_a_run
 from tooldecoding.engines.prefix_cache import PrefixCache, continues
 from tooldecoding.engines.ragged_attention import is_on, ragged_pass
 from tooldecoding.engines.row_runs import RowLoad, share_passes, share_runs
@@ -64,6 +64,11 @@ class PackedEngine:
         self._rows: list[_Prompt] = []
         """The prompt in each row of the cache; further rows are spare."""
         self._cache = SlotCache(self._device)
+
+    @property
+    def has_spare_positions(self) -> bool:
+        """See Engine."""
+        return DRAFTED_POSITIONS * len(self._rows) <= self._most_padding
 
     @property
     def slot_bytes(self) -> int:
