@@ -65,13 +65,19 @@ class Drafts:
         self._finished.setdefault(key, Counter())[literal] += 1
 
     def beginning(self, keys: Sequence[str]) -> Beginning:
-        """Return what a branch writes at first if these keys come next, of which there is at least one."""
-        spec = self._tool.spec.parameter(keys[0])
-        grammar = self._tool.grammar(spec)
-        key = self._tool.call_format.key(keys[0]).encode()
-        if grammar.choices is not None:
-            return Beginning(key + self._tool.members(spec, grammar.choices).expected(b""), "")
-        return Beginning(key + grammar.opener.encode(), self.expected(spec, grammar.opener, keys[1:]))
+        """Return what a branch behind the tool's bracket writes before the model decides, if these keys come next."""
+        tool, text = self._tool, ""
+        for number, key in enumerate(keys, 1):
+            spec = tool.spec.parameter(key)
+            grammar = tool.grammar(spec)
+            text += (tool.call_format.separator if text else "") + tool.call_format.key(key)
+            if grammar.choices is None:
+                text += grammar.opener
+                return Beginning(text.encode(), self.expected(spec, grammar.opener, keys[number:]))
+            if len(grammar.choices) > 1:
+                return Beginning(text.encode() + tool.members(spec, grammar.choices).expected(b""), "")
+            text += grammar.choices[0]
+        return Beginning(text.encode(), "")
 
     def expected(self, spec: ParameterSpec, written: str, next_keys: Sequence[str]) -> str:
         """Return the text that is expected behind ``written``, the beginning of a literal.

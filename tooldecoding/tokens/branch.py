@@ -126,10 +126,11 @@ class Branch:
         Parameters
         ----------
         beginning : Beginning, optional
-            What this branch will write. It is tried in the pass before the fork, so that this branch loses none.
+            What this branch will write. It is tried in the pass before the fork, which then costs this branch nothing.
         """
         self._settle_sure()
-        if ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
+        loses_none = count > 1 and beginning is not None
+        if loses_none or ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
             yield from self.fed.compute(() if beginning is None else self._tried(beginning))
         return [self, *(self._fork() for _ in range(count - 1))]
 
