@@ -46,7 +46,8 @@ class Drafts:
         self._unfinished: dict[str, list[ValueState]] = {}
         self._finished: dict[str, Counter[str]] = {}
         self._given: dict[str, str] = {}
-        self._mark_parts = _beginnings(_closing_mark(tool.call_format))
+        self._closing_mark = _closing_mark(tool.call_format)
+        self._mark_parts = _beginnings(self._closing_mark)
 
     def begin(self, key: str) -> None:
         """Note that a branch begins the value of a key."""
@@ -98,7 +99,11 @@ class Drafts:
                 value = self._furthest(key, self._tool.grammar(self._tool.spec.parameter(key)).opener)
             text += call_format.separator + call_format.key(key) + value
             agreed = len(self._finished.get(key, ())) == 1
-        return text
+        return text if self._tool.spec.optional else self._without_end(text)
+
+    def _without_end(self, text: str) -> str:
+        """Return the rest of a call's last value without the mark that closes it: nothing is decided behind that."""
+        return text.removesuffix(self._closing_mark) if self._closing_mark else text.removesuffix("'").removesuffix('"')
 
     def _known(self, key: str, written: str) -> str | None:
         """Return the most frequent literal of a key that begins with ``written``."""
