@@ -37,7 +37,8 @@ class SyntheticEngine:
     slot_bytes = allocated_bytes = 0
 
     def __init__(self, can_drop: bool = True) -> None:
-        self.can_drop = self.has_spare_positions = can_drop
+        self.can_drop = can_drop
+        self.has_spare_positions = False
         self._contexts: list[tuple[tuple[int, ...], Usage]] = []
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:

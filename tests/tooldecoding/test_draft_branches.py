@@ -33,6 +33,7 @@ class Watched(RandomEngine):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.has_spare_positions = True
         self.live: set[int] = set()
         self.forked = 0
 
