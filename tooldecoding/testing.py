@@ -38,6 +38,7 @@ class SyntheticEngine:
 
     def __init__(self, can_drop: bool = True) -> None:
         self.can_drop = can_drop
+        self.has_spare_positions = False
         self._contexts: list[tuple[tuple[int, ...], Usage]] = []
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:

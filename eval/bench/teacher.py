@@ -108,6 +108,11 @@ class TaughtEngine:
         self.chunk = engine.chunk
 
     @property
+    def has_spare_positions(self) -> bool:
+        """See Engine."""
+        return self._engine.has_spare_positions
+
+    @property
     def slot_bytes(self) -> int:
         """See Engine."""
         return self._engine.slot_bytes

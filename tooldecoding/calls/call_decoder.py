@@ -70,8 +70,8 @@ class CallDecoder:
             called = None
             next_call = self._next_call(number + 1)
             more = next_call is not None
-            branch, *committing = yield from branch.forks(2 if more else 1)
-            orders = OrderDecoder(tool, number, self._options, self._prompt, branch.room_behind, keep_branches=more)
+            orders = OrderDecoder(tool, number, self._options, self._prompt, keep_branches=more)
+            branch, *committing = yield from branch.forks(2 if more else 1, beginning=orders.beginning)
             call = yield from self._call(branch, tool, orders)
             longer = self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
             fits = self._fits(longer)

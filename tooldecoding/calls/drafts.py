@@ -13,7 +13,9 @@ from lookup.dictionary import ParameterSpec
 from lookup.errors import LiteralError
 from lookup.values.grammar import ValueGrammar
 from tooldecoding.calls.prepared_tools import PreparedTool
+from tooldecoding.calls.value_end import ValueState
 from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.tokens.branch import Beginning
 
 SHORTEST = 2
 """Characters of a value that must be written before they are looked up in the prompt."""
@@ -28,7 +30,7 @@ _ENDS = re.compile(r"[\n\"']")
 
 
 class Drafts:
-    """Drafts for the values of one call, from the prompt and from the orders that are decoded already.
+    """Drafts for the values of one call, from the prompt and from what other branches have written or are writing.
 
     Parameters
     ----------
@@ -40,13 +42,43 @@ class Drafts:
         self._prompt = prompt
         self._tool = tool
         self._longest = draft_tokens * _CHARACTERS_PER_TOKEN
+        self._begun: Counter[str] = Counter()
+        self._unfinished: dict[str, list[ValueState]] = {}
         self._finished: dict[str, Counter[str]] = {}
         self._given: dict[str, str] = {}
-        self._mark_parts = _beginnings(_closing_mark(tool.call_format))
+        self._closing_mark = _closing_mark(tool.call_format)
+        self._mark_parts = _beginnings(self._closing_mark)
+
+    def begin(self, key: str) -> None:
+        """Note that a branch begins the value of a key."""
+        self._begun[key] += 1
+
+    def times_begun(self, key: str) -> int:
+        """Return how many branches have begun the value of a key."""
+        return self._begun[key]
+
+    def watch(self, key: str, state: ValueState) -> None:
+        """Note a value that a branch is writing."""
+        self._unfinished.setdefault(key, []).append(state)
 
     def note(self, key: str, literal: str) -> None:
-        """Note that an order has finished the value of a key."""
+        """Note that a branch has finished the value of a key."""
         self._finished.setdefault(key, Counter())[literal] += 1
+
+    def beginning(self, keys: Sequence[str]) -> Beginning:
+        """Return what a branch behind the tool's bracket writes before the model decides, if these keys come next."""
+        tool, text = self._tool, ""
+        for number, key in enumerate(keys, 1):
+            spec = tool.spec.parameter(key)
+            grammar = tool.grammar(spec)
+            text += (tool.call_format.separator if text else "") + tool.call_format.key(key)
+            if grammar.choices is None:
+                text += grammar.opener
+                return Beginning(text.encode(), self.expected(spec, grammar.opener, keys[number:]))
+            if len(grammar.choices) > 1:
+                return Beginning(text.encode() + tool.members(spec, grammar.choices).expected(b""), "")
+            text += grammar.choices[0]
+        return Beginning(text.encode(), "")
 
     def expected(self, spec: ParameterSpec, written: str, next_keys: Sequence[str]) -> str:
         """Return the text that is expected behind ``written``, the beginning of a literal.
@@ -55,7 +87,8 @@ class Drafts:
         """
         literal = self._known(spec.name, written)
         if literal is None:
-            return self._unknown(spec, written)
+            longer = self._furthest(spec.name, written)
+            return longer[len(written) :] + self._unknown(spec, longer)
         text, call_format = literal[len(written) :], self._tool.call_format
         agreed = len(self._finished[spec.name]) == 1
         for key in next_keys:
@@ -63,15 +96,24 @@ class Drafts:
                 return text
             value = self._known(key, "")
             if value is None:
-                value = self._tool.grammar(self._tool.spec.parameter(key)).opener
+                value = self._furthest(key, self._tool.grammar(self._tool.spec.parameter(key)).opener)
             text += call_format.separator + call_format.key(key) + value
             agreed = len(self._finished.get(key, ())) == 1
-        return text
+        return text if self._tool.spec.optional else self._without_end(text)
+
+    def _without_end(self, text: str) -> str:
+        """Return the rest of a call's last value without the mark that closes it: nothing is decided behind that."""
+        return text.removesuffix(self._closing_mark) if self._closing_mark else text.removesuffix("'").removesuffix('"')
 
     def _known(self, key: str, written: str) -> str | None:
         """Return the most frequent literal of a key that begins with ``written``."""
         fitting = {text: n for text, n in self._finished.get(key, Counter()).items() if text.startswith(written)}
         return max(fitting, key=lambda text: fitting[text]) if fitting else None
+
+    def _furthest(self, key: str, written: str) -> str:
+        """Return the longest value of a key, begun with ``written``, that a branch is writing or has given up."""
+        texts = (state.text for state in self._unfinished.get(key, ()))
+        return max((text for text in texts if text.startswith(written)), key=len, default=written)
 
     def _unknown(self, spec: ParameterSpec, written: str) -> str:
         """Return what is expected behind the beginning of a literal that no order has finished yet."""

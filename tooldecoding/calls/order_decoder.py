@@ -1,5 +1,8 @@
 """One call in several orders of its required keys, decoded together until the vote is settled (paper, section 3.2)."""
 
+from functools import partial
+
+from tooldecoding.calls.draft_branches import DraftBranches, keys_to_draft
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.finished_orders import FinishedOrders
 from tooldecoding.calls.optional_keys import decode_optional_keys
@@ -7,9 +10,9 @@ from tooldecoding.calls.order_tree import Order, order_tree
 from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.required_keys import RequiredKeys
 from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.engines.steps import Steps
+from tooldecoding.engines.steps import Steps, escorted
 from tooldecoding.options import DecodeOptions
-from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.branch import Beginning, Branch
 from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, orders_needed
 
 
@@ -22,8 +25,6 @@ class OrderDecoder:
         The number of the call among those of a turn.
     prompt : str
         Where values are likely to stand.
-    room : int or None
-        Tokens that a call may take in the model's context.
     keep_branches : bool
         Whether ``branch_of`` will be called: keeps one branch for each different call.
 
@@ -41,29 +42,45 @@ class OrderDecoder:
         number: int,
         options: DecodeOptions,
         prompt: str,
-        room: int | None,
         keep_branches: bool,
     ) -> None:
         self._tool = tool
         self._number = number
         self._options = options
-        drafts = Drafts(prompt, tool, options.draft_tokens)
-        self._values = ValueDecoder(tool, drafts, _value_limit(options.max_value_tokens, room, tool))
+        self._drafts = Drafts(prompt, tool, options.draft_tokens)
         required = tool.call_format.ordered([p.name for p in tool.spec.required])
         self._orders = draw_orders(required, options.order_limit, options.orders, options.seed)
+        self._tree = order_tree(self._orders)
         self._finished = FinishedOrders(tool.spec, keep_branches)
         self.candidates: tuple[CandidateCall, ...] = ()
         self.possible = len(self._orders)
 
+    @property
+    def beginning(self) -> Beginning | None:
+        """What all orders write at first, if that may be tried before their branch forks."""
+        if not self._tree.keys or not self._options.draft_tokens:
+            return None
+        return self._drafts.beginning(self._tree.keys)
+
     def decode(self, branch: Branch) -> Steps[tuple[CandidateCall, ...]]:
         """Decode the orders behind the name and bracket, in rounds until the vote is settled; the candidates."""
-        required = RequiredKeys(self._tool, branch, order_tree(self._orders), self._values, self._finish)
+        limit = _value_limit(self._options.max_value_tokens, branch.room_behind, self._tool)
+        values = ValueDecoder(self._tool, self._drafts, limit)
+        keys = keys_to_draft(self._tool, self._orders[: self._needed()]) if branch.can_escort else []
+        branch, *others = yield from branch.forks(1 + len(keys), beginning=self.beginning)
+        escorts = DraftBranches(self._tool, others, keys, values, self._drafts)
+        yield from escorted(self._rounds(branch, values), escorts.parts())
+        escorts.release()
+        return self.candidates
+
+    def _rounds(self, branch: Branch, values: ValueDecoder) -> Steps[None]:
+        finish = partial(self._finish, values)
+        required = RequiredKeys(self._tool, branch, self._tree, values, finish)
         while count := self._needed():
             orders = self._orders[len(self.candidates) : len(self.candidates) + count]
             yield from required.decode(orders)
             self.candidates += tuple(self._finished.candidates[order] for order in orders)
         required.release()
-        return self.candidates
 
     def branch_of(self, voted: VotedCall) -> Branch | None:
         """Return the branch of a candidate that is the voted call; see ``FinishedOrders.branch_of``."""
@@ -81,9 +98,11 @@ class OrderDecoder:
             options.optional_share,
         )
 
-    def _finish(self, branch: Branch, order: Order, required: tuple[CandidateValue, ...]) -> Steps[None]:
+    def _finish(
+        self, decoder: ValueDecoder, branch: Branch, order: Order, required: tuple[CandidateValue, ...]
+    ) -> Steps[None]:
         """Decode the optional keys of an order, and note its candidate."""
-        values = yield from decode_optional_keys(branch, self._tool, required, self._values)
+        values = yield from decode_optional_keys(branch, self._tool, required, decoder)
         name, call_format = self._tool.spec.name, self._tool.call_format
         text = call_format.call_text(name, [call_format.key(v.key) + v.text for v in values], self._number)
         self._finished.add(CandidateCall(name, order, values, text, branch.all_ids, branch.all_labels), branch)

@@ -38,6 +38,7 @@ class ValueDecoder:
 
     def decode(self, branch: Branch, spec: ParameterSpec, next_keys: Sequence[str] = ()) -> Steps[CandidateValue]:
         """Decode the value behind a key; ``next_keys`` will be injected behind it."""
+        self._drafts.begin(spec.name)
         grammar = self._tool.grammar(spec)
         if grammar.choices is not None:
             number, logprobs = yield from branch.choose(self._tool.members(spec, grammar.choices))
@@ -55,6 +56,7 @@ class ValueDecoder:
         """Let the model write a literal."""
         branch.write(grammar.opener)
         state = ValueState(grammar, self._tool.call_format)
+        self._drafts.watch(spec.name, state)
         branch.draft = lambda: "" if state.tail else self._drafts.expected(spec, state.text, next_keys)
         logprobs: list[float] = []
         while True:

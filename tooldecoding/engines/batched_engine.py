@@ -1,5 +1,6 @@
 """Batched engine: one row of the batch for each branch. For attention models that cannot pack; forks copy the cache."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,6 +10,7 @@ import torch
 
 from tooldecoding.engines.batched_cache import BatchedCache
 from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
+from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.pass_cost import padding_worth_a_pass
@@ -73,6 +75,8 @@ class BatchedEngine:
     """
 
     can_drop = True
+    has_spare_positions = False
+    """A branch copies the prompt's cache."""
 
     def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
         self._model = model
@@ -139,9 +143,24 @@ class BatchedEngine:
         """See Engine."""
         return self._branches[branch].prompt.usage
 
-    @torch.inference_mode()
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine. Always one forward pass."""
+        """See Engine. One forward pass, but long prompts whose attention needs a mask are fed in pieces."""
+        logits: dict[BranchId, list[NextTokenLogits]] = {}
+        for together in in_pieces(feeds, self._most_tokens(feeds)):
+            logits = dict(zip([feed.branch for feed in together], self._extend(together), strict=True))
+        return [logits[feed.branch] for feed in feeds]
+
+    def _most_tokens(self, feeds: Sequence[Feed]) -> int:
+        """Return how many tokens a pass may feed to each branch."""
+        widths = {len(feed.tokens) for feed in feeds}
+        cached = any(self._branches[feed.branch].length for feed in feeds)
+        if len(widths) == 1 and not cached and not self._cache.size and self._masks.window is None:
+            return sys.maxsize
+        slots = max(self._branches[feed.branch].length + len(feed.tokens) for feed in feeds)
+        return masked_tokens(len(self._branches) * max(slots, self._cache.size) * self._model.model.dtype.itemsize)
+
+    @torch.inference_mode()
+    def _extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         fed = [self._branches[feed.branch] for feed in feeds]
         rows = self._arrange_rows(fed)
         before, width = self._cache.size, max(len(feed.tokens) for feed in feeds)

@@ -75,6 +75,14 @@ class Engine(Protocol):
     fed at once."""
 
     @property
+    def has_spare_positions(self) -> bool:
+        """Whether branches that only write drafts are likely to save more than they cost.
+
+        They do if branches share the prompt's cache, and so few prompts are open that a pass is worth more than the
+        positions that these branches add to it.
+        """
+
+    @property
     def slot_bytes(self) -> int:
         """Bytes of the keys and values of one position in one row, in all layers; 0 before the first pass."""
 

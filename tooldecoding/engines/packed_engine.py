@@ -3,6 +3,7 @@
 A 4-D attention mask lets each branch see the prompt and its own tokens only.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
@@ -11,10 +12,11 @@ import numpy as np
 import torch
 
 from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
+from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowFeed, RowLayout
-from tooldecoding.engines.pass_cost import padding_worth_a_pass, padding_worth_a_run
+from tooldecoding.engines.pass_cost import DRAFTED_POSITIONS, padding_worth_a_pass, padding_worth_a_run
 from tooldecoding.engines.prefix_cache import PrefixCache, continues
 from tooldecoding.engines.ragged_attention import is_on, ragged_pass
 from tooldecoding.engines.row_runs import RowLoad, share_passes, share_runs
@@ -64,6 +66,11 @@ class PackedEngine:
         self._rows: list[_Prompt] = []
         """The prompt in each row of the cache; further rows are spare."""
         self._cache = SlotCache(self._device)
+
+    @property
+    def has_spare_positions(self) -> bool:
+        """See Engine."""
+        return DRAFTED_POSITIONS * len(self._rows) <= self._most_padding
 
     @property
     def slot_bytes(self) -> int:
@@ -127,8 +134,26 @@ class PackedEngine:
         return self._branches[branch].prompt.usage
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine. One ragged pass; without these several, if prompts feed very different numbers of tokens."""
+        """See Engine. One ragged pass; without these several, if prompts feed very different numbers of tokens.
+
+        Long prompts whose attention needs a mask are fed in pieces.
+        """
         self._remove_ended_prompts()
+        logits: dict[BranchId, list[NextTokenLogits]] = {}
+        for together in in_pieces(feeds, self._most_tokens(feeds)):
+            logits = self._extend(together)
+        return [logits[feed.branch] for feed in feeds]
+
+    def _most_tokens(self, feeds: Sequence[Feed]) -> int:
+        """Return how many tokens a pass may feed to each branch."""
+        slots = 0
+        for feed in feeds:
+            written = self._branches[feed.branch].prompt.row.written
+            if written or self._masks.window is not None:
+                slots += written + len(feed.tokens)
+        return masked_tokens(slots * self._model.model.dtype.itemsize) if slots else sys.maxsize
+
+    def _extend(self, feeds: Sequence[Feed]) -> dict[BranchId, list[NextTokenLogits]]:
         by_prompt: dict[_Prompt, list[Feed]] = {}
         for feed in feeds:
             by_prompt.setdefault(self._branches[feed.branch].prompt, []).append(feed)
@@ -140,7 +165,7 @@ class PackedEngine:
         logits: dict[BranchId, list[NextTokenLogits]] = {}
         for runs in self._passes(loads):
             logits |= self._pass([[load.row for load in run] for run in runs], by_prompt)
-        return [logits[feed.branch] for feed in feeds]
+        return logits
 
     def _passes(self, loads: Sequence[RowLoad]) -> list[list[list[RowLoad]]]:
         """Return the runs of each pass. A window hides tokens of empty rows, too: they would need a mask."""

@@ -4,6 +4,8 @@ import torch
 
 _PASS = {"cpu": 32}
 _RUN = {"cpu": 1}
+DRAFTED_POSITIONS = 4
+"""Positions that a prompt's draft branches take for each pass that they save it, failures included."""
 
 
 def padding_worth_a_pass(device: torch.device) -> int:

@@ -27,7 +27,7 @@ class RecurrentEngine:
     A state cannot forget a token, so nothing is fed ahead. It cannot skip padding, so rows are not batched.
     """
 
-    can_drop = False
+    can_drop = has_spare_positions = False
     chunk: int | None = None
     slot_bytes = 0
     """A state does not grow by the position."""

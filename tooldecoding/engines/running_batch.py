@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeAlias, TypeVar
 
-import numpy as np
-
-from tooldecoding.engines.engine import BranchId, Engine, Feed
+from tooldecoding.engines.engine import BranchId, Engine
+from tooldecoding.engines.feed_pieces import cut, tokens_in_front
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.piece_size import PieceSize
 from tooldecoding.engines.steps import Feeds, Steps
@@ -18,9 +17,6 @@ from tooldecoding.engines.steps import Feeds, Steps
 T = TypeVar("T")
 Outcome: TypeAlias = T | Exception
 """The result of a piece of decoding, or the error that ended it."""
-
-_NONE_WANTED = (np.zeros(1, np.int64),)
-"""Candidates behind a piece of a prompt: nobody reads these logits."""
 
 
 class _Part(Generic[T]):
@@ -34,14 +30,13 @@ class _Part(Generic[T]):
 
     def longest(self) -> int:
         """Most tokens that a feed has in front of those whose logits are wanted."""
-        return max(map(_in_front, self.feeds))
+        return max(map(tokens_in_front, self.feeds))
 
     def piece(self, size: int) -> Feeds:
         """Take the first ``size`` tokens of the longest feed, which has at least so many in front."""
-        place = max(range(len(self.feeds)), key=lambda place: _in_front(self.feeds[place]))
-        branch, tokens, ahead, among = self.feeds[place]
-        self.feeds[place] = Feed(branch, tokens[size:], ahead, among)
-        return [Feed(branch, tokens[:size], 0, _NONE_WANTED)]
+        place = max(range(len(self.feeds)), key=lambda place: tokens_in_front(self.feeds[place]))
+        piece, self.feeds[place] = cut(self.feeds[place], size)
+        return [piece]
 
 
 class RunningBatch(Generic[T]):
@@ -104,7 +99,7 @@ class RunningBatch(Generic[T]):
         began = self._clock()
         answers = self.engine.extend([*piece, *feeds])[len(piece) :]
         seconds, chunk = self._clock() - began, self.engine.chunk
-        whole = chunk is not None and any(_in_front(feed) >= chunk for feed in feeds)
+        whole = chunk is not None and any(tokens_in_front(feed) >= chunk for feed in feeds)
         if piece or (whole and len(feeds) > 1):
             self._size.note_mixed(seconds, is_full=bool(piece))
         elif not whole:
@@ -139,8 +134,3 @@ class RunningBatch(Generic[T]):
         del self._parts[part.root]
         self._ended[part.root] = outcome
         self.engine.close(part.root)
-
-
-def _in_front(feed: Feed) -> int:
-    """Return the tokens before the first whose logits are wanted: drafts are not fed in pieces."""
-    return len(feed.tokens) - feed.ahead - 1

@@ -21,7 +21,7 @@ of them the engine has read, and the engine knows the branch as an int and keeps
 
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
-from typing import TypeVar, cast
+from typing import Generic, TypeVar, cast
 
 from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits
@@ -55,23 +55,45 @@ def drive(steps: Steps[T], engine: Engine) -> T:
 
 def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:
     """Run several pieces of decoding side by side; their feeds share each forward pass."""
-    results: dict[int, T] = {}
-    waiting: dict[int, Feeds] = {}
+    side = _SideBySide(parts)
+    while side.waiting:
+        yield from side.forward()
+    return [side.results[number] for number in range(len(parts))]
 
-    def resume(number: int, answers: Answers | None) -> None:
-        part = parts[number]
-        try:
-            waiting[number] = next(part) if answers is None else part.send(answers)
-        except StopIteration as stop:
-            results[number] = stop.value
 
-    for number in range(len(parts)):
-        resume(number, None)
-    while waiting:
-        feeds_of, waiting = waiting, {}
+def escorted(main: Steps[T], escorts: Sequence[Steps[None]]) -> Steps[T]:
+    """Run a piece of decoding, and escorts beside it that are given up when it ends.
+
+    Behind each pass the escorts go on first, so that ``main`` can use what they have found.
+    """
+    side: _SideBySide[T | None] = _SideBySide([*escorts, main])
+    while len(escorts) not in side.results:
+        yield from side.forward()
+    return cast(T, side.results[len(escorts)])
+
+
+class _SideBySide(Generic[T]):
+    """Pieces of decoding side by side: the feeds that each waits for, and the results of those that have ended."""
+
+    def __init__(self, parts: Sequence[Steps[T]]) -> None:
+        self.results: dict[int, T] = {}
+        self.waiting: dict[int, Feeds] = {}
+        self._parts = parts
+        for number in range(len(parts)):
+            self._resume(number, None)
+
+    def forward(self) -> Steps[None]:
+        """Let all feeds share a pass."""
+        feeds_of, self.waiting = self.waiting, {}
         answers = yield [feed for feeds in feeds_of.values() for feed in feeds]
         taken = 0
         for number, feeds in feeds_of.items():
-            resume(number, answers[taken : taken + len(feeds)])
+            self._resume(number, answers[taken : taken + len(feeds)])
             taken += len(feeds)
-    return [results[number] for number in range(len(parts))]
+
+    def _resume(self, number: int, answers: Answers | None) -> None:
+        part = self._parts[number]
+        try:
+            self.waiting[number] = next(part) if answers is None else part.send(answers)
+        except StopIteration as stop:
+            self.results[number] = stop.value

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 
 from tooldecoding.engines.slot_cache import at_rows
 
-KEPT_QUERIES, KEPT_BYTES = 128, 64 << 20
+KEPT_BYTES = 64 << 20
 """A mask that is larger is made for one pass and not kept."""
 _QUERIES, _SLOTS = 16, 256
 """Sizes of kept masks are multiples of these."""
@@ -112,7 +112,7 @@ class AttentionMasks:
         if mask is None or not mask.has_room(queries, size):
             shape = total_rows, -(-queries // _QUERIES) * _QUERIES, -(-size * 5 // (4 * _SLOTS)) * _SLOTS
             size_in_bytes = shape[0] * shape[1] * shape[2] * self._model.dtype.itemsize
-            kept = queries <= KEPT_QUERIES and size_in_bytes <= KEPT_BYTES
+            kept = size_in_bytes <= KEPT_BYTES
             if not kept:
                 rows, shape = range(len(rows)), (len(rows), queries, size)
             mask = Mask(shape, self._windows[kind], self._model.dtype, self._model.device)

@@ -49,6 +49,13 @@ class Pick(NamedTuple):
         return self.logits.logprob(self.token)
 
 
+class Beginning(NamedTuple):
+    """What a branch will write next: text that is injected, and what is expected behind it."""
+
+    text: bytes
+    draft: str
+
+
 @dataclass
 class Branch:
     """A token sequence in the making; ``Branch.behind`` starts one behind a prompt.
@@ -110,15 +117,21 @@ class Branch:
         pending = Pending(b"").behind(table.join(settled[-_CONTEXT_TOKENS:])).plus(last)
         return cls(table, FedTokens(engine, branch_id, unfed), tally, context, len(settled), pending)
 
-    def forks(self, count: int, ways: int | None = None) -> Steps[list["Branch"]]:
+    def forks(self, count: int, ways: int | None = None, beginning: Beginning | None = None) -> Steps[list["Branch"]]:
         """Return this branch and ``count - 1`` copies; ``ways`` is how many there will be in the end.
 
         Tokens that are not computed yet are computed once before the fork if that saves positions worth a pass, as
         for a long prompt. Otherwise each branch computes them itself.
+
+        Parameters
+        ----------
+        beginning : Beginning, optional
+            What this branch will write. It is tried in the pass before the fork, which then costs this branch nothing.
         """
         self._settle_sure()
-        if ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
-            yield from self.fed.compute()
+        loses_none = count > 1 and beginning is not None
+        if loses_none or ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
+            yield from self.fed.compute(() if beginning is None else self._tried(beginning))
         return [self, *(self._fork() for _ in range(count - 1))]
 
     def _fork(self) -> "Branch":
@@ -126,6 +139,12 @@ class Branch:
         return replace(
             self, ids=copied[0], labels=copied[1], fed=self.fed.fork(), decided="forced"
         )  # choices count once
+
+    @property
+    def can_escort(self) -> bool:
+        """Whether copies of this branch that only write drafts for it are likely to save more than they cost."""
+        engine = self.fed.engine
+        return self.draft_tokens > 0 and engine.can_drop and engine.has_spare_positions
 
     @property
     def room(self) -> int | None:
@@ -276,15 +295,30 @@ class Branch:
 
     def _expected(self, own: tuple[int, ...]) -> tuple[int, ...]:
         """Return the tokens to try: the pending text's own tokens, and the draft's behind them."""
-        if self.draft is None or not self.draft_tokens or not (expected := self.draft().encode()):
+        if self.draft is None or not self.draft_tokens:
+            return own
+        return self._drafted(self.pending, own, self.draft(), self.room)
+
+    def _tried(self, beginning: Beginning) -> tuple[int, ...]:
+        """Return the tokens that this branch would feed once it has written a beginning."""
+        pending = self.pending.plus(beginning.text)
+        sure = pending.sure(self.table)
+        for token in sure:
+            pending = pending.behind(self.table.join([token]))
+        room = None if self.room is None else self.room - len(sure)
+        return (*sure, *self._drafted(pending, pending.tokens(self.table), beginning.draft, room))
+
+    def _drafted(self, pending: Pending, own: tuple[int, ...], draft: str, room: int | None) -> tuple[int, ...]:
+        """Return ``own``, the tokens of pending text, with those of a draft behind it."""
+        if not draft:
             return own
         try:
-            tokens = self.pending.tokens(self.table, expected)
+            tokens = pending.tokens(self.table, draft.encode())
         except TokenizerError:  # the prompt may hold characters that the tokenizer cannot write
             return own
         most = len(own) + self.draft_tokens
-        if self.room is not None:
-            most = max(len(own), min(most, self.room))
+        if room is not None:
+            most = max(len(own), min(most, room))
         return tokens[:most] if tokens[: len(own)] == own else own
 
     def _settle(self, token: int) -> None:
