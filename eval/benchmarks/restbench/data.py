@@ -17,7 +17,8 @@ from lookup import extract
 from lookup.dictionary import ToolSpec
 from lookup.errors import ToolDecodingError
 from tooldecoding.prompts.dialogue import Utterance
-from tooldecoding.prompts.documentation import Documentation, json_schema
+from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.prompts.tool_objects import json_schema
 
 ALL: Final = "tmdb"
 TEN: Final = "tmdb_ten"
