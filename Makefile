@@ -120,7 +120,13 @@ $(HELD_OUT)/questions: $(STAMP)
 # The tables of the papers with any model; docs/papers.md says which is which. All samples unless LIMIT is given; begun
 # runs go on. A benchmark whose data is not there is left out, with a line that says where to get it.
 paper-tables: paper-accuracy paper-orders paper-examples paper-order-limits paper-latency paper-stages paper-syntax
+# Tool Decoding: tables 6 to 9, 2, 3, 4, 5, figure 2; TOOLDEC: table 1.
 paper-accuracy: paper-accuracy-api-bank paper-accuracy-bfcl
+paper-orders:
+paper-examples:
+paper-order-limits:
+paper-latency:
+paper-stages:
 paper-syntax: paper-syntax-restbench paper-syntax-stabletoolbench
 
 $(eval $(call run,$(PAPER)/api-bank,api-bank --data $(DATA)/api-bank $(SOME)))
