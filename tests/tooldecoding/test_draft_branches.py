@@ -69,7 +69,7 @@ def outcome(result: DecodeResult) -> Any:
     return [(c.voted, c.candidates, c.confidences) for c in result.calls], result.text, result.token_ids, tokens
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     number=st.integers(0, 1),
     seed=st.integers(0, 10**6),
@@ -100,7 +100,7 @@ def test_draft_branches_change_nothing_but_the_cost(
 
 
 @pytest.mark.parametrize("engine", [PackedEngine, BatchedEngine])
-@pytest.mark.parametrize("shape", ["llama", "mistral_windowed", "gemma2", "gpt2"])
+@pytest.mark.parametrize("shape", ["llama", "gemma2"])
 def test_draft_branches_change_nothing_with_real_caches(
     shape: str, engine: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
