@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from eval.commands.benchmark_command import BenchmarkCommand
+from eval.commands.benchmark_command import BENCHMARK_NAMES, BenchmarkCommand
 from eval.tuning.limit_list import DEFAULT_LIMITS, read_limits
 from tooldecoding.options.option import check_all, option
 from tooldecoding.options.values import Count
@@ -28,9 +28,7 @@ class TuneOptions(BenchmarkCommand):
         For limits or a decision that cannot be.
     """
 
-    benchmark: str = option(
-        ..., "batch: your own prompts.", metavar="acebench|api-bank|bfcl-live|bfcl-v1|sgd|batch", positional=True
-    )
+    benchmark: str = option(..., "batch: your own prompts.", metavar=f"{BENCHMARK_NAMES}|batch", positional=True)
     data: str = option(..., "As for eval; for batch the rows of decode --batch.", metavar="DIR")
     out: str | None = option(
         None, "Folder; the same command goes on in it.", metavar="DIR", default_text="runs/tune-BENCHMARK"
