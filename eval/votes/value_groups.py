@@ -77,7 +77,9 @@ def _group(name: str, slots: Sequence[ValueSlot]) -> list[ValueGroup]:
     alone, voted = [slot.orders[0] for slot in slots], [slot.votes[ALL] for slot in slots]
     differences = [int(vote) - int(one) for vote, one in zip(voted, alone, strict=True)]
     dialogues = [slot.dialogue for slot in slots]
-    placed = [slot for slot in slots if slot.keys > 1 and _by_place(slot)]
+    placed = [
+        (by_place, slot.dialogue) for slot in slots if slot.keys > 1 and (by_place := _by_place(slot)) is not None
+    ]
     return [
         ValueGroup(
             name,
@@ -91,7 +93,7 @@ def _group(name: str, slots: Sequence[ValueSlot]) -> list[ValueGroup]:
             differences.count(-1),
             clustered(differences, dialogues),
             sign_flips(differences, dialogues),
-            clustered([_by_place(slot) or 0.0 for slot in placed], [s.dialogue for s in placed]) if placed else None,
+            clustered([by_place for by_place, _ in placed], [dialogue for _, dialogue in placed]) if placed else None,
         )
     ]
 

@@ -171,6 +171,8 @@ def test_groups_by_hand() -> None:
     assert every.p == 2 / 4 + 2 / 4  # dialogues gain 2 and -1: any signs of them are as far from 0 as 1
     assert every.first is not None
     assert every.first.value == pytest.approx((-1 - 1 + 1 + 1 + 0) / 5)
+    two = found["2 keys"].first
+    assert two is not None and two.value == pytest.approx((-1 - 1 + 1 + 0) / 4)
     assert found["presence"].first is None
     assert (found["enum"].mended, found["3 keys"].broken) == (1, 1)
 
