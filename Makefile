@@ -117,7 +117,7 @@ $(HELD_OUT)/questions: $(STAMP)
 	.venv/bin/python -m training.held_out --out $(HELD_OUT)
 	@touch $@
 
-# The tables of the papers with any model; docs/papers.md says which is which. All samples unless LIMIT is given; begun
+# The tables of the papers with any model; docs/paper-tables.md says which is which. All samples unless LIMIT is given; begun
 # runs go on. A benchmark whose data is not there is left out, with a line that says where to get it.
 paper-tables: paper-accuracy paper-orders paper-examples paper-order-limits paper-latency paper-stages paper-syntax
 # Tool Decoding: tables 6 to 9, 2, 3, 4, 5, figure 2; TOOLDEC: table 1.

@@ -81,6 +81,10 @@ class EvalOptions(RayOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.draft_vote and self.method != "tool-decoding":
+            raise EvalError(f"--draft-vote is for --method tool-decoding, not {self.method}; leave it out")
+        if self.jump_forward and self.method not in PEER_METHODS:
+            raise EvalError(f"--jump-forward is for {' and '.join(PEER_METHODS)}, not {self.method}; leave it out")
         if self.template == "chat":
             self._demand_chat_only()
         elif self.template is not None and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):

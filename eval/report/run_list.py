@@ -1,13 +1,17 @@
 """The runs of a report: read, sorted, and with names that tell them apart."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Final
 
 from eval.errors import EvalError
 from eval.options import METHOD_NAMES
 from eval.report.finished_run import Run, read_run
+
+_USUAL: Final[Mapping[str, Any]] = {"documentation": "full", "shots": 0, "tool_choice": "auto"}
+"""Settings of prompts that stand in a run's name if they are others."""
 
 
 def read_runs(folders: Sequence[str | Path]) -> list[Run]:
@@ -48,15 +52,19 @@ def _identity(run: Run) -> str:
 
 
 def _told_apart(run: Run, others: Sequence[Run]) -> Run:
-    """Return the run, its name with the settings in which it differs from runs of the same label."""
+    """Return the run, its name with what its prompts leave out or add, and what differs from runs of the same label."""
+    unusual = [
+        f"{name} {run.settings[name]}" for name, usual in _USUAL.items() if run.settings.get(name, usual) != usual
+    ]
     if not others:
-        return run
+        return replace(run, name=", ".join([run.label, *unusual]))
     names = sorted({name for r in (run, *others) for name in r.settings})
     differing = [
         f"{name} {run.settings.get(name)}"
         for name in names
         if any(r.settings.get(name) != run.settings.get(name) for r in others)
     ]
+    differing = list(dict.fromkeys([*unusual, *differing]))
     same = any(all(r.settings.get(name) == run.settings.get(name) for name in names) for r in others)
     return replace(run, name=", ".join([run.label, *differing, *([f"in {run.folder}"] if same else [])]))
 

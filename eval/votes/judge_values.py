@@ -8,12 +8,12 @@ was decoded.
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.votes.first_orders import OWN_FIRST, own_first, votes
 from eval.votes.value_slot import Kind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS
 from voting import merge
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class _Questions:
     def __init__(self, sample: Sample, benchmark: Benchmark, judge: Judge) -> None:
         self._sample = sample
         [self._reference] = sample.calls
-        self._format = CALL_FORMATS[benchmark.call_format]
+        self._format = SCORED_FORMATS[benchmark.call_format]
         self._open = benchmark.open_keys(sample)
         self._judge = judge
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, reject, settings
+from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
@@ -123,6 +123,7 @@ def spec(kind: Any, enum: tuple[Any, ...] | None = None) -> ParameterSpec:
 @pytest.mark.parametrize("notation", NOTATIONS)
 @pytest.mark.parametrize("kind", VALUES)
 @given(data=st.data())
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 def test_what_is_rendered_reads_back(kind: str, notation: Notation, data: st.DataObject) -> None:
     value = data.draw(VALUES[kind])
     if notation == "quoted" and kind == "any":

@@ -172,3 +172,22 @@ def test_runs() -> None:
     assert runs((0, 2, 50), (1, 5, 60), (2, 6, 55), (3, 60, 70)) == [[0, 1, 2], [3]]
     assert runs((0, 1, 50), (1, 1, 60_000), (2, 1, 50)) == [[0], [1], [2]]  # one would attend to the slots of another
     assert runs((0, 9, 0), (1, 9, 10), (2, 9, 10)) == [[0], [1, 2]]  # empty rows need no mask
+
+
+def test_another_decoder_does_not_disturb_a_pass() -> None:
+    """Also if it is made while the pass runs: the trial of a model is made once."""
+    model = ragged_model("llama")
+    engine = PackedEngine(LanguageModel(model))
+    roots = engine.open(2)
+    made: list[str] = []
+
+    def note(*_: Any) -> None:
+        if not made:
+            thread = Thread(target=lambda: made.append(EngineFactory(model, "packed").strategy))
+            made.append("begun")
+            thread.start()
+            thread.join()
+
+    model.base_model.register_forward_pre_hook(note)
+    engine.extend([Feed(root, [5] * n) for root, n in zip(roots, (3, 80), strict=True)])
+    assert made == ["begun", "packed"] and is_on(model) and model.config._attn_implementation == "sdpa"

@@ -63,7 +63,10 @@ def test_another_size_is_refused(trained: tuple[Network, str], tmp_path: Path) -
         start_from(trained[1], Network(shape, tiny_tokenizer(tmp_path)), tiny_tokenizer(tmp_path))
 
 
-def test_a_begun_run_goes_on_with_its_own_weights(trained: tuple[Network, str], tmp_path: Path) -> None:
+def test_a_begun_run_goes_on_with_its_own_weights(
+    trained: tuple[Network, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.run.training_run.TOKENIZER_TEXTS", 100)
     path, new = write_settings(tmp_path), str(tmp_path / "new")
 
     def begin(start: str, runs: str | None = None) -> TrainingRun:

@@ -7,12 +7,12 @@ model prefers there. So the call is the same, and takes about as many passes as 
 
 from collections.abc import Sequence
 
+from lookup.errors import ToolDecodingError
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.order_tree import Order
 from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.value_decoder import ValueDecoder
 from tooldecoding.engines.steps import Steps
-from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.branch import Branch, Tally
 
 
@@ -53,7 +53,7 @@ class DraftBranches:
             while self._drafts.times_begun(key) == 1:
                 answers = yield feeds
                 feeds = value.send(answers)
-        except (StopIteration, TokenizerError):  # an order may not come to a place where no token fits
+        except (StopIteration, ToolDecodingError):  # an order may not come to a place where no token fits
             pass
         self._open.pop(key).release()
 

@@ -11,7 +11,7 @@ from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache
-from tooldecoding.engines.ragged_attention import switch_off, switch_on
+from tooldecoding.engines.ragged_attention import is_on, switch_off, switch_on
 from tooldecoding.engines.recurrent_engine import RecurrentEngine
 from tooldecoding.errors import ModelError
 from tooldecoding.models.weights_state import weights_state
@@ -77,6 +77,8 @@ def _agree(found: Sequence[Sequence[NextTokenLogits]], expected: Sequence[NextTo
 
 def allow_ragged(model: LanguageModel) -> bool:
     """Let a model that can be packed run ragged passes, if each branch gets the logits that it would get alone."""
+    if is_on(model.model):
+        return True  # tried before; another thread may run one now
     if not switch_on(model.model):
         return False
     short, first, second = _TRIAL

@@ -128,7 +128,7 @@ class NextTokenLogits:
 
     @property
     def values(self) -> Values:
-        """The logits of all tokens on the CPU, shape (vocabulary,)."""
+        """The logits of all tokens on the CPU, shape (vocabulary,); a view, valid while this object is held."""
         row: Values = self._rows.values[self._row]
         return row
 

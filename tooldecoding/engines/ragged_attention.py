@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
 from typing import Any, Final, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
@@ -33,8 +33,10 @@ class _RaggedPass(NamedTuple):
 
 _running: ContextVar[_RaggedPass | None] = ContextVar("ragged_pass", default=None)
 
+_allowed: "WeakSet[PreTrainedModel]" = WeakSet()
+"""The models that may run ragged passes."""
 _passes: "WeakKeyDictionary[PreTrainedModel, int]" = WeakKeyDictionary()
-"""The models that may run ragged passes -> how many run now; threads may share a model."""
+"""How many ragged passes of a model run now; threads may share it."""
 _lock = Lock()
 
 
@@ -43,18 +45,18 @@ def switch_on(model: PreTrainedModel) -> bool:
     if _attention_of(model) == "sdpa":
         AttentionInterface.register(RAGGED, _attention)
         AttentionMaskInterface.register(RAGGED, sdpa_mask)
-        _passes.setdefault(model, 0)
+        _allowed.add(model)
     return is_on(model)
 
 
 def switch_off(model: PreTrainedModel) -> None:
     """Undo ``switch_on``."""
-    _passes.pop(model, None)
+    _allowed.discard(model)
 
 
 def is_on(model: PreTrainedModel) -> bool:
     """Whether the model runs ragged passes."""
-    return model in _passes and _attention_of(model) in ("sdpa", RAGGED)
+    return model in _allowed and _attention_of(model) in ("sdpa", RAGGED)
 
 
 def _attention_of(model: PreTrainedModel) -> str | None:
@@ -67,7 +69,7 @@ def _named(model: PreTrainedModel) -> Iterator[None]:
     """Let the model find our attention function: only now, for others may use the model between two passes."""
     config = model.config.get_text_config()
     with _lock:
-        _passes[model] += 1
+        _passes[model] = _passes.get(model, 0) + 1
         config._attn_implementation = RAGGED
     try:
         yield

@@ -129,7 +129,7 @@ class Branch:
             What this branch will write. It is tried in the pass before the fork, which then costs this branch nothing.
         """
         self._settle_sure()
-        loses_none = count > 1 and beginning is not None
+        loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
         if loses_none or ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
             yield from self.fed.compute(() if beginning is None else self._tried(beginning))
         return [self, *(self._fork() for _ in range(count - 1))]

@@ -60,6 +60,7 @@ class Nodes:
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_worker_niceness", "0")  # beside other tests, nice workers starve
         patch.setenv("PYTHONPATH", str(TESTS), prepend=os.pathsep)  # workers import the stub
         made = Nodes()
         yield made
