@@ -4,8 +4,10 @@ import re
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from transformers import AutoConfig, AutoModelForCausalLM
 
 import tooldecoding.engines.packed_engine
 from lookup.dictionary import LookupDictionary
@@ -184,3 +186,19 @@ def test_draft_branches_need_few_prompts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert not engine.has_spare_positions
     for root in roots:
         engine.close(root)
+
+
+def test_an_engine_that_cannot_drop_tokens_pays_for_no_draft() -> None:
+    """A recurrent state cannot go back: whatever drafts there are, a call behind another takes the same passes."""
+    config = AutoConfig.for_model(
+        "mamba", vocab_size=len(TOKENIZERS[0]), hidden_size=64, num_hidden_layers=2, state_size=8
+    )
+    torch.manual_seed(0)
+    model = AutoModelForCausalLM.from_config(config).eval()
+
+    def spent(draft_tokens: int) -> tuple[str, int, int]:
+        decoder = ToolDecoder(model, TOKENIZERS[0], max_value_tokens=6, order_limit=1, draft_tokens=draft_tokens)
+        result: Any = decoder.decode(PROMPTS[2], lookup(WEATHER), max_calls=2, format="pythonic")
+        return result.text, result.counters.forward_passes, result.counters.positions
+
+    assert spent(12) == spent(0)
