@@ -10,10 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from eval.benchmarks.bfcl.number_texts import LONGEST, number_or_text
 from eval.benchmarks.faults import ScorerCrash
-
-LONGEST: Final = 4_000
-"""Characters of a collection."""
 
 _WHOLE: Final = re.compile(r"-?\d+\n?")
 _LONG: Final = re.compile(r"-?\d+[lL]\n?")
@@ -127,12 +125,7 @@ def _untyped(text: str) -> Any:
         return int(text.rstrip("\n")[:-1])
     if _FLOAT.fullmatch(text):
         return float(text.rstrip("\n")[:-1])
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+    return number_or_text(text)
 
 
 def java_texts(value: Any) -> Iterator[str]:

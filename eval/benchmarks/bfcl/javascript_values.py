@@ -9,10 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from eval.benchmarks.bfcl.number_texts import LONGEST, number_or_text
 from eval.benchmarks.faults import ScorerCrash
-
-LONGEST: Final = 4_000
-"""Characters of a collection."""
 
 _WHOLE: Final = re.compile(r"-?\d+\n?")
 _BIG: Final = re.compile(r"-?\d+n\n?")
@@ -140,12 +138,7 @@ def _untyped(text: str) -> Any:
         return text == "true"
     if _quoted(text):
         return text[1:-1]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+    return number_or_text(text)
 
 
 def _quoted(text: str) -> bool:
