@@ -33,6 +33,9 @@ def decode(engine: Any, tools: Any = TOOLS, prompt: str = "go on ", **fields: An
         "an array like [a, b] or [get it](http://x)",
         "[[1]] [get_weather] [RFC(2119)] [f(x)]",
         "f[a]( [a (x) [no(b = 1)] [a,b(c=1)]",
+        "[get_weather.py](x) [getting_started] [get_",
+        "So [get_wind] or [get_weather_wether]",
+        "[get_weather]",
         "[",
     ],
 )
@@ -56,6 +59,17 @@ def test_a_call_of_an_invented_name_is_one_of_a_documented_name(invented: str) -
     engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or " so")
     result = decode(engine)
     assert result.text.startswith("So [1]: [") and result.valid
+    assert result.calls[0].voted.name in TOOLS
+
+
+@pytest.mark.parametrize("lost", ["get_wether_get_wether", "get_weather_get_weather", "get_id='Rome'", "get_{"])
+@pytest.mark.parametrize("before", ["", "\n "])
+def test_an_answer_that_gets_lost_in_a_documented_name_is_a_call(lost: str, before: str) -> None:
+    engine = ScriptedEngine(
+        DECODER.table.texts, lambda so_far: f"{before}[{lost}"[len(so_far) - len("go on ") :] or "_get"
+    )
+    result = decode(engine)
+    assert result.text.startswith(f"{before}[") and result.valid
     assert result.calls[0].voted.name in TOOLS
 
 

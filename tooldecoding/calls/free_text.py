@@ -1,5 +1,6 @@
 """Text mode: the model writes anything until it opens a call, ends its turn, or reaches a limit."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -21,6 +22,8 @@ Limit = Callable[[], int]
 _END: Final = END.encode()
 _NAME = r"""[^\s\[\](){}<>=,:'"]{1,128}+"""
 _PYTHON_KEY = r"(?:\w[\w.-]{0,127}+=|\)\])"
+_FIRST_WORD = re.compile(rb"[^\s_.]+[_.]")
+_GOES_ON = re.compile(rb"[\w='\"({]")
 
 
 def attempt_pattern(call_format: CallFormat) -> "regex.Pattern[str]":
@@ -60,9 +63,10 @@ class TextRules:
     opener : str
         The text before a call; if it is empty, no call is opened.
     names : NameTrie, optional
-        The names with their brackets, one of which must follow the opener. If the model calls an unknown name, it
-        goes back to the opener, so that a known one can be chosen; anything else is text. Without names the opener
-        itself opens a call.
+        The names with their brackets, one of which must follow the opener. If the model calls an unknown name, or
+        begins its answer with an opener and the first word of a known name but goes on otherwise, it goes back to
+        the opener, so that a known one can be chosen; anything else is text. Without names the opener itself opens a
+        call.
     attempt : pattern, optional
         What counts as a call behind the opener even if its name is unknown.
     line_end : str, optional
@@ -275,13 +279,19 @@ class TextMode:
             attempt = None
             if opener.back and attempts:
                 attempt = attempts.match(behind.decode(errors="ignore"), partial=True)
-            if attempt and not attempt.partial:
+            lost = opener.back and not text[self._begin :].strip() and self._lost(behind)
+            if lost or (attempt and not attempt.partial):
                 self._branch.release()
                 return FreeText(_text(text), opener.back)
             if opener.back and not attempt:
                 opener.back.release()
                 opener.back = None
         return None
+
+    def _lost(self, behind: bytes) -> bool:
+        """Whether the text behind an opener leaves the known names after the first word of one: ``[get_wether``."""
+        size = self._rules.names.agreeing(behind) if self._rules.names else 0
+        return _FIRST_WORD.match(behind[:size]) is not None and _GOES_ON.match(behind, size) is not None
 
     def _stopped(self, before: int) -> FreeText | None:
         """Return the result if the text is stopped."""

@@ -59,6 +59,10 @@ class NameTrie:
         tool, behind = self._entries[self._trie.number(place)]
         return tool, place.written - len(behind.encode())
 
+    def agreeing(self, written: bytes) -> int:
+        """Return how many bytes ``written`` shares with the name, bracket included, that begins most like it."""
+        return self._trie.agreeing(written)
+
     def expected(self, written: bytes) -> bytes:
         """Return the bytes that all names that begin with ``written`` have next; empty if there is no such name."""
         return self._trie.expected(written)

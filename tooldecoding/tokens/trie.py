@@ -1,6 +1,7 @@
 """A trie of texts, kept as a sorted list and walked byte by byte, so that token boundaries do not matter."""
 
 import bisect
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -58,6 +59,11 @@ class Trie:
         if start < 0 or not written.startswith(self._texts[start]):
             return None
         return TrieNode(start, start + 1, len(self._texts[start]))
+
+    def agreeing(self, written: bytes) -> int:
+        """Return how many bytes ``written`` shares with the text that begins most like it."""
+        place = bisect.bisect_left(self._texts, written)
+        return max(len(os.path.commonprefix([text, written])) for text in self._texts[max(0, place - 1) : place + 1])
 
     def expected(self, written: bytes) -> bytes:
         """Return the bytes that all texts that begin with ``written`` have next; empty if there is no such text."""
