@@ -88,7 +88,7 @@ def decode(engine: SyntheticEngine, tools: LookupDictionary = TOOLS, **fields: A
 
 def engines() -> Iterator[Callable[[], SyntheticEngine]]:
     texts = DECODER.table.texts
-    for seed in range(4):
+    for seed in range(3):
         for doubt in (0.0, 0.1, 0.4, 0.8):
             yield lambda seed=seed, doubt=doubt: ScriptedEngine(texts, hesitant(seed, doubt), bool(seed % 2))  # type: ignore[misc]
     biases: tuple[bytes, ...] = (b"", b"'\"\\", b")]}", b"0123456789-.", b"[{(", b",=")
@@ -177,7 +177,7 @@ def test_packed_is_batched_with_every_rule(shape: str) -> None:
     fields: dict[str, Any] = {"tools": TOOLS, "max_value_tokens": 4, "order_limit": 6}
     fields |= {"max_calls": 2, "format": "pythonic", "draft_tokens": 0}
     every: Any = decoders[0].decode(PROMPTS[::2], **fields)
-    for rule in RULES:
+    for rule in RULES if shape == "llama" else RULES[::2]:
         results: list[Any] = [d.decode(PROMPTS[::2], **fields, **rule) for d in decoders]
         for first, full, *others in zip(results[0], every, *results[1:], strict=True):
             assert [candidates(r) for r in others] == [candidates(first) for _ in others]
