@@ -36,7 +36,7 @@ def _table(record: Record, cell: Cell, number: int) -> Table:
     notes = [
         f"{machine_line(dict(record.machine))}. Prompts of {_range(about['prompt_tokens'])} tokens, calls of "
         f"{_range(about['call_tokens'])}; {about['copied_values']} of {about['values']} values stand in the prompt; "
-        f"{_drafts(about['draft_tokens'])}.",
+        f"{_drafts(about['draft_tokens'])}; stopping {about['stopping']}.",
         f"Made ready once: the table of {about['vocabulary']:,} tokens, in {1e3 * about['table_seconds']:,.0f} ms of "
         "the processor.",
         f"The teacher, taken out of all times, took {1e3 * teacher:.1f} ms a run at most.",

@@ -32,6 +32,7 @@ def new_cell(options: BenchOptions, subject: Subject, workload: Workload) -> Cel
             "copied_values": workload.copied_values,
             "values": len(tasks[0].values),
             "draft_tokens": _decode_options(options, 1).draft_tokens,
+            "stopping": options.stopping,
         }
     )
 
@@ -60,7 +61,9 @@ def make_methods(options: BenchOptions, subject: Subject, workload: Workload, ce
 
 
 def _decode_options(options: BenchOptions, order_limit: int) -> DecodeOptions:
-    decode = DecodeOptions(format=options.format, order_limit=order_limit, max_calls=1, seed=options.seed)
+    decode = DecodeOptions(
+        format=options.format, order_limit=order_limit, max_calls=1, seed=options.seed, stopping=options.stopping
+    )
     return decode if options.draft_tokens is None else replace(decode, draft_tokens=options.draft_tokens)
 
 

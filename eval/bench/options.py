@@ -13,6 +13,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP
 from tooldecoding.options.option import check_all, option
 from tooldecoding.options.values import Count, CountOrNone, Share
+from voting import Stopping
 
 GREEDY: Final = "greedy"
 BEAMS: Final = "beam"
@@ -75,6 +76,7 @@ class BenchOptions:
     draft_tokens: CountOrNone | None = option(
         None, "Most draft tokens of Tool Decoding per forward pass; 0 for none.", default_text="that of decode"
     )
+    stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
     minutes: Annotated[float, Bounds(gt=0)] | None = option(None, "No round begins later.")
     trust_remote_code: bool = option(False, TRUST_HELP)
     out: str = option("runs/bench", "Folder; bench.json there gets one bench more.", metavar="DIR")

@@ -24,9 +24,8 @@ class ToolDecodingMethod:
         self, decoder: ToolDecoder, engines: WatchedEngines, workload: Workload, options: DecodeOptions, bytes_each: int
     ) -> None:
         self.name = f"{options.order_limit} {'order' if options.order_limit == 1 else 'orders'}"
-        self.formula: int | None = max(
-            formula_passes(workload, task, options, decoder.table) for task in workload.tasks
-        )
+        passes = (formula_passes(workload, task, options, decoder.table) for task in workload.tasks)
+        self.formula = max(passes) if options.stopping == "none" else None
         self.preparation: Mapping[str, float] = {}
         self._decoder = decoder
         self._engines = engines

@@ -55,6 +55,19 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
     assert set(LINES[:2]) <= drawn  # the markers of decode and total time
 
 
+def test_stopping_saves_positions(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
+    command = (*command, "--against", "greedy", "--order-limit", 12, "--repeat", 1)
+    runs = {}
+    for stopping in ("none", "exact"):
+        ran = cli(*command, "--stopping", stopping)
+        assert ran.code == 0 and f"stopping {stopping}" in " ".join(ran.out.split()), ran.err
+        [method, _] = found(tmp_path)["cells"][0]["methods"]
+        assert (method["formula_passes"] is None) == (stopping == "exact")
+        runs[stopping] = method
+    [every], [early] = runs["none"]["runs"], runs["exact"]["runs"]
+    assert early["positions"] < every["positions"]
+
+
 def test_json_and_a_second_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
     command = (*command, "--against", "greedy", "--order-limit", 2, "--repeat", 1, "--json")
     ran = cli(*command)
