@@ -1,29 +1,24 @@
 """The decoding methods that are compared, on the same prompts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from eval.methods.candidate_rows import candidate_rows
-from eval.methods.free_draft import behind_draft, opens_call, summed, with_draft_votes
+from eval.methods.decoders import Method, constrained_decoder, plain_decoder
+from eval.methods.draft_first import draft_first
 from eval.methods.peer_decoding import run_peer
 from eval.methods.peers import PEERS
 from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
-from eval.methods.scored_text import ScoredText, read_calls
+from eval.methods.scored_text import ScoredText
 from eval.methods.self_consistency import SelfConsistency
+from eval.methods.tool_decoding import tool_decoding
 from eval.options import EvalOptions
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import out_of_memory_named
-from tooldecoding.decoder import Request, ToolDecoder
-from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.result import DecodeResult
+from tooldecoding.decoder import Request
 from tooldecoding.tooldec.decoder import ToolDecResult, run_tooldec
-
-Method = Callable[[Sequence[Request]], list[Prediction]]
-"""Decodes several prompts together; ToolDecodingError if one of them cannot be decoded."""
 
 
 def make_method(
@@ -39,17 +34,17 @@ def make_method(
     scored = ScoredText.of(settings, call_format)
     match settings.method:
         case "greedy" | "beam" as name:
-            return _plain(_plain_decoder(settings, model, tokenizer, settings.beams if name == "beam" else 1), scored)
+            return _plain(plain_decoder(settings, model, tokenizer, settings.beams if name == "beam" else 1), scored)
         case "tooldec":
             return _tooldec(settings, model, tokenizer, scored)
         case "draft-first":
-            return _draft_first(settings, model, tokenizer, scored)
+            return draft_first(settings, model, tokenizer, scored)
         case "xgrammar" | "llguidance":
             return _peer(settings, model, tokenizer, scored)
         case "self-consistency":
             return _self_consistency(settings, model, tokenizer, scored)
         case "tool-decoding":
-            return _tool_decoding(settings, model, tokenizer, scored)
+            return tool_decoding(settings, model, tokenizer, scored)
 
 
 def predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
@@ -63,19 +58,6 @@ def predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
         return [predict(method, [request])[0] for request in requests]
 
 
-def _plain_decoder(
-    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, beams: int = 1
-) -> PlainDecoder:
-    own = CALL_FORMATS[settings.format] if settings.template == "chat" else None
-    return PlainDecoder(model, tokenizer, beams, own)
-
-
-def _constrained_decoder(
-    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
-) -> ToolDecoder:
-    return ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
-
-
 def _plain(decoder: PlainDecoder, scored: ScoredText) -> Method:
     def run(requests: Sequence[Request]) -> list[Prediction]:
         return [
@@ -86,84 +68,10 @@ def _plain(decoder: PlainDecoder, scored: ScoredText) -> Method:
     return run
 
 
-def _tool_decoding(
-    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
-) -> Method:
-    decoder = _constrained_decoder(settings, model, tokenizer)
-    plain = _plain_decoder(settings, model, tokenizer) if settings.draft_vote else None
-
-    def run(requests: Sequence[Request]) -> list[Prediction]:
-        results = decoder.run(requests)
-        found = [_of_result(result, len(requests), scored) for result in results]
-        if plain is None:
-            return found
-        drafts = plain.run(requests)
-        return [_with_votes(*each, scored) for each in zip(requests, drafts, results, found, strict=True)]
-
-    return run
-
-
-def _with_votes(
-    request: Request, draft: Prediction, result: DecodeResult, found: Prediction, scored: ScoredText
-) -> Prediction:
-    """Return the prediction with the draft's votes, and with the cost of both."""
-    calls = with_draft_votes(result.calls, read_calls(scored.written, draft.text, request.tools), request)
-    decoded = scored.written.render([Call(c.name, c.arguments) for c in result.calls])
-    before = result.text.removesuffix(scored.written.ending(result.text, decoded)) if calls else result.text
-    text = before + scored.written.ending(result.text, scored.written.render(calls)) if calls else before
-    return replace(
-        found,
-        text=scored.of_calls(text, calls),
-        written=text,
-        counters=summed(draft.counters, found.counters),
-        seconds=draft.seconds + found.seconds,
-    )
-
-
-def _of_result(result: DecodeResult, together: int, scored: ScoredText) -> Prediction:
-    return Prediction(
-        scored.of_calls(result.text, [Call(c.name, c.arguments) for c in result.calls]),
-        candidate_rows([call.candidates for call in result.calls]),
-        result.counters.to_json(),
-        result.counters.seconds / together,
-        written=result.text,
-    )
-
-
-def _draft_first(
-    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
-) -> Method:
-    plain = _plain_decoder(settings, model, tokenizer)
-    decoder = _constrained_decoder(settings, model, tokenizer)
-
-    def constrained(request: Request, draft: Prediction) -> bool:
-        return request.options.tool_choice != "auto" or opens_call(draft.text, scored.written)
-
-    def run(requests: Sequence[Request]) -> list[Prediction]:
-        drafts = plain.run(requests)
-        behind = [
-            behind_draft(request, draft.text)
-            for request, draft in zip(requests, drafts, strict=True)
-            if constrained(request, draft)
-        ]
-        results = iter(decoder.run(behind))
-        found = []
-        for request, draft in zip(requests, drafts, strict=True):
-            own = replace(draft, text=scored.of_text(draft.text, request.tools), written=draft.text)
-            if constrained(request, draft):
-                own = _of_result(next(results), len(behind), scored)
-                counters, seconds = summed(draft.counters, own.counters), draft.seconds + own.seconds
-                own = replace(own, counters=counters, seconds=seconds, written=f"{draft.text}\n{own.written}")
-            found.append(own)
-        return found
-
-    return run
-
-
 def _peer(
     settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
 ) -> Method:
-    decoder = _constrained_decoder(settings, model, tokenizer)
+    decoder = constrained_decoder(settings, model, tokenizer)
     peer = PEERS[settings.method](decoder.table)
 
     def run(requests: Sequence[Request]) -> list[Prediction]:
@@ -178,7 +86,7 @@ def _peer(
 def _self_consistency(
     settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
 ) -> Method:
-    decoder = _constrained_decoder(settings, model, tokenizer)
+    decoder = constrained_decoder(settings, model, tokenizer)
     samples, temperature = settings.samples, settings.sample_temperature
     return SelfConsistency(decoder, scored, settings.sampled, samples, temperature, settings.seed).run
 
@@ -186,7 +94,7 @@ def _self_consistency(
 def _tooldec(
     settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
 ) -> Method:
-    decoder = _constrained_decoder(settings, model, tokenizer)
+    decoder = constrained_decoder(settings, model, tokenizer)
 
     def prediction(result: ToolDecResult) -> str:
         """What is scored: an action as the benchmark writes a call; nothing without one, unless it was cut off."""

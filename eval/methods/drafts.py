@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.methods.choose import Method, predict
+from eval.methods.choose import predict
+from eval.methods.decoders import Method
 from eval.methods.prediction import Prediction
 from tooldecoding.decoder import Request
 

@@ -1,7 +1,6 @@
 """A trie of texts, kept as a sorted list and walked byte by byte, so that token boundaries do not matter."""
 
 import bisect
-import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -63,7 +62,7 @@ class Trie:
     def agreeing(self, written: bytes) -> int:
         """Return how many bytes ``written`` shares with the text that begins most like it."""
         place = bisect.bisect_left(self._texts, written)
-        return max(len(os.path.commonprefix([text, written])) for text in self._texts[max(0, place - 1) : place + 1])
+        return max(_agreeing(text, written) for text in self._texts[max(0, place - 1) : place + 1])
 
     def expected(self, written: bytes) -> bytes:
         """Return the bytes that all texts that begin with ``written`` have next; empty if there is no such text."""
@@ -85,7 +84,7 @@ class Trie:
     def shared(self, place: TrieNode) -> bytes:
         """Return the unwritten bytes that the texts of a node share, up to the character where they differ."""
         first, last = self._texts[place.start], self._texts[place.end - 1]  # sorted, so that the others lie between
-        size = next(i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+        size = _agreeing(first, last)
         while first[size] & 0xC0 == 0x80 or last[size] & 0xC0 == 0x80:
             size -= 1
         return first[place.written : size]
@@ -146,3 +145,8 @@ class Trie:
         if byte < b"\xff":
             end = bisect.bisect_left(self._texts, before + bytes([byte[0] + 1]), start, end)
         return TrieNode(start, end, written + 1)
+
+
+def _agreeing(one: bytes, other: bytes) -> int:
+    """Return how many bytes two texts share at their beginning."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
