@@ -51,8 +51,7 @@ def states(format: str, seed: int) -> Iterator[ValueState]:
             state.write(piece)
 
 
-@pytest.mark.parametrize("format", CALL_FORMATS)
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "format"), list(enumerate(CALL_FORMATS)))
 def test_what_begins_an_accepted_piece_is_accepted(format: str, seed: int) -> None:
     accepted = 0
     for state in states(format, seed):

@@ -35,8 +35,7 @@ def recurrent_model() -> Any:
     return AutoModelForCausalLM.from_config(AutoConfig.for_model("lfm2", **shape, **heads)).eval()
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("caching", [False, True], ids=["plain", "caching"])
+@pytest.mark.parametrize(("seed", "caching"), [(0, False), (1, True)], ids=["plain", "caching"])
 @pytest.mark.parametrize(("kind", "shape"), ENGINES)
 def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bool, seed: int) -> None:
     model = tiny_model(shape, VOCABULARY)
