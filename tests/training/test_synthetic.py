@@ -226,6 +226,15 @@ def test_drills_are_mostly_copies() -> None:
                 assert part.text == "".join(text for text, _ in template.pieces(part.answer))
 
 
+def test_tools_of_one_service_share_a_part_of_their_names() -> None:
+    shared = 0
+    for seed in range(200):
+        names = [tool.name for tool in make_tools(Draw(f"family {seed}"), 4, 2, nested=False)]
+        assert len(set(names)) == 4
+        shared += len({name[:4] for name in names}) == 1 or len({name[-4:] for name in names}) == 1
+    assert 30 < shared < 90
+
+
 def test_a_thing_named_like_its_verb(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("training.synthetic.tools.VERB_GROUPS", (("review",),))
     monkeypatch.setattr("training.synthetic.tools.NOUN_SYNONYMS", {})

@@ -1,7 +1,7 @@
 """Synthetic tools: a verb, a noun and parameters. Names use some words, descriptions and users use others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from training.synthetic.lexicon import Draw
 from training.synthetic.parameters import Parameter, draw_parameters, spoken
@@ -91,11 +91,20 @@ def make_tool(d: Draw, most_parameters: int, optional_share: float, nested: bool
 
 
 def make_tools(d: Draw, count: int, most_parameters: int, nested: bool) -> list[Tool]:
-    """Draw tools with distinct names; some resemble another one."""
+    """Draw tools with distinct names; some resemble another one, and at times all belong to one service."""
     optional_share = d.choice([0.0, 0.2, 0.4, 0.6])
     drawn: dict[str, Tool] = {}
+    family = _draw_family(d) if d.chance(0.25) else "{}"
     while len(drawn) < count:
         like = d.choice(list(drawn.values())) if drawn and d.chance(0.4) else None
         tool = make_tool(d, most_parameters, optional_share, nested, like)
         drawn.setdefault(tool.name, tool)
-    return list(drawn.values())
+    return [replace(tool, name=family.format(name)) for name, tool in drawn.items()]
+
+
+def _draw_family(d: Draw) -> str:
+    """Draw what the names of a service's tools have in common; ``{}`` stands for the rest of a name."""
+    word = d.choice([d.choice(d.words.nouns), d.pseudo_word()])
+    title = word.capitalize()
+    before = [f"{title}_{d.randint(1, 9)}_", f"{word}_", f"{word}.", title, f"{word}_api.{title}Api.", f"{title}Api."]
+    return d.choice([*(f"{text}{{}}" for text in before), f"{word}_controller.{{}}", f"{{}}_{word}"])
