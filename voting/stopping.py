@@ -45,11 +45,12 @@ def orders_needed(
     stopping: Stopping = "none",
     level: float = DEFAULT_STOPPING_LEVEL,
     optional_share: float = DEFAULT_OPTIONAL_SHARE,
+    unfinished: Sequence[CandidateCall] = (),
 ) -> int:
     """The smallest number of further orders that can settle the vote; 0 if it is settled.
 
     This many orders settle it if they agree with each other and with the leading values; fewer never do. A decoder
-    that works in rounds of this size therefore stops at the first order that settles the vote.
+    that never begins more than these therefore stops at the first order that settles the vote.
 
     ``exact``: a parameter is settled if its value leads by more votes than there are orders left; an optional key, if
     the remaining orders can no longer change whether it is kept. The voted name, arguments and validity are then those
@@ -68,13 +69,19 @@ def orders_needed(
         The level of ``posterior``, 0 to 0.5.
     optional_share : float
         As in ``merge``.
+    unfinished : sequence of CandidateCall
+        Orders that are being decoded, with the required values that they have so far. They count as further orders.
     """
     left = total - len(candidates)
     if left <= 0 or stopping == "none":
         return max(left, 0)
-    vote = _Vote(len(candidates), left, level if stopping == "posterior" else 0.0, optional_share)
-    further = [vote.further(_count(candidates, tool, spec), bool(spec.required)) for spec in tool.parameters]
-    return max(further, default=vote.fewest)
+    level = level if stopping == "posterior" else 0.0
+    further = [0 if candidates else 1]
+    for spec in tool.parameters:
+        begun = [call for call in unfinished if spec.required and any(v.key == spec.name for v in call.values)]
+        vote = _Vote(len(candidates) + len(begun), left - len(begun), level, optional_share)
+        further.append(len(begun) + vote.further(_count([*candidates, *begun], tool, spec), bool(spec.required)))
+    return max(further)
 
 
 class _Vote(NamedTuple):

@@ -144,7 +144,7 @@ def _stopping_table(tuning: Tuning) -> Table:
     measure = "accuracy" if tuning.answers else "agreement"
     columns = ("stopping", "limit", "orders of a call", "saved", "changed", measure, "ms", "times none")
     notes = (
-        f"Orders saved say nothing of time: rounds follow one another, orders of a round run together. posterior at "
+        f"Orders saved say nothing of time, since orders run side by side. posterior at "
         f"level {level:g}. Changed: prompts with other calls than without the rule.",
     )
     return Table("Adaptive stopping", columns, tuple(rows), 1, notes=notes)

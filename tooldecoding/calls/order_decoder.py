@@ -1,5 +1,6 @@
 """One call in several orders of its required keys, decoded together until the vote is settled (paper, section 3.2)."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from tooldecoding.calls.draft_branches import DraftBranches, keys_to_draft
@@ -10,7 +11,7 @@ from tooldecoding.calls.order_tree import Order, order_tree
 from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.required_keys import RequiredKeys
 from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.engines.steps import Steps, escorted
+from tooldecoding.engines.steps import Steps, escorted, gather_growing
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Beginning, Branch
 from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, orders_needed
@@ -52,6 +53,8 @@ class OrderDecoder:
         self._orders = draw_orders(required, options.order_limit, options.orders, options.seed)
         self._tree = order_tree(self._orders)
         self._finished = FinishedOrders(tool.spec, keep_branches)
+        self._begun = 0
+        self._known = -1
         self.candidates: tuple[CandidateCall, ...] = ()
         self.possible = len(self._orders)
 
@@ -63,39 +66,51 @@ class OrderDecoder:
         return self._drafts.beginning(self._tree.keys)
 
     def decode(self, branch: Branch) -> Steps[tuple[CandidateCall, ...]]:
-        """Decode the orders behind the name and bracket, in rounds until the vote is settled; the candidates."""
+        """Decode the orders behind the name and bracket until the vote is settled; the candidates."""
         limit = _value_limit(self._options.max_value_tokens, branch.room_behind, self._tool)
         values = ValueDecoder(self._tool, self._drafts, limit)
-        keys = keys_to_draft(self._tool, self._orders[: self._needed()]) if branch.can_escort else []
+        keys = keys_to_draft(self._tool, self._orders[: self._needed([])]) if branch.can_escort else []
         branch, *others = yield from branch.forks(1 + len(keys), beginning=self.beginning)
         escorts = DraftBranches(self._tool, others, keys, values, self._drafts)
-        yield from escorted(self._rounds(branch, values), escorts.parts())
+        yield from escorted(self._until_settled(branch, values), escorts.parts())
         escorts.release()
         return self.candidates
 
-    def _rounds(self, branch: Branch, values: ValueDecoder) -> Steps[None]:
+    def _until_settled(self, branch: Branch, values: ValueDecoder) -> Steps[None]:
         finish = partial(self._finish, values)
         required = RequiredKeys(self._tool, branch, self._tree, values, finish)
-        while count := self._needed():
-            orders = self._orders[len(self.candidates) : len(self.candidates) + count]
-            yield from required.decode(orders)
-            self.candidates += tuple(self._finished.candidates[order] for order in orders)
+        yield from gather_growing(partial(self._more, required))
         required.release()
+        self.candidates = tuple(self._finished.candidates[order] for order in self._orders[: self._begun])
+
+    def _more(self, required: RequiredKeys) -> Sequence[Steps[None]]:
+        """Begin the orders that the vote certainly needs, as soon as the values so far show it."""
+        done, name = self._finished.candidates, self._tool.spec.name
+        known = len(done) + sum(map(len, required.written.values()))
+        if self._begun == self.possible or self._known == known:
+            return ()
+        self._known = known
+        begun, finished = self._begun, list(done.values())
+        running = [o for o in self._orders[:begun] if o in required.written and o not in done]
+        needed = self._needed(finished, [CandidateCall(name, order, required.written[order]) for order in running])
+        self._begun = max(begun, len(finished) + needed)
+        return required.begin(self._orders[begun : self._begun])
 
     def branch_of(self, voted: VotedCall) -> Branch | None:
         """Return the branch of a candidate that is the voted call; see ``FinishedOrders.branch_of``."""
         return self._finished.branch_of(voted)
 
-    def _needed(self) -> int:
-        """Return how many more orders the vote needs."""
+    def _needed(self, finished: Sequence[CandidateCall], unfinished: Sequence[CandidateCall] = ()) -> int:
+        """Return how many more orders the vote needs at least."""
         options = self._options
         return orders_needed(
-            self.candidates,
+            finished,
             self._tool.spec,
             self.possible,
             options.stopping,
             options.stopping_level,
             options.optional_share,
+            unfinished,
         )
 
     def _finish(

@@ -20,7 +20,7 @@ of them the engine has read, and the engine knows the branch as an int and keeps
 """
 
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Generic, TypeVar, cast
 
 from tooldecoding.engines.engine import Engine, Feed
@@ -61,6 +61,17 @@ def gather(parts: Sequence[Steps[T]]) -> Steps[list[T]]:
     return [side.results[number] for number in range(len(parts))]
 
 
+def gather_growing(more: Callable[[], Sequence[Steps[None]]]) -> Steps[None]:
+    """Run pieces of decoding side by side; before each pass ``more`` is asked for further ones."""
+    side: _SideBySide[None] = _SideBySide([])
+    while True:
+        while parts := more():
+            side.add(parts)
+        if not side.waiting:
+            return
+        yield from side.forward()
+
+
 def escorted(main: Steps[T], escorts: Sequence[Steps[None]]) -> Steps[T]:
     """Run a piece of decoding, and escorts beside it that are given up when it ends.
 
@@ -78,9 +89,14 @@ class _SideBySide(Generic[T]):
     def __init__(self, parts: Sequence[Steps[T]]) -> None:
         self.results: dict[int, T] = {}
         self.waiting: dict[int, Feeds] = {}
-        self._parts = parts
-        for number in range(len(parts)):
-            self._resume(number, None)
+        self._parts: list[Steps[T]] = []
+        self.add(parts)
+
+    def add(self, parts: Sequence[Steps[T]]) -> None:
+        """Begin further pieces; their feeds join the next pass."""
+        for part in parts:
+            self._parts.append(part)
+            self._resume(len(self._parts) - 1, None)
 
     def forward(self) -> Steps[None]:
         """Let all feeds share a pass."""
