@@ -35,6 +35,8 @@ def decode(engine: Any, tools: Any = TOOLS, prompt: str = "go on ", **fields: An
         "f[a]( [a (x) [no(b = 1)] [a,b(c=1)]",
         "[get_weather.py](x) [getting_started] [get_",
         "So [get_wind] or [get_weather_wether]",
+        "So [f(g(x))] or [f(), g()]",
+        "[f(x)] [f]",
         "[get_weather]",
         "[",
     ],
@@ -62,7 +64,9 @@ def test_a_call_of_an_invented_name_is_one_of_a_documented_name(invented: str) -
     assert result.calls[0].voted.name in TOOLS
 
 
-@pytest.mark.parametrize("lost", ["get_wether_get_wether", "get_weather_get_weather", "get_id='Rome'", "get_{"])
+@pytest.mark.parametrize(
+    "lost", ["get(get(x=1", "weather(), ", "get_wether_get_wether", "get_weather_get_weather", "get_id='Rome'", "get_{"]
+)
 @pytest.mark.parametrize("before", ["", "\n "])
 def test_an_answer_that_gets_lost_in_a_documented_name_is_a_call(lost: str, before: str) -> None:
     engine = ScriptedEngine(

@@ -24,6 +24,7 @@ _NAME = r"""[^\s\[\](){}<>=,:'"]{1,128}+"""
 _PYTHON_KEY = r"(?:\w[\w.-]{0,127}+=|\)\])"
 _FIRST_WORD = re.compile(rb"[^\s_.]+[_.]")
 _GOES_ON = re.compile(rb"[\w='\"({]")
+_NEITHER = regex.compile(_NAME + r"\((?:\w[\w.-]{0,127}+\(|\),)")
 
 
 def attempt_pattern(call_format: CallFormat) -> "regex.Pattern[str]":
@@ -289,9 +290,13 @@ class TextMode:
         return None
 
     def _lost(self, behind: bytes) -> bool:
-        """Whether the text behind an opener leaves the known names after the first word of one: ``[get_wether``."""
+        """Whether the text behind an opener can become neither a call of a known name nor a sentence.
+
+        It leaves the known names after the first word of one, ``[get_wether``, or calls without keys: ``[get(get(``.
+        """
         size = self._rules.names.agreeing(behind) if self._rules.names else 0
-        return _FIRST_WORD.match(behind[:size]) is not None and _GOES_ON.match(behind, size) is not None
+        left = _FIRST_WORD.match(behind[:size]) is not None and _GOES_ON.match(behind, size) is not None
+        return left or _NEITHER.match(behind.decode(errors="ignore")) is not None
 
     def _stopped(self, before: int) -> FreeText | None:
         """Return the result if the text is stopped."""
