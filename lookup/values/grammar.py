@@ -33,10 +33,10 @@ MAX_WIDTH: Final = 256
 
 _RESERVED: Final = frozenset(chr(code).encode()[:3] for code in RESERVED)
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
-_MAX_RECENT: Final = 48  # prefixes whose readings are kept, at least one for each order
+_MAX_READ: Final = 512  # prefixes whose readings are kept for sure, some for each order of each prompt
 _MORE_CLOSING: Final = 1_024
 _OPENING: Final = frozenset("[({")
-_MAX_TOKEN: Final = 32  # how much shorter than a text a prefix may be for the search to end
+_MAX_TOKEN: Final = 64  # how much shorter than a text the prefixes are that reading goes on from
 
 
 class ValueGrammar:
@@ -71,8 +71,8 @@ class ValueGrammar:
         self._literals = literals
         self._most_closing = most_closing
         self.opener = opener
-        self._start: list[Reading] = [Start(shape)]
-        self._recent: list[tuple[str, list[Reading]]] = []
+        self._read_lately: dict[str, list[Reading]] = {}
+        self._read_before: dict[str, list[Reading]] = {}
         self._bytes: dict[str, frozenset[int]] = {}
 
     @cached_property
@@ -154,30 +154,36 @@ class ValueGrammar:
         )
 
     def _read(self, text: str) -> list[Reading]:
-        """The readings of a prefix. Continues from a shorter prefix that was read lately."""
-        begun, found = "", self._start
-        for place, (known, readings) in enumerate(self._recent):
-            if len(known) > len(begun) and text.startswith(known):
-                begun, found = known, readings
-                if len(text) - len(known) <= _MAX_TOKEN:
-                    if place:
-                        self._remember(known, readings, place)
-                    break
-        if len(begun) == len(text):
-            return found
+        """The readings of a prefix. Goes on from the longest prefix that was read lately and is not much shorter."""
+        begun, found = text, self._known(text)
+        while found is None and begun and len(text) - len(begun) < _MAX_TOKEN:
+            begun = begun[:-1]
+            found = self._known(begun)
+        if found is None:
+            begun, found = "", [Start(self._shape)]
         new = text[len(begun) :]
+        if not new:
+            return found
         readings = advance(found, new, MAX_WIDTH)
         if self._most_closing is not None and not _OPENING.isdisjoint(new):
             readings = [r for r in readings if byte_length(closing([r])) <= self._most_closing]
         if readings:
-            self._remember(text, readings)
+            self._keep(text, readings)
         return readings
 
-    def _remember(self, text: str, readings: list[Reading], place: int | None = None) -> None:
-        """Put a prefix first. The list is replaced, not changed, because threads may share a grammar."""
-        recent = self._recent
-        others = recent[:_MAX_RECENT] if place is None else recent[:place] + recent[place + 1 :]
-        self._recent = [(text, readings), *others]
+    def _known(self, text: str) -> list[Reading] | None:
+        found = self._read_lately.get(text)
+        if found is None:
+            found = self._read_before.get(text)
+            if found is not None:
+                self._keep(text, found)
+        return found
+
+    def _keep(self, text: str, readings: list[Reading]) -> None:
+        """Keep the readings of a prefix; those that nobody asked for since the last ``_MAX_READ`` are dropped."""
+        if len(self._read_lately) >= _MAX_READ:
+            self._read_before, self._read_lately = self._read_lately, {}
+        self._read_lately[text] = readings
 
 
 _GRAMMARS: dict[int, tuple["weakref.ref[ParameterSpec]", dict[tuple[Notation, Constraint], ValueGrammar]]] = {}

@@ -137,7 +137,9 @@ class Drafts:
 
     def _in_prompt(self, written: str) -> str:
         """Return what follows the last occurrence of the end of ``written`` in the prompt."""
-        begun = _STARTS.sub("", written, count=1)[-_LOOKED_UP:]
+        end = written[-_LOOKED_UP:]
+        start = _STARTS.match(end)
+        begun = end[start.end() :] if start else end
         if len(begun) < SHORTEST:
             return ""
         place = self._prompt.rfind(begun)

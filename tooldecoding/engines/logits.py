@@ -35,6 +35,9 @@ class LogitRows:
         self.logits = logits.float()
         self.on_cpu = logits.device.type == "cpu"
         self._release = release
+        self._whole = logits.shape[1] // _PART * _PART
+        """How many tokens stand in parts of full size."""
+        self._log_sum_of: dict[int, float] = {}
 
     def __del__(self) -> None:
         if self._release is not None:
@@ -59,6 +62,11 @@ class LogitRows:
         """Return the natural logarithm of the sum of a row's exponentials."""
         if not self.on_cpu or not self._whole:
             return self._log_sums[row]
+        if row not in self._log_sum_of:
+            self._log_sum_of[row] = self._log_sum(row)
+        return self._log_sum_of[row]
+
+    def _log_sum(self, row: int) -> float:
         highest, peaks = float(self.values[row, self.best[row]]), self._peaks[row]
         likely = np.flatnonzero(peaks > highest - _NEGLIGIBLE)
         if 2 * len(likely) > len(peaks):
@@ -72,11 +80,6 @@ class LogitRows:
         rest = (self.logits - highest[:, None]).exp_().sum(-1)
         sums: list[float] = (rest.double().log() + highest).tolist()  # float32 rounds the sum of large logits
         return sums
-
-    @property
-    def _whole(self) -> int:
-        """How many tokens stand in parts of full size."""
-        return self.logits.shape[1] // _PART * _PART
 
     @cached_property
     def _peaks(self) -> Values:
@@ -115,16 +118,19 @@ class NextTokenLogits:
         self._row = row
         self._among = among
         self._compute_all = compute_all
+        self._all = self._given if compute_all is None else None
 
     @property
     def logits(self) -> torch.Tensor:
         """Shape (vocabulary,); float32."""
         return self._rows.logits[self._row]
 
-    @cached_property
+    @property
     def _rows(self) -> LogitRows:
         """Logits of all tokens, computed now if only some were."""
-        return self._given if self._compute_all is None else LogitRows(self._compute_all()[None])
+        if self._all is None and self._compute_all is not None:
+            self._all = LogitRows(self._compute_all()[None])
+        return self._all or self._given
 
     @property
     def values(self) -> Values:
@@ -140,11 +146,7 @@ class NextTokenLogits:
     def logprob(self, token: int) -> float:
         """Return the natural log-probability of a token in the whole vocabulary."""
         logit = self.values[token] if self._rows.on_cpu else self.logits[token]
-        return float(logit) - self._log_sum
-
-    @cached_property
-    def _log_sum(self) -> float:
-        return self._rows.log_sum(self._row)
+        return float(logit) - self._rows.log_sum(self._row)
 
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""

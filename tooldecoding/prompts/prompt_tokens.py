@@ -121,5 +121,5 @@ def text_ids(text: str, table: TokenTable, special_tokens: bool) -> list[int]:
         return plain
     added = list(table.tokenizer.encode(text, add_special_tokens=True))
     front = next((n for n in range(len(added) - len(plain) + 1) if added[n : n + len(plain)] == plain), 0)
-    first = next((n for n, token in enumerate(plain) if table.join([token]).strip() or table.is_special(token)), 0)
+    first = next((n for n, token in enumerate(plain) if table.text(token).strip() or table.is_special(token)), 0)
     return plain if front and plain[first : first + front] == added[:front] else added

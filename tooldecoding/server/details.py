@@ -38,7 +38,7 @@ def _labelled(ids: Sequence[int], labels: Sequence[str], table: TokenTable) -> l
     rows: list[dict[str, str]] = []
     waiting = b""
     for number, (token, label) in enumerate(zip(ids, labels, strict=True), 1):
-        waiting += table.join([token])
+        waiting += table.text(token)
         try:
             text = waiting.decode()
         except UnicodeDecodeError:

@@ -275,14 +275,14 @@ class Branch:
         text = self.pending.text
         offers = [trie.tokens(text, place)]
         for token in tried:
-            written = self.table.join([token])
+            written = self.table.text(token)
             place, text = trie.narrowed(place, written[len(text) :]), text[len(written) :]
             offers.append(trie.tokens(text, place))
         return offers
 
     def _piece(self, token: int) -> bytes:
         """Return what a token adds behind the pending text."""
-        return self.table.join([token])[len(self.pending.text) :]
+        return self.table.text(token)[len(self.pending.text) :]
 
     def _decide(self, label: Label) -> None:
         """Note that the model decides here; the first decision at a place gives the label."""
@@ -304,7 +304,7 @@ class Branch:
         pending = self.pending.plus(beginning.text)
         sure = pending.sure(self.table)
         for token in sure:
-            pending = pending.behind(self.table.join([token]))
+            pending = pending.behind(self.table.text(token))
         room = None if self.room is None else self.room - len(sure)
         return (*sure, *self._drafted(pending, pending.tokens(self.table), beginning.draft, room))
 
@@ -325,7 +325,7 @@ class Branch:
         self.ids.append(token)
         self.labels.append(self.decided)
         self.length += 1
-        self.pending = self.pending.behind(self.table.join([token]))
+        self.pending = self.pending.behind(self.table.text(token))
         self.fed.settle(token)
         self.tally[self.decided] += 1
         self.decided = "forced"

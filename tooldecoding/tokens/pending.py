@@ -43,15 +43,14 @@ grammar. What is added here is that text is injected in an order that the model 
 orders share a pass, and that the sure tokens are found from the vocabulary itself.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tooldecoding.tokens.token_table import TokenTable
 
 _CONTEXT_BYTES = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """Determined bytes behind the settled tokens.
 
     Attributes

@@ -106,9 +106,13 @@ class TokenTable:
                 low += 1
         return found
 
+    def text(self, token: int) -> bytes:
+        """Return the text of a token. Special tokens have none."""
+        return self.texts[token] or b""
+
     def join(self, ids: Sequence[int]) -> bytes:
-        """Return the text of tokens. Special tokens have no text."""
-        return b"".join(self.texts[i] or b"" for i in ids)
+        """Return the text of tokens."""
+        return b"".join(map(self.text, ids))
 
     def is_special(self, token: int) -> bool:
         """Whether a token has no text of its own (end of sequence, padding, marks, ids beyond the vocabulary)."""
@@ -125,9 +129,10 @@ class TokenTable:
         TokenizerError
             If the tokenizer has no tokens for a character of ``text``.
         """
-        if not is_characters(text):
+        try:
+            return self._encode_after(_tail(context), text.decode())
+        except UnicodeDecodeError:
             return self._longest_matches(text)
-        return self._encode_after(_tail(context), text.decode())
 
     def sure_after(self, context: bytes, text: bytes) -> tuple[int, ...]:
         """Return the first tokens of ``text`` that the tokenizer writes whatever text follows.
@@ -135,9 +140,10 @@ class TokenTable:
         A token that reaches beyond ``text`` begins at some place inside it. Byte-pair encoding writes the text before
         that place as if nothing followed. So a token is sure if it is the same for every such place.
         """
-        if not is_characters(text):
+        try:
+            return self._sure(_tail(context), text.decode())
+        except UnicodeDecodeError:
             return ()
-        return self._sure(_tail(context), text.decode())
 
     def _find_sure(self, context: str, text: str) -> tuple[int, ...]:
         wanted = text.encode()
@@ -216,6 +222,9 @@ class TokenTable:
 
 def _tail(context: bytes) -> str:
     """Return the end of a context: the part that can change the tokens behind it."""
+    end = context[-_CONTEXT_CHARACTERS:]
+    if end.isascii():
+        return end.decode()
     return context[-4 * _CONTEXT_CHARACTERS :].decode(errors="ignore")[-_CONTEXT_CHARACTERS:]
 
 

@@ -165,7 +165,7 @@ class _Writer:
         """Return the branch's tokens without the text of the prompt's last token, which they repeat."""
         table, ids, repeated = self._decoder.table, list(self._branch.ids), len(self._held)
         while repeated and ids:
-            text = table.join([ids.pop(0)])
+            text = table.text(ids.pop(0))
             if len(text) > repeated:
                 return [*table.encode_after(table.join(self._prompt[-32:]), text[repeated:]), *ids]
             repeated -= len(text)

@@ -2,7 +2,7 @@
 
 Hugging Face's Llama computes the same (a test compares them), but it pads rows or attends across sequences, and it is
 slower on a CPU. Here the sequences of a row do not see each other, attention is computed in chunks of queries that skip
-what comes after them, weights are float32 and computations bfloat16.
+what comes after them, weights are float32 and computations bfloat16, where the device is fast in it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -63,6 +63,12 @@ class Shape(BaseModel):
             eos_token_id=list(SPECIAL).index("eos_token"),
             pad_token_id=list(SPECIAL).index("pad_token"),
         )
+
+
+def fast_dtype(device: torch.device) -> torch.dtype:
+    """bfloat16, but float32 on a CPU without AVX-512, which takes twenty times as long for bfloat16."""
+    slow = device.type == "cpu" and torch.backends.cpu.get_cpu_capability() != "AVX512"
+    return torch.float32 if slow else torch.bfloat16
 
 
 def _norm(x: Tensor, weight: Tensor) -> Tensor:
@@ -155,9 +161,9 @@ class Network(nn.Module):
         turned = torch.arange(length, device=device)[:, None] * self.shape.rope_base**-half
         return turned.cos().to(dtype), turned.sin().to(dtype)
 
-    def hidden(self, ids: Tensor, sequence_ids: Tensor, dtype: torch.dtype = torch.bfloat16) -> tuple[Tensor, Tensor]:
+    def hidden(self, ids: Tensor, sequence_ids: Tensor, dtype: torch.dtype | None = None) -> tuple[Tensor, Tensor]:
         """Ids and ``sequence_ids`` (B, T) as in ``Batch`` -> last hidden states (B, T, width), table (V, width)."""
-        length = ids.shape[1]
+        length, dtype = ids.shape[1], dtype or fast_dtype(ids.device)
         cos, sin = self.angles(length, ids.device, dtype)
         table = self.embedding.table()
         x = functional.embedding(ids, table).to(dtype)
@@ -167,7 +173,7 @@ class Network(nn.Module):
         return x, table.to(dtype)
 
     def losses(
-        self, ids: Tensor, sequence_ids: Tensor, targets: Tensor, dtype: torch.dtype = torch.bfloat16
+        self, ids: Tensor, sequence_ids: Tensor, targets: Tensor, dtype: torch.dtype | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return loss and correctness of the predicted tokens.
 
@@ -177,6 +183,8 @@ class Network(nn.Module):
             As in ``Batch``.
         targets : Tensor (K,), int64
             Indices into the flattened ids of the tokens to predict; none is the first of a row.
+        dtype : torch.dtype, optional
+            Of the computation; by default the one that the device is fast in.
 
         Returns
         -------

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from training.encoding.encode import Encoded
 from training.encoding.packing import Batch
-from training.network.network import Network
+from training.network.network import Network, fast_dtype
+from training.run.muon import Muon
 
 CLIP = 1.0
 """Largest norm of the gradients."""
@@ -25,7 +26,7 @@ class Learner:
         others = [p for name, p in named if ".matrices." not in name]
         self.rates = (muon_rate, adam_rate)
         self.optimizers: list[torch.optim.Optimizer] = [
-            torch.optim.Muon(matrices, lr=muon_rate, weight_decay=0.01),
+            Muon(matrices, muon_rate, 0.01, fast_dtype(device)),
             torch.optim.AdamW(others, lr=adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
         ]
 
