@@ -63,7 +63,7 @@ def orthogonal(matrices: Tensor) -> Tensor:
     a, b, c = COEFFICIENTS
     if matrices.shape[1] > matrices.shape[2]:
         return orthogonal(matrices.mT).mT
-    x = matrices / matrices.norm(dim=(1, 2), keepdim=True).clamp(min=SMALLEST)
+    x: Tensor = matrices / matrices.norm(dim=(1, 2), keepdim=True).clamp(min=SMALLEST)
     for _ in range(STEPS):
         gram = x @ x.mT
         x = a * x + torch.baddbmm(gram, gram, gram, beta=b, alpha=c) @ x
