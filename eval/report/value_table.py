@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from eval.metrics.accuracy import Estimate
 from eval.metrics.significance import holm
 from eval.report.table import NONE, Table, probability, share
-from eval.votes.first_orders import ALL, COUNTS, FEWEST_KEYS, OWN_FIRST
+from eval.votes.first_orders import ALL, COUNTS, FEWEST_KEYS, LIKELIEST, OWN_FIRST
 from eval.votes.value_groups import ValueGroup, value_groups
 from eval.votes.value_slot import ValueSlot
 from eval.votes.vote_rows import VoteRow, VoteRows, vote_rows
@@ -50,7 +50,10 @@ def _group_cells(group: ValueGroup, p: float) -> tuple[str, ...]:
 def vote_table(slots_by_method: Mapping[str, Sequence[ValueSlot]]) -> Table:
     """Return votes over the first orders, or samples, of several methods side by side."""
     plain = {method: _with_plain_votes(slots) for method, slots in slots_by_method.items()}
-    notes = "Vote over N: the first N orders, or samples, of a call; fewer if there are fewer."
+    notes = (
+        "Vote over N: the first N orders, or samples, of a call; fewer if there are fewer. Likeliest of N: no vote, "
+        "the call of the one whose required values have the highest mean log-probability."
+    )
     return _vote_table("Votes", plain, notes)
 
 
@@ -69,20 +72,21 @@ def order_table(method: str, slots: Sequence[ValueSlot]) -> Table:
 def _with_plain_votes(slots: Sequence[ValueSlot]) -> list[ValueSlot]:
     """Return the slots with the votes over the first orders alone; over all orders only if these are more."""
     more = any(len(slot.orders) > COUNTS[-1] for slot in slots)
-    wanted = {*map(str, COUNTS), *([ALL] if more else [])}
+    wanted = {*map(str, COUNTS), *([ALL] if more else []), *LIKELIEST.values()}
     return [slot.model_copy(update={"votes": {v: r for v, r in slot.votes.items() if v in wanted}}) for slot in slots]
 
 
 def _vote_table(title: str, slots_by_method: Mapping[str, Sequence[ValueSlot]], notes: str) -> Table:
     found = vote_rows(slots_by_method)
     numbers = ", ".join(f"{count} {kind}" for kind, count in found.values.items())
-    columns = ("method", "vote over", "required values", "gain", "p", "optional values", "presence", "calls")
+    columns = ("method", "vote over", "required values", "gain", "p", "tools", "optional values", "presence", "calls")
     rows = tuple(_vote_cells(row, found, number == 0) for number, row in enumerate(found.rows))
     about = (
         f"Per cent right, on the values that all rows have: {numbers}, of {found.calls} calls; left out: "
         f"{found.left_out} values. Calls: all that is asked of them is right.",
         "Gain: required values, in points against the first row, with the 95 % interval, dialogues resampled; p: exact "
-        "paired permutation test with dialogues as units, each row by itself.",
+        "paired permutation test with dialogues as units, each row by itself. Tools: those that gain / lose; all calls "
+        "of a tool have the same orders, so that a gain of few tools may be luck of the draw.",
     )
     return Table(title, columns, rows if found.values["required"] else (), 2, notes=(notes, *about))
 
@@ -94,6 +98,7 @@ def _vote_cells(row: VoteRow, found: VoteRows, is_base: bool) -> tuple[str, ...]
         share(row.right["required"], found.values["required"]),
         NONE if is_base else _points(row.gain),
         NONE if is_base else probability(row.p),
+        NONE if is_base else f"{row.better} / {row.worse}",
         share(row.right["optional"], found.values["optional"]),
         share(row.right["presence"], found.values["presence"]),
         share(row.calls, found.calls),

@@ -6,6 +6,8 @@ Replayed on the candidates of one decode, each vote is over a part of its orders
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from voting import CandidateCall
+
 Order = tuple[str, ...]
 
 COUNTS: Final = (1, 2, 3, 4, 6, 12)
@@ -14,6 +16,8 @@ _BALANCED_COUNTS: Final = (2, 3, 4)
 ALL: Final = "all"
 OWN_FIRST: Final = "own first"
 """Not a vote: each value is taken from the order that begins with its key."""
+LIKELIEST: Final = {count: f"likeliest of {count}" for count in (2, 4, 12)}
+"""Not a vote: the call of one order."""
 FEWEST_KEYS: Final = 3
 """With fewer required keys, orders balanced by position are the first ones anyway."""
 
@@ -62,6 +66,17 @@ def own_first(keys: Sequence[str], decoded: Sequence[Order]) -> list[int] | None
     turned = rotations(keys)
     whole = len(places) == len(decoded) and places.keys() >= set(turned)
     return [places[order] for order in turned] if whole else None
+
+
+def likeliest(candidates: Sequence[CandidateCall]) -> int:
+    """Return the place of the call whose required values have the highest mean log-probability; the first if equal."""
+
+    def mean(place: int) -> float:
+        call = candidates[place]
+        logprobs = [value.logprob for value in call.values if value.key in call.order]
+        return sum(logprobs) / len(logprobs) if logprobs else 0.0
+
+    return max(range(len(candidates)), key=mean)
 
 
 def _balanced(keys: Sequence[str], places: Mapping[Order, int]) -> Iterator[tuple[str, list[int]]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.votes.first_orders import OWN_FIRST, own_first, votes
+from eval.votes.first_orders import LIKELIEST, OWN_FIRST, likeliest, own_first, votes
 from eval.votes.value_slot import Kind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
@@ -49,6 +49,7 @@ def value_slots(
 
     alone = [arguments([n]) for n in range(len(orders))]
     voted = {name: arguments(places) for name, places in votes(keys, orders).items()}
+    voted |= {name: alone[likeliest(call.candidates[:count])] for count, name in LIKELIEST.items()}
     turned = own_first(keys, orders)
     if turned is not None:
         own = {key: alone[n][key] for key, n in zip(keys, turned, strict=False) if key in alone[n]}
@@ -57,6 +58,7 @@ def value_slots(
         ValueSlot(
             id=sample.id,
             dialogue=sample.dialogue,
+            tool=call.tool.name,
             key=spec.name,
             kind=kind,
             keys=len(keys),

@@ -14,7 +14,7 @@ class ValueSlot(BaseModel, frozen=True):
 
     Attributes
     ----------
-    id, dialogue, key : str
+    id, dialogue, tool, key : str
     kind : {"required", "optional", "presence"}
         A required value; the value of an optional key that the reference has; whether an optional key is there, which
         it may be as in the reference with any value. Optional keys that the benchmark leaves open do not count.
@@ -32,6 +32,7 @@ class ValueSlot(BaseModel, frozen=True):
 
     id: str
     dialogue: str
+    tool: str
     key: str
     kind: Kind
     keys: int

@@ -1,5 +1,6 @@
 """Votes over different orders, and of different methods, on the same values."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -29,6 +30,8 @@ class VoteRow:
         The share of required values that are right, minus that of the first row.
     p : float
         Of the gain: paired permutation test, dialogues as units.
+    better, worse : int
+        Tools whose required values gain, or lose. All calls of a tool have the same orders.
     """
 
     method: str
@@ -37,6 +40,8 @@ class VoteRow:
     calls: int
     gain: Estimate
     p: float
+    better: int
+    worse: int
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,9 @@ def _row(method: str, vote: str, answers: _Answers, base: _Answers, common: Mapp
     required = {question: slot for question, slot in common.items() if slot.kind == "required"}
     differences = [int(answers[question]) - int(base[question]) for question in required]
     dialogues = [slot.dialogue for slot in required.values()]
+    of_tool: Counter[str] = Counter()
+    for slot, difference in zip(required.values(), differences, strict=True):
+        of_tool[slot.tool] += difference
     wrong = {slot.id for question, slot in common.items() if not answers[question]}
     return VoteRow(
         method,
@@ -91,4 +99,6 @@ def _row(method: str, vote: str, answers: _Answers, base: _Answers, common: Mapp
         len({slot.id for slot in common.values()} - wrong),
         clustered(differences, dialogues) if required else _NOTHING,
         sign_flips(differences, dialogues),
+        sum(gain > 0 for gain in of_tool.values()),
+        sum(gain < 0 for gain in of_tool.values()),
     )

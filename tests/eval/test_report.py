@@ -363,7 +363,7 @@ def test_documentation_is_compared_on_the_samples_of_the_totals(tmp_path: Path, 
 def test_values_of_several_methods(tmp_path: Path, report: Callable[..., str]) -> None:
     """The vote mends one value of two; the samples get both right, and are compared with the first order."""
     scores = [score_row("a", "seen"), score_row("b", "seen")]
-    about = {"dialogue": "d", "key": "k", "kind": "required", "keys": 3, "type": "str"}
+    about = {"dialogue": "d", "tool": "T", "key": "k", "kind": "required", "keys": 3, "type": "str"}
 
     def values(folder: Path, right: list[list[bool]], vote: list[bool], places: list[int]) -> None:
         rows = [

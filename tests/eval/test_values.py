@@ -14,7 +14,7 @@ from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.report.value_table import order_table, value_table, vote_table
 from eval.tuning.decoded_prompt import DecodedCall
-from eval.votes.first_orders import OWN_FIRST, mirrored, own_first, rotations, votes
+from eval.votes.first_orders import LIKELIEST, OWN_FIRST, likeliest, mirrored, own_first, rotations, votes
 from eval.votes.judge_values import value_slots
 from eval.votes.value_file import VALUES, read_values, write_values
 from eval.votes.value_groups import value_groups
@@ -143,7 +143,14 @@ def test_samples_of_one_order_are_not_balanced() -> None:
 
 def slot(identifier: str, orders: Sequence[bool], vote: bool, **changed: object) -> ValueSlot:
     """A required value of a tool of two keys, first in every second order."""
-    about = {"dialogue": identifier[0], "key": "k", "kind": "required", "keys": 2, "type": "str"}
+    about = {
+        "dialogue": identifier[0],
+        "tool": f"T{identifier[0]}",
+        "key": "k",
+        "kind": "required",
+        "keys": 2,
+        "type": "str",
+    }
     places = [n % 2 for n in range(len(orders))]
     votes_of = {"1": orders[0], "all": vote}
     return ValueSlot.model_validate(
@@ -190,6 +197,8 @@ def test_rows_by_hand() -> None:
     }
     assert rows["orders", "all"].gain.value == 0.5
     assert rows["samples", "1"].gain.value == 0  # it mends a1 and breaks b1
+    assert (rows["samples", "1"].better, rows["samples", "1"].worse) == (1, 1)
+    assert (rows["orders", "all"].better, rows["orders", "all"].worse) == (1, 0)
     assert (rows["orders", "all"].calls, rows["samples", "1"].calls) == (2, 1)
 
 
@@ -200,6 +209,21 @@ def test_tables() -> None:
     many = slot("f1", [False] * 24, True, votes={"1": False, "12": False, "all": True, "rotations 2": True})
     assert [row[1:3] for row in vote_table({"orders": [many]}).rows] == [("1", "0.0"), ("12", "0.0"), ("all", "100.0")]
     assert not value_table([]).rows and not vote_table({}).rows and not vote_table({"orders": []}).rows
+
+
+def test_the_likeliest_call_is_of_its_required_values(samples: Mapping[str, Sample]) -> None:
+    first = {"room": "hall", "state": "on", "colour": "red"}
+    second = {"state": "off", "room": "attic"}
+    call = decoded(samples["b/1"], "SetLamp", first, second)
+    likely = {"room": (-0.5, -0.1), "state": (-0.1, -0.4), "colour": (-9.0, 0.0)}  # means of -0.3 and -0.25
+    made = [
+        replace(c, values=tuple(replace(v, logprob=likely[v.key][n]) for v in c.values))
+        for n, c in enumerate(call.candidates)
+    ]
+    assert (likeliest(made), likeliest(made[:1]), likeliest(made[::-1])) == (1, 0, 0)
+    found = slots(samples["b/1"], replace(call, candidates=tuple(made)))
+    assert [found[key, "required"].votes[LIKELIEST[2]] for key in ("room", "state")] == [False, True]
+    assert not found["colour", "presence"].votes[LIKELIEST[12]]
 
 
 def test_only_tools_of_three_keys_ask_which_orders_are_first() -> None:
