@@ -19,6 +19,9 @@ _NEGLIGIBLE = 30.0
 """A token is left out of the sum of exponentials if its logit is this far below the highest. Even a million such tokens
 add less than float32 rounds away."""
 
+_UNDERFLOW = -80.0
+"""Where exponentials come near the smallest float32, a CPU takes twenty times as long for them."""
+
 
 class LogitRows:
     """Logits of one forward pass. What every row needs is computed for all rows at once, when the first one is read.
@@ -58,6 +61,13 @@ class LogitRows:
         starts = self._peaks.argmax(-1) * _PART
         return [int(s + v[s : s + _PART].argmax()) for s, v in zip(starts.tolist(), self.values, strict=True)]
 
+    @cached_property
+    def highest(self) -> list[float]:
+        """The logit of the likeliest token of each row."""
+        found = self.values[range(len(self.best)), self.best] if self.on_cpu else self.logits.amax(-1)
+        highest: list[float] = found.tolist()
+        return highest
+
     def log_sum(self, row: int) -> float:
         """Return the natural logarithm of the sum of a row's exponentials."""
         if not self.on_cpu or not self._whole:
@@ -67,17 +77,17 @@ class LogitRows:
         return self._log_sum_of[row]
 
     def _log_sum(self, row: int) -> float:
-        highest, peaks = float(self.values[row, self.best[row]]), self._peaks[row]
+        highest, peaks = self.highest[row], self._peaks[row]
         likely = np.flatnonzero(peaks > highest - _NEGLIGIBLE)
         if 2 * len(likely) > len(peaks):
-            return highest + math.log(float((self.logits[row] - highest).exp_().sum()))
+            return highest + math.log(float((self.logits[row] - highest).clamp_(_UNDERFLOW).exp_().sum()))
         parts = (self.values[row, p * _PART : (p + 1) * _PART] for p in likely)  # the others have no likely token
         return highest + math.log(sum(float(np.exp(part - highest).sum()) for part in parts))
 
     @cached_property
     def _log_sums(self) -> list[float]:
         highest = self.logits.amax(-1)
-        rest = (self.logits - highest[:, None]).exp_().sum(-1)
+        rest = (self.logits - highest[:, None]).clamp_(_UNDERFLOW).exp_().sum(-1)
         sums: list[float] = (rest.double().log() + highest).tolist()  # float32 rounds the sum of large logits
         return sums
 
@@ -145,8 +155,10 @@ class NextTokenLogits:
 
     def logprob(self, token: int) -> float:
         """Return the natural log-probability of a token in the whole vocabulary."""
-        logit = self.values[token] if self._rows.on_cpu else self.logits[token]
-        return float(logit) - self._rows.log_sum(self._row)
+        rows, row = self._rows, self._row
+        if token == rows.best[row]:
+            return rows.highest[row] - rows.log_sum(row)
+        return float(self.values[token] if rows.on_cpu else self.logits[token]) - rows.log_sum(row)
 
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""

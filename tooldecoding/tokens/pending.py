@@ -78,7 +78,8 @@ class Pending(NamedTuple):
 
     def sure(self, table: TokenTable, shared: bytes = b"") -> tuple[int, ...]:
         """Return the first tokens of every continuation, given that all continuations begin with ``shared``."""
-        return table.sure_after(self.context, self.text + shared)
+        text = self.text + shared
+        return table.sure_after(self.context, text) if text else ()
 
     def tokens(self, table: TokenTable, expected: bytes = b"") -> tuple[int, ...]:
         """Return the tokenizer's tokens of the pending text, with the text that is expected behind it.
@@ -88,4 +89,5 @@ class Pending(NamedTuple):
         TokenizerError
             If the tokenizer cannot write the text.
         """
-        return table.encode_after(self.context, self.text + expected)
+        text = self.text + expected
+        return table.encode_after(self.context, text) if text else ()
