@@ -32,7 +32,7 @@ class Muon(torch.optim.Optimizer):
     """
 
     def __init__(self, matrices: Iterable[nn.Parameter], lr: float, weight_decay: float, dtype: torch.dtype) -> None:
-        super().__init__(sorted(matrices, key=lambda p: p.shape), {"lr": lr, "weight_decay": weight_decay})
+        super().__init__(matrices, {"lr": lr, "weight_decay": weight_decay})
         self._dtype = dtype
 
     @torch.no_grad()
@@ -40,7 +40,8 @@ class Muon(torch.optim.Optimizer):
         """Update all matrices that have a gradient."""
         for group in self.param_groups:
             rate, decay = group["lr"], group["weight_decay"]
-            for shape, alike in groupby((p for p in group["params"] if p.grad is not None), key=lambda p: p.shape):
+            moved = sorted((p for p in group["params"] if p.grad is not None), key=_shape)
+            for shape, alike in groupby(moved, key=_shape):
                 matrices = list(alike)
                 updates = orthogonal(torch.stack([self._pushed(p) for p in matrices]).to(self._dtype))
                 scale = rate * max(1, shape[0] / shape[1]) ** 0.5
@@ -56,6 +57,10 @@ class Muon(torch.optim.Optimizer):
         momentum: Tensor = state["momentum_buffer"]
         momentum.lerp_(gradient, 1 - MOMENTUM)
         return gradient.lerp(momentum, MOMENTUM)
+
+
+def _shape(matrix: nn.Parameter) -> tuple[int, ...]:
+    return tuple(matrix.shape)
 
 
 def orthogonal(matrices: Tensor) -> Tensor:
