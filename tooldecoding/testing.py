@@ -83,7 +83,7 @@ class SyntheticEngine:
             tokens = (*before, *feed.tokens)
             self._contexts[feed.branch] = tokens, usage
             usage.positions += len(feed.tokens)
-            answers.append([self.next_logits(tokens[: len(tokens) - left]) for left in range(feed.ahead, -1, -1)])
+            answers.append([self.next_logits(tokens[: len(tokens) - left]) for left in range(feed.answers - 1, -1, -1)])
         for usage in {id(u): u for _, u in (self._contexts[f.branch] for f in feeds)}.values():
             usage.forward_passes += 1
         return answers

@@ -55,6 +55,7 @@ class DraftBranches:
                 feeds = value.send(answers)
         except (StopIteration, ToolDecodingError):  # an order may not come to a place where no token fits
             pass
+        value.close()
         self._open.pop(key).release()
 
 

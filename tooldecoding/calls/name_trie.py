@@ -42,7 +42,7 @@ class NameTrie:
         self._entries = [_Entry(n, text) for n, tool in enumerate(tools) for text in _behind(tool, call_format)]
         texts = [tools[n].name + bracket + behind for n, behind in self._entries]
         demand_distinct(texts, "tools")
-        self._trie = Trie(table, texts)
+        self._trie = Trie(table, texts, [entry.tool for entry in self._entries])
 
     def choose(self, branch: Branch) -> Steps[int]:
         """Let the model choose a tool, and write its name and bracket; returns the number of the tool."""

@@ -28,7 +28,8 @@ class NextCall:
         self._behind = [""]
         if end.startswith(self._start):
             self._behind = [tool.name + call_format.bracket_of(number) for tool in tools]
-        self._trie = Trie(table, [*(self._start + behind for behind in self._behind), end])
+        texts = [*(self._start + behind for behind in self._behind), end]
+        self._trie = Trie(table, texts, [text == end for text in texts])
 
     def choose(self, branch: Branch) -> Steps[bool]:
         """Let the model choose, and write what opens the next call, or the end; whether a call follows."""

@@ -24,10 +24,9 @@ class Feed(NamedTuple):
         At least one.
     ahead : int
         Number of speculative tokens at the end of ``tokens``. The engine returns logits before and after each of
-        them, and the branch may ``drop`` them.
+        them, and the branch may ``drop`` them. If all tokens are speculative, none stand before the first.
     among : sequence of ndarrays of int64, optional
-        For each of the ``ahead + 1`` logits, the candidate token ids, ascending. The engine may leave out the logits
-        of other tokens.
+        For each of the logits, the candidate token ids, ascending. The engine may leave out the logits of other tokens.
     """
 
     branch: BranchId
@@ -35,9 +34,14 @@ class Feed(NamedTuple):
     ahead: int = 0
     among: Sequence[Tokens] | None = None
 
+    @property
+    def answers(self) -> int:
+        """How many logits the engine returns: behind each speculative token, and behind the last sure one."""
+        return min(self.ahead + 1, len(self.tokens))
+
     def candidates(self) -> Sequence[Tokens | None]:
-        """Return the candidate tokens of each of the ``ahead + 1`` logits; None stands for the whole vocabulary."""
-        return self.among or [None] * (self.ahead + 1)
+        """Return the candidate tokens of each of the logits; None stands for the whole vocabulary."""
+        return self.among or [None] * self.answers
 
 
 @dataclass
@@ -117,7 +121,7 @@ class Engine(Protocol):
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """Compute all feeds, one for each branch, in one forward pass if the engine can.
 
-        Returns ``ahead + 1`` logits for each feed: behind its last sure token and behind each speculative token.
+        Returns the logits of each feed: behind its last sure token, if it has one, and behind each speculative token.
         """
 
     def usage(self, branch: BranchId) -> Usage:

@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
 
 def wanted_by(feed: Feed, row: int, end: int) -> list[Wanted]:
     """Return the positions whose logits a feed needs. Its last token is at column ``end - 1`` of ``row``."""
-    first = end - 1 - feed.ahead
+    first = end - feed.answers
     return [Wanted(row, first + i, among) for i, among in enumerate(feed.candidates())]
 
 

@@ -160,6 +160,14 @@ class NextTokenLogits:
             return rows.highest[row] - rows.log_sum(row)
         return float(self.values[token] if rows.on_cpu else self.logits[token]) - rows.log_sum(row)
 
+    def share(self, tokens: Tokens) -> float:
+        """Return the probability of all these tokens together (ids without repetition) in the whole vocabulary."""
+        if not len(tokens):
+            return 0.0
+        rows, row = self._rows, self._row
+        values = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
+        return math.exp(min(0.0, float(torch.logsumexp(values, 0)) - rows.log_sum(row)))
+
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""
         if tokens is self._among:

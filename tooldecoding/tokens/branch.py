@@ -13,6 +13,7 @@ from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.engines.steps import Steps
 from tooldecoding.errors import TokenizerError
+from tooldecoding.tokens.contest import Permitted, in_choice, in_value, log_weight
 from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.likeliest import Accept, likeliest
 from tooldecoding.tokens.pending import Pending
@@ -28,6 +29,8 @@ Choose = Callable[[NextTokenLogits, Sequence[int]], int]
 Label = Literal["forced", "constrained", "free"]
 WORTH_A_PASS = 32
 """Saving this many token positions is worth one more forward pass."""
+_COMPARED = 64
+"""So many texts of a choice are asked for the tokenizer's own tokens of them."""
 _CONTEXT_TOKENS = 64
 """Tokens of the prompt's end that serve as context when the text behind it is tokenised."""
 
@@ -182,6 +185,8 @@ class Branch:
 
     def take_back(self, text: str) -> None:
         """Remove a text from the end of the pending text."""
+        if not self.pending.text.endswith(text.encode()):
+            raise RuntimeError(f"{text!r} is settled and cannot be taken back")
         self.pending = self.pending.without(text.encode())
 
     def settle(self) -> None:
@@ -222,6 +227,12 @@ class Branch:
             if token is None:
                 known = f"{self.pending.context!r} + {self.pending.text!r}"
                 raise TokenizerError(f"no token of {self.table.name} can follow {known}")
+            text = self.pending.text
+            if token not in own[:1] and len(self.table.text(token)) < len(text):
+                may = in_value(accept, self.table, text)
+                if not (yield from self._outweighs(token, own[0], text, logits, may)):
+                    token = likeliest(logits, accept, self.table, text, only=own[0])
+                    assert token is not None
             piece = self._piece(token)
             if piece:
                 return Pick(token, piece, logits)
@@ -249,26 +260,70 @@ class Branch:
         """
         place = trie.all
         logprobs: list[float] = []
-        while place.left > 1:
+        while not trie.is_decided(place):
             for token in self.pending.sure(self.table, trie.shared(place)):
                 place = trie.narrowed(place, self._piece(token))
                 self._settle(token)
             own = self.pending.tokens(self.table, trie.shared(place))
             logits = yield from self.fed.compute(own, self._on_offer(trie, place, own))
-            token, logprob = logits.best_among(trie.tokens(self.pending.text, place))
+            token, logprob = yield from self._chosen(trie, place, logits)
             narrowed = trie.narrowed(place, self._piece(token))
             if narrowed.left < place.left:
                 logprobs.append(logprob)
                 self._decide("constrained")
             elif (token,) != own[:1]:
                 self._decide("constrained")
-            if narrowed.left == 1:
+            if trie.is_decided(narrowed):
                 place = narrowed._replace(written=place.written)
             else:
                 self._settle(token)
                 place = narrowed
         self.write(trie.rest(place))
         return trie.number(place), logprobs
+
+    def _chosen(self, trie: Trie, place: TrieNode, logits: NextTokenLogits) -> Steps[tuple[int, float]]:
+        """Return the likeliest token that outweighs the tokenizer's own, and its log-probability among those on offer."""
+        text = self.pending.text
+        offered, may = trie.tokens(text, place), in_choice(trie, place, text)
+        while True:
+            token, logprob = logits.best_among(offered)
+            node = trie.narrowed(place, self._piece(token))
+            own = self._own_tokens(trie, place, node) if trie.rest(node) else set()
+            if not own or token in own:
+                return token, logprob
+            rival = max(own, key=logits.logprob)
+            determined = text + trie.shared(node._replace(written=place.written))
+            if (yield from self._outweighs(token, rival, determined, logits, may)):
+                return token, logprob
+            offered = offered[offered != token]
+
+    def _own_tokens(self, trie: Trie, place: TrieNode, node: TrieNode) -> set[int]:
+        """Return the tokenizer's own next tokens of the texts of a node, if they are few; ``place`` is written."""
+        texts = (TrieNode(n, n + 1, place.written) for n in range(node.start, min(node.end, node.start + _COMPARED)))
+        return {self.pending.tokens(self.table, trie.rest(text))[0] for text in texts}
+
+    def _outweighs(
+        self, token: int, own: int, determined: bytes, logits: NextTokenLogits, may: Permitted
+    ) -> Steps[bool]:
+        """Whether a token is likelier than the tokenizer's own, each with what is permitted behind it.
+
+        Where the engine cannot drop tokens, no token is.
+
+        Parameters
+        ----------
+        determined : bytes
+            Text behind the settled tokens that is written whatever is chosen; both are compared up to its end.
+        """
+        if not self.fed.engine.can_drop:
+            return False
+        paths = []
+        for first in (token, own):
+            begun = self.pending.behind(self.table.text(first))
+            rest = begun._replace(text=determined[len(self.table.text(first)) :])
+            paths.append((first, *rest.tokens(self.table)))
+        behind = yield from self.fed.behind(paths)
+        weights = [log_weight(logits, path, found, self.table, may) for path, found in zip(paths, behind, strict=True)]
+        return weights[0] > weights[1]
 
     def _on_offer(self, trie: Trie, place: TrieNode, tried: Sequence[int]) -> list[Tokens]:
         """Return the tokens that the trie admits here, and behind each tried token."""

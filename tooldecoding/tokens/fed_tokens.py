@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tooldecoding.engines.engine import Engine, Feed
+from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.engines.steps import Steps
 
@@ -37,7 +37,7 @@ class FedTokens:
     """
 
     engine: Engine
-    branch_id: int
+    branch_id: BranchId
     unfed: list[int]
     logits: NextTokenLogits | None = None
     tried: list[_Tried] = field(default_factory=list)
@@ -74,6 +74,30 @@ class FedTokens:
             self.tried = list(map(_Tried, tried, behind))
             self.unfed = []
         return self.logits
+
+    def behind(self, paths: Sequence[Sequence[int]]) -> Steps[list[list[NextTokenLogits]]]:
+        """Return the logits behind each token of some paths, any of which may be settled next.
+
+        The engine must be able to drop. Costs a forward pass if one of the paths was not tried; nothing is settled.
+        """
+        tried = [token for token, _ in self.tried]
+        known = {n: [t.logits for t in self.tried[: len(p)]] for n, p in enumerate(paths) if tried[: len(p)] == [*p]}
+        feeds = {n: Feed(self._fork_untried(), path, len(path)) for n, path in enumerate(paths) if n not in known}
+        if feeds:
+            try:
+                answers = yield [*feeds.values()]
+            finally:
+                for feed in feeds.values():
+                    self.engine.release(feed.branch)
+            known |= dict(zip(feeds, answers, strict=True))
+        return [known[number] for number in range(len(paths))]
+
+    def _fork_untried(self) -> BranchId:
+        """Return a branch of the engine that has read the settled tokens alone."""
+        fork = self.engine.fork(self.branch_id)
+        if self.tried:
+            self.engine.drop(fork, len(self.tried))
+        return fork
 
     def release(self) -> None:
         """Tell the engine that this branch does not go on."""

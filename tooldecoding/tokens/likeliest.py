@@ -8,11 +8,15 @@ beginning are dropped: one refusal rules out a group.
 import heapq
 from typing import Protocol
 
+import numpy as np
+
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.token_table import TokenTable
 
 _BLIND = 8
 """After this many refused tokens, the search drops all tokens whose first byte is impossible."""
+_CHECKED = 64
+"""So many of the likeliest tokens are checked one by one for their share; of the others their first byte."""
 
 
 class Accept(Protocol):
@@ -37,21 +41,46 @@ class Anything:
         return frozenset(range(256))
 
 
-def likeliest(logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> int | None:
+def likeliest(
+    logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes, only: int | None = None
+) -> int | None:
     """Return the likeliest token that writes a part of ``pending``, or all of it and an accepted piece.
 
     None if there is no such token. Ties are broken arbitrarily.
+
+    Parameters
+    ----------
+    only : int, optional
+        The only token that may leave bytes of ``pending`` unwritten; by default each of them may.
     """
     best, skip = logits.best, len(pending)
     text = table.texts[best]
-    if text and (pending.startswith(text) or (text.startswith(pending) and accept(text[skip:]) is not None)):
+    if text and text.startswith(pending) and (text == pending or accept(text[skip:]) is not None):
+        return best
+    if text and pending.startswith(text) and only in (None, best):
         return best
     beginnings = table.beginnings(pending)
+    if only is not None:
+        beginnings = [token for token in beginnings if token == only or len(table.text(token)) == skip]
     inside = max(beginnings, key=lambda token: logits.values[token], default=None)
     beyond = _Search(logits, accept, table, pending).run()
     if inside is None or beyond is None:
         return inside if beyond is None else beyond
     return inside if logits.values[inside] >= logits.values[beyond] else beyond
+
+
+def permitted_share(logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> float:
+    """Return the probability of all tokens that write a part of ``pending``, or all of it and an accepted piece.
+
+    Of the tokens that are not among the likeliest, those whose first byte behind ``pending`` is possible count.
+    """
+    stretches = [table.stretch(pending + bytes([byte])) for byte in sorted(accept.first_bytes())]
+    beyond = [table.sorted_ids[low:high] for low, high in stretches if low < high]
+    tokens = np.concatenate([np.array(table.beginnings(pending), np.int64), *beyond])
+    values, skip = logits.values[tokens], len(pending)
+    highest = np.argpartition(values, -_CHECKED)[-_CHECKED:] if len(tokens) > _CHECKED else range(len(tokens))
+    refused = [n for n in highest if (piece := table.text(int(tokens[n]))[skip:]) and accept(piece) is None]
+    return logits.share(np.delete(tokens, refused))
 
 
 class _Search:

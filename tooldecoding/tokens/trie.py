@@ -42,13 +42,16 @@ class Trie:
     table : TokenTable
     texts : sequence of str
         At least one.
+    choices : sequence of int, optional
+        The choice that each text stands for. By default each text is a choice of its own.
     """
 
-    def __init__(self, table: TokenTable, texts: Sequence[str]) -> None:
+    def __init__(self, table: TokenTable, texts: Sequence[str], choices: Sequence[int] | None = None) -> None:
         self._table = table
         pairs = sorted((text.encode(), number) for number, text in enumerate(texts))
         self._texts = [text for text, _ in pairs]
         self._numbers = [number for _, number in pairs]
+        self._choices = self._numbers if choices is None else [choices[number] for number in self._numbers]
         self._known: dict[tuple[bytes, TrieNode], Tokens] = {}
         self.all = TrieNode(0, len(pairs), 0)
 
@@ -77,12 +80,18 @@ class Trie:
         """Return the number of the node's first text, as the texts were given."""
         return self._numbers[place.start]
 
+    def is_decided(self, place: TrieNode) -> bool:
+        """Whether all texts of a node stand for one choice."""
+        return all(choice == self._choices[place.start] for choice in self._choices[place.start + 1 : place.end])
+
     def rest(self, place: TrieNode) -> bytes:
         """Return the bytes of the node's first text that are not written yet."""
         return self._texts[place.start][place.written :]
 
     def shared(self, place: TrieNode) -> bytes:
         """Return the unwritten bytes that the texts of a node share, up to the character where they differ."""
+        if place.left == 1:
+            return self.rest(place)
         first, last = self._texts[place.start], self._texts[place.end - 1]  # sorted, so that the others lie between
         size = _agreeing(first, last)
         while first[size] & 0xC0 == 0x80 or last[size] & 0xC0 == 0x80:

@@ -1,0 +1,1 @@
+"""What only a real model shows: SmolLM2-135M-Instruct, or another model that is named."""
