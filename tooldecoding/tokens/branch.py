@@ -282,7 +282,7 @@ class Branch:
         return trie.number(place), logprobs
 
     def _chosen(self, trie: Trie, place: TrieNode, logits: NextTokenLogits) -> Steps[tuple[int, float]]:
-        """Return the likeliest token that outweighs the tokenizer's own, and its log-probability among those on offer."""
+        """Return the likeliest token that outweighs the tokenizer's own, and its log-probability among those offered."""
         text = self.pending.text
         offered, may = trie.tokens(text, place), in_choice(trie, place, text)
         while True:
