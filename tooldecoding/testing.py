@@ -131,5 +131,5 @@ class ScriptedEngine(SyntheticEngine):
         wanted = self._continuation(written).encode()
         logits = torch.full((len(self._texts),), -1.0)
         for size in range(1, min(len(wanted), self._longest) + 1):
-            logits[self._tokens.get(wanted[:size], [])] = float(size)
+            logits[self._tokens.get(wanted[:size], [])] = 20.0 + size
         return NextTokenLogits(logits)

@@ -15,7 +15,7 @@ from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import RandomEngine, SyntheticDecoder
+from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 TOKENIZERS = (byte_level_tokenizer(), sentencepiece_tokenizer(byte_fallback=True))
@@ -164,3 +164,32 @@ def test_no_token_is_tried_beyond_the_context() -> None:
         prompt = [*(filler * limit)[: size - len(tail)], *tail]
         [result] = decoder.run([Request(prompt, lookup(spec), DecodeOptions(draft_tokens=64, max_value_tokens=30))])
         assert result.calls
+
+
+@pytest.mark.parametrize(
+    ("kind", "circle"),
+    [
+        ("str", "0.0.0-"),
+        ("str", "-"),
+        ("str", "one circle of many more words than others. "),
+        ("list", "'git-add.git', "),
+        ("list", "1, "),
+    ],
+)
+def test_a_value_that_goes_round_in_circles_takes_a_pass_for_each_draft(kind: str, circle: str) -> None:
+    tools, begun, most = lookup(tool("F", parameter("x", kind))), {"str": "[F(x='", "list": "[F(x=["}[kind], 320
+
+    def goes_on(text: str) -> str:
+        written = text.rpartition(begun)[2] if begun in text else ""
+        return (circle * 9999)[len(written) :]
+
+    results = []
+    for draft_tokens in (0, 32):
+        DECODERS[0].engine = ScriptedEngine(DECODERS[0].table.texts, goes_on)
+        fields: dict[str, Any] = {"format": "pythonic", "max_calls": 1, "order_limit": 1, "max_value_tokens": most}
+        request = Request("go on\n", tools, DecodeOptions(**fields, draft_tokens=draft_tokens))
+        results += DECODERS[0].run([request])
+    plain, drafted = results
+    assert outcome(plain) == outcome(drafted)
+    assert plain.calls[0].voted.parameters[0].truncated and plain.counters.forward_passes >= most
+    assert drafted.counters.forward_passes <= most // 32 + 2 * len(circle) + 8

@@ -25,6 +25,8 @@ _CHARACTERS_PER_TOKEN = 8
 """No tokenizer has more on average, so longer drafts would be cut anyway."""
 _LOOKED_UP = 64
 """Limit of characters of a value's end that are looked up in the prompt."""
+_WRITTEN_BEFORE = 8
+"""Characters of a value's end that are looked up in the value itself, which may go round in circles."""
 _STARTS = re.compile(r".*['\"\[({:,]\s*", re.DOTALL)
 _ENDS = re.compile(r"[\n\"']")
 
@@ -122,7 +124,8 @@ class Drafts:
             return grammar.close(written)
         if written == grammar.opener:
             return self._given_for(spec.name, grammar)
-        return self._in_prompt(written.removeprefix(grammar.opener))
+        value = written.removeprefix(grammar.opener)
+        return self._in_value(value) or self._in_prompt(value)
 
     def _ends_in_mark(self, written: str, begin: int) -> bool:
         """Whether a literal ends with the beginning of the mark that closes it."""
@@ -134,6 +137,15 @@ class Drafts:
             given = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*)["']""", self._prompt)
             self._given[key] = _closed(given[-1], grammar) if given else ""
         return self._given[key]
+
+    def _in_value(self, written: str) -> str:
+        """Return what follows the last earlier occurrence of the end of ``written`` in itself, again and again."""
+        end = written[-_WRITTEN_BEFORE:]
+        place = written.rfind(end, 0, len(written) - 1)
+        if len(end) < _WRITTEN_BEFORE or place < 0:
+            return ""
+        circle = written[place + len(end) :]
+        return circle * (self._longest // len(circle) + 1)
 
     def _in_prompt(self, written: str) -> str:
         """Return what follows the last occurrence of the end of ``written`` in the prompt."""

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.engines.steps import Steps
@@ -282,25 +284,33 @@ class Branch:
         return trie.number(place), logprobs
 
     def _chosen(self, trie: Trie, place: TrieNode, logits: NextTokenLogits) -> Steps[tuple[int, float]]:
-        """Return the likeliest token that outweighs the tokenizer's own, and its log-probability among those offered."""
+        """Return the likeliest token that outweighs the tokenizer's own, and its log-probability among the rest."""
         text = self.pending.text
         offered, may = trie.tokens(text, place), in_choice(trie, place, text)
         while True:
             token, logprob = logits.best_among(offered)
             node = trie.narrowed(place, self._piece(token))
-            own = self._own_tokens(trie, place, node) if trie.rest(node) else set()
-            if not own or token in own:
+            rivals = self._rivals(trie, place, node, token, offered)
+            if not rivals:
                 return token, logprob
-            rival = max(own, key=logits.logprob)
+            rival = max(rivals, key=logits.logprob)
             determined = text + trie.shared(node._replace(written=place.written))
             if (yield from self._outweighs(token, rival, determined, logits, may)):
                 return token, logprob
             offered = offered[offered != token]
 
-    def _own_tokens(self, trie: Trie, place: TrieNode, node: TrieNode) -> set[int]:
-        """Return the tokenizer's own next tokens of the texts of a node, if they are few; ``place`` is written."""
+    def _rivals(self, trie: Trie, place: TrieNode, node: TrieNode, token: int, offered: Tokens) -> set[int]:
+        """Return what a token that leads to ``node`` may have to outweigh: longer ones, and the tokenizer's own."""
+        if not trie.rest(node):
+            return set()
+        # the tokenizer's own next tokens of the texts that are left, if they are few; ``place`` is written
         texts = (TrieNode(n, n + 1, place.written) for n in range(node.start, min(node.end, node.start + _COMPARED)))
-        return {self.pending.tokens(self.table, trie.rest(text))[0] for text in texts}
+        own = {self.pending.tokens(self.table, trie.rest(text))[0] for text in texts}
+        if token in own and (trie.is_decided(node) or not self.fed.engine.can_drop):
+            return set()
+        low, high = self.table.stretch(self.table.text(token))
+        longer = np.intersect1d(offered, self.table.sorted_ids[low:high]).tolist()
+        return {*(() if token in own else own), *longer} - {token}
 
     def _outweighs(
         self, token: int, own: int, determined: bytes, logits: NextTokenLogits, may: Permitted
