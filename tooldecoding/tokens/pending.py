@@ -29,6 +29,17 @@ Three things happen with pending bytes:
    fed along with the settled ones (*tried*, see ``Branch``), so that logits stand ready behind them, too: where the
    model agrees with its tokenizer, what is determined costs no forward pass of its own.
 
+**A boundary is not a wish.** A model that likes the short token ``=`` may want ``=None``, which is not permitted. Were
+``=`` settled, only tokens with ``'`` would be on offer, all of them unlikely, and the likeliest might be ``',``: a comma
+that nobody wants begins the value. So a token that leaves bytes pending is settled at once only if it is the
+tokenizer's own. Otherwise both are weighed together with what is permitted behind them (``contest``)::
+
+    P(=) · Σ P(permitted | =)   against   P(=') · Σ P(permitted | =')
+
+The short token wins where a permitted continuation is really cut that way (``=`` and ``'s``, if the vocabulary has it).
+The same holds in a choice, for each token that another one on offer begins with. A look ahead behind tokens that were
+not tried costs a pass. Where the engine cannot drop tokens, there is none, and the tokenizer's own token is taken.
+
 Choices among names, optional keys, enum members and ends are languages of bytes in the same way (``choices``), values
 are too (``value_state``): both say which bytes may follow the pending ones, and never how these are cut into tokens.
 
