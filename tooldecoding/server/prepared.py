@@ -6,7 +6,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from secrets import randbits
 from typing import Any, Final, Generic, TypeVar
 
@@ -18,7 +18,7 @@ from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import short_repr
-from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions, changed
 from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.server.api_error import wrong_input
@@ -30,7 +30,6 @@ MAX_TOOLS: Final = 2_000
 _KEPT: Final = 64
 _KEPT_CHARACTERS: Final = 16 << 20
 _SEED_BITS: Final = 31
-_OWN: Final = {field.name for field in fields(DecodeOptions)}
 
 T = TypeVar("T")
 
@@ -105,7 +104,7 @@ class Preparation:
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
         extension = body.tooldecoding.model_dump(exclude_none=True, exclude={"tokens"})
-        given |= {name: value for name, value in extension.items() if name in _OWN}
+        given |= extension
         for name in ("temperature", "top_p", "seed"):
             if (value := getattr(body, name)) is not None:
                 given[name] = float(value) if name != "seed" else value
@@ -119,17 +118,17 @@ class Preparation:
             given["max_calls"] = 1
         if body.most_tokens is not None:
             given |= {"max_tokens": body.most_tokens, "max_text_tokens": body.most_tokens}
-        own = {name: getattr(self._decoder.options, name) for name in _OWN} | given
-        if own["max_tokens"] is not None:  # a call with a longer value would be left out
-            own["max_value_tokens"] = min(own["max_value_tokens"], own["max_tokens"])
-        return DecodeOptions(**own)
+        options = changed(self._decoder.options, given)
+        if options.max_tokens is None:
+            return options
+        # a call with a longer value would be left out
+        return replace(options, max_value_tokens=min(options.max_value_tokens, options.max_tokens))
 
     def _answering(self, request: Request, schema: Mapping[str, Any]) -> Request:
         """Return the request for an answer in JSON."""
         if len(request.tools) and request.options.tool_choice != "none":
             raise PromptError("response_format and tools together are not supported; leave tools out")
-        own = {name: getattr(request.options, name) for name in _OWN}
-        options = JsonAnswerOptions(**(own | {"tool_choice": NAME}))
+        options = JsonAnswerOptions(**vars(request.options) | {"tool_choice": NAME})
         return replace(request, tools=self._answers.of(schema), options=options)
 
 

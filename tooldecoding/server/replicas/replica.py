@@ -43,8 +43,7 @@ def load_server(options: ServeCommand) -> Served:
     from tooldecoding.server.app import Server
 
     model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
-    decoder = ToolDecoder(model, tokenizer, options.strategy, prompt_cache_mb=options.prompt_cache_mb)
-    decoder.options = options
+    decoder = ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb)
     return Server(decoder, options)
 
 
