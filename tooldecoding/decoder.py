@@ -217,6 +217,7 @@ class ToolDecoder:
         messages: Sequence[Mapping[str, Any]],
         tools: Tools | None = None,
         tool_choice: str | Mapping[str, Any] = "auto",
+        parallel_tool_calls: bool = True,
         **fields: Unpack[ChatOptionFields],
     ) -> "ChatMessage":
         """Answer a conversation with text, calls, or both, in the format of the model's chat template.
@@ -229,6 +230,8 @@ class ToolDecoder:
             What ``decode`` takes, or tools in OpenAI's or MCP's shape. Without tools the answer is text.
         tool_choice : str or mapping
             ``auto``, ``required``, ``none``, a tool's name, or OpenAI's object with the name of a function.
+        parallel_tool_calls : bool
+            Whether the answer may have several calls; False allows one, whatever ``max_calls`` says.
         **fields
             Fields of ``DecodeOptions`` that differ from the decoder's.
 
@@ -240,13 +243,14 @@ class ToolDecoder:
         """
         from tooldecoding.chat.chat import chat  # it needs this module
 
-        return chat(self, messages, tools, tool_choice, fields)
+        return chat(self, messages, tools, tool_choice, parallel_tool_calls, fields)
 
     def stream(
         self,
         messages: Sequence[Mapping[str, Any]],
         tools: Tools | None = None,
         tool_choice: str | Mapping[str, Any] = "auto",
+        parallel_tool_calls: bool = True,
         **fields: Unpack[ChatOptionFields],
     ) -> "Iterator[StreamPiece]":
         """Answer as ``chat``, piece by piece.
@@ -262,7 +266,7 @@ class ToolDecoder:
         """
         from tooldecoding.chat.chat import stream  # it needs this module
 
-        return stream(self, messages, tools, tool_choice, fields)
+        return stream(self, messages, tools, tool_choice, parallel_tool_calls, fields)
 
     def _readable(self, content: str | list[int]) -> str:
         """Return a prompt's text, with special tokens, to find its documentation in."""

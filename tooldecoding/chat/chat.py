@@ -15,7 +15,7 @@ from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder, Tools
-from tooldecoding.errors import ChatWarning
+from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.option_fields import ChatOptionFields
 from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.prompts.choose_format import chat_format, chat_misfits
@@ -78,25 +78,29 @@ def _ids(conversation: Conversation, names: Sequence[str], tokenizer: PreTrained
 
 
 def chat(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
 ) -> ChatMessage:
     """Return the assistant's next message; see ``ToolDecoder.chat``."""
-    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, parallel, fields)
     return reply_to(conversation, decoder.run([request])[0], decoder.tokenizer)
 
 
 def stream(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
 ) -> Iterator[StreamPiece]:
     """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
-    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, parallel, fields)
     return map(ReplyPieces(conversation, decoder.tokenizer).of, decoder.stream_run(request))
 
 
 def _prepared(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
 ) -> tuple[Conversation, Request]:
+    if not isinstance(parallel, bool | None):
+        raise PromptError(f"parallel_tool_calls: expected True or False, found {parallel!r:.40}")
     options = replace(changed(decoder.options, fields), tool_choice=read_tool_choice(tool_choice))
+    if parallel is False:
+        options = replace(options, max_calls=1)
     documentation, conversation = read_tools(tools), read_messages(messages)
     request = chat_request(conversation, documentation, options, decoder.tokenizer)
     if len(documentation.lookup):
