@@ -137,7 +137,7 @@ class Running:
 @contextmanager
 def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
     """A server on a free port."""
-    settings = ServeCommand(model=MODEL, **options)
+    settings = ServeCommand(**{"model": MODEL} | options)
     served = Server(decoder, settings)
     web = web_server(served.app(), settings)
     with socket.create_server(("127.0.0.1", 0)) as listening:

@@ -67,7 +67,7 @@ class Server(Routes):
         if self._options.log_prompts:
             log("prompt", request_id=request.state.request_id, prompt=prepared.request.prompt)
         waiting = Waiting(self.scheduler, prepared, bool(asked.stream), self._options.timeout)
-        completion = Completion(asked, prepared, self._decoder)
+        completion = Completion(asked, prepared, self._decoder, self._options.model_names[0])
         first = await waiting.first(request)
         if first is None:
             return Response(status_code=499)

@@ -27,15 +27,17 @@ class Completion:
     body : ChatBody
     prepared : Prepared
     decoder : ToolDecoder
+    model : str
+        The name of the model.
     """
 
-    def __init__(self, body: ChatBody, prepared: Prepared, decoder: ToolDecoder) -> None:
+    def __init__(self, body: ChatBody, prepared: Prepared, decoder: ToolDecoder, model: str) -> None:
         self._prepared = prepared
         self._decoder = decoder
         self._tokens = body.tooldecoding.tokens
         self._with_usage = body.stream_options is not None and body.stream_options.include_usage
         self._pieces = ReplyPieces(prepared.conversation, decoder.tokenizer)
-        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": body.model}
+        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
         self._calls = 0
         self._wrote = False
         self._space = ""  # white space of the content that counts only if more follows

@@ -313,3 +313,28 @@ def test_what_openai_calls_tools_is_told_apart(client: Any) -> None:
     with pytest.raises(openai.BadRequestError) as told:
         ask(client, tools=[WEATHER, TABLE], tool_choice={"type": "custom", "custom": {"name": "code"}})
     assert told.value.param == "tool_choice"
+
+
+@pytest.mark.parametrize(
+    ("options", "shown", "also"),
+    [
+        ({"model": "models/Qwen3-0.6B"}, ["Qwen3-0.6B"], ["models/Qwen3-0.6B"]),
+        ({"model": "/srv/models/v7/"}, ["v7"], ["/srv/models/v7/"]),
+        ({"model": "models/a/../b"}, ["b"], []),
+        ({"model": "/srv/v7", "served_model_name": ("gpt-4o", "chat/small")}, ["gpt-4o", "chat/small"], ["/srv/v7"]),
+    ],
+)
+def test_a_model_has_short_names(
+    reference: ToolDecoder, options: dict[str, Any], shown: list[str], also: list[str]
+) -> None:
+    with running(reference, **options) as named:
+        client = openai.OpenAI(base_url=f"{named.url}/v1", api_key="any", max_retries=0)
+        assert [model.id for model in client.models.list()] == shown
+        for name in (*shown, *also):
+            assert client.models.retrieve(name).id == name
+            answer = client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
+            chunks = client.chat.completions.create(model=name, messages=HELLO, max_tokens=1, stream=True)
+            assert {answer.model, *(chunk.model for chunk in chunks)} == {shown[0]}
+        for name in ("other", "", "models"):
+            with pytest.raises(openai.NotFoundError, match=shown[-1]):
+                client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
