@@ -9,7 +9,6 @@ from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.chat import ReplyPieces, reply_to
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.chat_body import ChatBody
 from tooldecoding.server.details import details
@@ -84,7 +83,7 @@ class Completion:
         as_content = self._prepared.as_content
         reply = reply_to(self._prepared.conversation, result, self._decoder.tokenizer)
         if as_content:
-            yield self._chunk({"content": _json_content(reply.calls)})
+            yield self._chunk({"content": _json_content(reply)})
         elif not self._calls and (self._space or not self._wrote):
             yield self._chunk({"content": self._space})
         last = self._chunk({}, _finish_reason(reply, as_content))
@@ -122,13 +121,13 @@ class Completion:
 def _message(reply: ChatMessage, as_content: bool) -> dict[str, Any]:
     if not as_content:
         return reply.message
-    message = {"role": "assistant", "content": _json_content(reply.calls)}
+    message = {"role": "assistant", "content": _json_content(reply)}
     return message | ({"reasoning_content": reply.result.thinking} if reply.result.thinking else {})
 
 
-def _json_content(calls: tuple[DecodedCall, ...]) -> str:
+def _json_content(reply: ChatMessage) -> str:
     """Return an answer in JSON; empty if it was cut."""
-    return json_line(calls[0].arguments) if calls else ""
+    return "".join(reply.result.call_format.render_call(call.name, call.arguments) for call in reply.calls)
 
 
 def _finish_reason(reply: ChatMessage, as_content: bool) -> str:

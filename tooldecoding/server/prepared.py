@@ -23,7 +23,7 @@ from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.server.api_error import wrong_input
 from tooldecoding.server.chat_body import ChatBody
-from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema, is_strict
+from tooldecoding.server.json_answer import answer_lookup, answer_options, answer_schema, is_strict
 from tooldecoding.server.strict import unenforced, unenforced_in
 
 MAX_TOOLS: Final = 2_000
@@ -128,8 +128,7 @@ class Preparation:
         """Return the request for an answer in JSON."""
         if len(request.tools) and request.options.tool_choice != "none":
             raise PromptError("response_format and tools together are not supported; leave tools out")
-        options = JsonAnswerOptions(**vars(request.options) | {"tool_choice": NAME})
-        return replace(request, tools=self._answers.of(schema), options=options)
+        return replace(request, tools=self._answers.of(schema), options=answer_options(request.options, schema))
 
 
 def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictionary]:
