@@ -37,7 +37,7 @@ class ChatMessage:
     ----------
     result : DecodeResult
     ids : tuple of str
-        The ids of the calls, unique in the conversation and in the form that the chat template takes.
+        The ids of the calls, in the form that the chat template takes.
     """
 
     result: DecodeResult

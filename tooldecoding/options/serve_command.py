@@ -1,6 +1,5 @@
 """The options of ``tooldecoding serve``."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
@@ -70,7 +69,7 @@ class ServeCommand(ModelOptions):
     @property
     def model_names(self) -> tuple[str, ...]:
         """The names by which the model is shown; answers have the first one."""
-        return self.served_model_name or (Path(os.path.abspath(self.model)).name or self.model,)
+        return self.served_model_name or (Path(self.model).absolute().name or self.model,)
 
     def has_model(self, name: str) -> bool:
         """Whether requests may ask for the model by a name: one that is shown, or what ``model`` says."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.chat.chat import ReplyPieces, reply_to
+from tooldecoding.chat.chat import ReplyPieces
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.result import DecodeResult
@@ -43,8 +43,7 @@ class Completion:
 
     def whole(self, result: DecodeResult) -> dict[str, Any]:
         """Return the answer as one object."""
-        prepared = self._prepared
-        reply = reply_to(prepared.conversation, result, self._decoder.tokenizer)
+        prepared, reply = self._prepared, self._pieces.whole(result)
         choice = {
             "index": 0,
             "message": _message(reply, prepared.as_content),
@@ -81,7 +80,7 @@ class Completion:
     def end(self, result: DecodeResult) -> Iterator[Chunk]:
         """Yield the last chunks."""
         as_content = self._prepared.as_content
-        reply = reply_to(self._prepared.conversation, result, self._decoder.tokenizer)
+        reply = self._pieces.whole(result)
         if as_content:
             yield self._chunk({"content": _json_content(reply)})
         elif not self._calls and (self._space or not self._wrote):

@@ -79,23 +79,23 @@ def test_a_stream_adds_up_to_the_whole_answer(client: Any, name: str) -> None:
     contents = [choice.delta.content for choice in choices if choice.delta.content is not None]
     assert ("".join(contents) if contents else None) == whole.message.content
     assert streamed_calls(choices) == [
-        (call.id, call.function.name, call.function.arguments) for call in whole.message.tool_calls or []
+        (call.function.name, call.function.arguments) for call in whole.message.tool_calls or []
     ]
 
 
-def streamed_calls(choices: list[Any]) -> list[tuple[str, str, str]]:
-    """Id, name and arguments of the calls in a stream: id, type and name come once and whole, then the arguments."""
-    calls: list[tuple[str, str, str]] = []
+def streamed_calls(choices: list[Any]) -> list[tuple[str, str]]:
+    """Name and arguments of the calls in a stream: id, type and name come once and whole, then the arguments."""
+    calls: list[tuple[str, str]] = []
     for choice in choices:
         for delta in choice.delta.tool_calls or []:
             if delta.id is not None:
                 assert delta.index == len(calls) and delta.type == "function" and delta.function.name
-                calls.append((delta.id, delta.function.name, ""))
+                calls.append((delta.function.name, ""))
             else:
                 assert delta.type is None and delta.function.name is None
             assert delta.index == len(calls) - 1
-            identifier, called, arguments = calls[-1]
-            calls[-1] = (identifier, called, arguments + (delta.function.arguments or ""))
+            called, arguments = calls[-1]
+            calls[-1] = (called, arguments + (delta.function.arguments or ""))
     return calls
 
 
