@@ -114,7 +114,7 @@ class PreparedTools:
         self._table = table
         self._specs = decided.tools
         self._names: dict[int, NameTrie] = {}
-        self._next_calls: dict[int, NextCall] = {}
+        self._next_calls: dict[tuple[int, str | None], NextCall] = {}
         self.names(0)  # a wrong name is told before decoding
         for tool in decided.tools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
@@ -133,16 +133,22 @@ class PreparedTools:
         found = self.names(0).covered(written)
         return None if found is None else self.tools[found[0]]
 
-    def next_call(self, number: int) -> NextCall | None:
+    def next_call(self, number: int, only: str | None) -> NextCall | None:
         """Return the choice between a call, by its number, and the end of all calls.
 
         None if the format has no end of all calls, and the tokenizer none of a turn.
+
+        Parameters
+        ----------
+        only : str, optional
+            The name of the tool that must be called.
         """
         if not self.call_format.closer and END not in self._table.special.texts.values():
             return None
-        if number not in self._next_calls:
-            self._next_calls[number] = NextCall(self._table, self._specs, self.call_format, number)
-        return self._next_calls[number]
+        if (number, only) not in self._next_calls:
+            tools = [tool for tool in self._specs if only in (None, tool.name)]
+            self._next_calls[number, only] = NextCall(self._table, tools, self.call_format, number)
+        return self._next_calls[number, only]
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]

@@ -87,6 +87,11 @@ class ChatMessage:
         """As ``DecodeResult.errors``."""
         return self.result.errors
 
+    @property
+    def repeated(self) -> bool:
+        """As ``DecodeResult.repeated``."""
+        return self.result.repeated
+
     def to_json(self, identifier: str) -> dict[str, Any]:
         """Return the object that ``tooldecoding decode --messages --json`` prints."""
         row = self.result.to_json(identifier)
