@@ -340,9 +340,13 @@ class ToolDecoder:
             Is told what is certain while the prompt is decoded.
         """
         [root] = engine.open(1)
-        run = RequestRun(prompt_ids, root, engine.usage(root))
-        branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-        return run, self._prompt_decoder(request, run, stream).decode(branch)
+        try:
+            run = RequestRun(prompt_ids, root, engine.usage(root))
+            branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
+            return run, self._prompt_decoder(request, run, stream).decode(branch)
+        except BaseException:
+            engine.close(root)  # it goes on with the others
+            raise
 
     def _prompt_decoder(self, request: Request, run: RequestRun, stream: ResultStream | None) -> PromptDecoder:
         return PromptDecoder(

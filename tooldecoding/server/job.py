@@ -10,8 +10,10 @@ from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
 from tooldecoding.text_stream import ResultStream, TextPiece
 
-Event = TextPiece | DecodedCall | DecodeResult | Exception
-"""What happens to a job: pieces of a stream, and last its result or the error that ended it."""
+News = TextPiece | DecodedCall | DecodeResult
+"""Pieces of a stream, and last the result."""
+Event = News | Exception
+"""What happens to a job: its news, or the error that ended it."""
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ from fastapi import Request
 
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.gone import unless_gone
-from tooldecoding.server.job import Event, Job
+from tooldecoding.server.job import Event, Job, News
 from tooldecoding.server.prepared import Prepared
 from tooldecoding.server.scheduler import Scheduler
 from tooldecoding.text_stream import ResultStream
@@ -46,13 +46,15 @@ class Waiting:
         )
         scheduler.submit(self._job)
 
-    async def next(self) -> Event:
-        """Return the next event."""
+    async def next(self) -> News:
+        """Return the next event; raises the error that ended the job."""
         event = await self._events.get()
         self._ended = isinstance(event, DecodeResult | Exception)
+        if isinstance(event, Exception):
+            raise event
         return event
 
-    async def first(self, request: Request) -> Event | None:
+    async def first(self, request: Request) -> News | None:
         """Return the first event, or None if the client goes away before; raises the error that ended the job."""
         event = None
         try:
@@ -60,8 +62,6 @@ class Waiting:
         finally:
             if event is None:
                 self.give_up()
-        if isinstance(event, Exception):
-            raise event
         return event
 
     def give_up(self) -> None:
