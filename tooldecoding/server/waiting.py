@@ -2,15 +2,20 @@
 
 import asyncio
 import time
+from typing import Final
 
 from fastapi import Request
 
 from tooldecoding.result import DecodeResult
+from tooldecoding.server.api_error import ApiError
 from tooldecoding.server.gone import unless_gone
 from tooldecoding.server.job import Event, Job, News
 from tooldecoding.server.prepared import Prepared
 from tooldecoding.server.scheduler import Scheduler
 from tooldecoding.text_stream import ResultStream
+
+_MOST_UNREAD: Final = 4096
+"""Pieces of a stream that wait for a client that reads slowly."""
 
 
 class Waiting:
@@ -71,6 +76,9 @@ class Waiting:
 
     def _notify(self, event: Event) -> None:
         """Called from the scheduler's thread."""
+        if self._events.qsize() >= _MOST_UNREAD:
+            self._job.cancelled = True
+            event = ApiError(408, "the stream is not read", code="timeout")
         try:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
         except RuntimeError:  # the loop is closed: nobody waits any more
