@@ -13,7 +13,7 @@ from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
-from tooldecoding.engines.engine import Engine
+from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.engines.steps import Passes, Steps, drive, each_pass, gather
 from tooldecoding.errors import PromptError
@@ -384,6 +384,10 @@ class ToolDecoder:
                 f"{self.context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
             )
         return ids
+
+    def need(self, request: Request, prompt_ids: Sequence[int]) -> Need:
+        """Return an estimate of what a request takes in the KV cache."""
+        return self._prepared(request).need(len(prompt_ids), request.options)
 
     def _check_choice(self, request: Request) -> None:
         choice = request.options.tool_choice

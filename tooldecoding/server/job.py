@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.decoder import Request
+from tooldecoding.engines.engine import Need
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
 from tooldecoding.text_stream import ResultStream, TextPiece
@@ -24,6 +25,8 @@ class Job:
     ----------
     request : Request
     prompt_ids : sequence of int
+    need : Need
+        What it takes in the KV cache.
     notify : callable
         Called from the scheduler's thread with each event.
     stream : ResultStream, optional
@@ -40,6 +43,7 @@ class Job:
 
     request: Request
     prompt_ids: Sequence[int]
+    need: Need
     notify: Callable[[Event], None]
     stream: ResultStream | None
     deadline: float
@@ -51,10 +55,3 @@ class Job:
     def is_watched(self) -> bool:
         """Whether the client reads text along; calls come at once, behind their vote."""
         return self.stream is not None and self.request.options.tool_choice in ("auto", "none")
-
-    @property
-    def most_positions(self) -> int:
-        """Positions that the prompt and its text may take in the KV cache; calls behind the text are not known yet."""
-        options = self.request.options
-        text = 0 if options.tool_choice not in ("auto", "none") else options.max_text_tokens
-        return len(self.prompt_ids) + text

@@ -16,6 +16,7 @@ from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.engines.engine import Need
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions, changed
@@ -43,6 +44,8 @@ class Prepared:
     conversation : Conversation
     request : Request
     prompt_ids : list of int
+    need : Need
+        What it takes in the KV cache.
     warnings : tuple of str
         What the model does not see as the client may expect.
     as_content : bool
@@ -52,6 +55,7 @@ class Prepared:
     conversation: Conversation
     request: Request
     prompt_ids: list[int]
+    need: Need
     warnings: tuple[str, ...]
     as_content: bool
 
@@ -91,7 +95,8 @@ class Preparation:
             with _told("messages"):
                 self._demand_short(str(request.prompt))
                 prompt_ids = self._decoder.prompt_ids(request)
-        return Prepared(conversation, request, prompt_ids, tuple(notes), schema is not None)
+            need = self._decoder.need(request, prompt_ids)
+        return Prepared(conversation, request, prompt_ids, need, tuple(notes), schema is not None)
 
     def _demand_short(self, prompt: str) -> None:
         """Refuse at once what takes seconds to turn into tokens, and never fits."""

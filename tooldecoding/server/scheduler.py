@@ -168,9 +168,9 @@ class Scheduler:
             return True
         if len(self._jobs) >= self._max_batch:
             return False
-        widest = max(each.most_positions for each in (job, *self._jobs.values()))
-        needed = widest * (len(self._jobs) + 1) * self._batch.engine.slot_bytes
-        return max(needed, self._batch.engine.allocated_bytes) <= self._cache_bytes
+        engine = self._batch.engine
+        needed = engine.bytes_for([each.need for each in (*self._jobs.values(), job)])
+        return max(needed, engine.allocated_bytes) <= self._cache_bytes
 
     def _forward(self) -> None:
         if not self._jobs:

@@ -45,6 +45,7 @@ class Waiting:
         self._job = Job(
             prepared.request,
             prepared.prompt_ids,
+            prepared.need,
             self._notify,
             ResultStream() if stream else None,
             time.monotonic() + timeout,
