@@ -16,6 +16,7 @@ from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, TURN_ENDS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
+from tooldecoding.server.details import details
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 from tooldecoding.tokens.special_texts import END
 from tools import lookup, parameter, tool
@@ -115,6 +116,7 @@ def test_replies_streams_and_the_command_line_say_it() -> None:
     reply = chat.chat(*asked)
     assert (len(reply.calls), reply.repeated, reply.finish_reason) == (1, True, "tool_calls")
     assert reply.to_json("x")["repeated"] is True
+    assert details(reply.result, chat.table, tokens=False, warnings=())["repeated"] is True
     *pieces, last = chat.stream(*asked)
     assert isinstance(last, ChatMessage) and last.repeated
     assert [type(piece) for piece in pieces] == [CallPiece]
