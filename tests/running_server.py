@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import uvicorn
 
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
@@ -57,10 +58,11 @@ def body(**fields: Any) -> dict[str, Any]:
 class Running:
     """A server that answers.
 
-    ``http`` asks it; ``server`` is what runs.
+    ``http`` asks it; ``server`` is what runs, and ``web`` what serves it.
     """
 
     server: Server
+    web: uvicorn.Server
     port: int
     http: httpx.Client
 
@@ -137,7 +139,7 @@ class Running:
 @contextmanager
 def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
     """A server on a free port."""
-    settings = ServeCommand(model=MODEL, **options)
+    settings = ServeCommand(**{"model": MODEL} | options)
     served = Server(decoder, settings)
     web = web_server(served.app(), settings)
     with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -148,7 +150,7 @@ def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
         wait_until(lambda: web.started)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
             try:
-                yield Running(served, port, http)
+                yield Running(served, web, port, http)
             finally:
                 web.should_exit = True
                 thread.join(PATIENCE)

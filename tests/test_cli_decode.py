@@ -30,7 +30,8 @@ class TestDecode:
         assert ran.code == 0, ran.err
         result = json.loads(ran.out)
         assert list(result) == [
-            "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "candidates", "counters",
+            "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "repeated", "candidates",
+            "counters",
         ]  # fmt: skip
         assert result["id"] == "dialogue"
         (call,) = result["calls"]

@@ -13,7 +13,7 @@ from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
-from tooldecoding.engines.engine import Engine
+from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.engines.steps import Passes, Steps, drive, each_pass, gather
 from tooldecoding.errors import PromptError
@@ -217,6 +217,7 @@ class ToolDecoder:
         messages: Sequence[Mapping[str, Any]],
         tools: Tools | None = None,
         tool_choice: str | Mapping[str, Any] = "auto",
+        parallel_tool_calls: bool = True,
         **fields: Unpack[ChatOptionFields],
     ) -> "ChatMessage":
         """Answer a conversation with text, calls, or both, in the format of the model's chat template.
@@ -229,6 +230,8 @@ class ToolDecoder:
             What ``decode`` takes, or tools in OpenAI's or MCP's shape. Without tools the answer is text.
         tool_choice : str or mapping
             ``auto``, ``required``, ``none``, a tool's name, or OpenAI's object with the name of a function.
+        parallel_tool_calls : bool
+            Whether the answer may have several calls; False allows one, whatever ``max_calls`` says.
         **fields
             Fields of ``DecodeOptions`` that differ from the decoder's.
 
@@ -240,13 +243,14 @@ class ToolDecoder:
         """
         from tooldecoding.chat.chat import chat  # it needs this module
 
-        return chat(self, messages, tools, tool_choice, fields)
+        return chat(self, messages, tools, tool_choice, parallel_tool_calls, fields)
 
     def stream(
         self,
         messages: Sequence[Mapping[str, Any]],
         tools: Tools | None = None,
         tool_choice: str | Mapping[str, Any] = "auto",
+        parallel_tool_calls: bool = True,
         **fields: Unpack[ChatOptionFields],
     ) -> "Iterator[StreamPiece]":
         """Answer as ``chat``, piece by piece.
@@ -262,7 +266,7 @@ class ToolDecoder:
         """
         from tooldecoding.chat.chat import stream  # it needs this module
 
-        return stream(self, messages, tools, tool_choice, fields)
+        return stream(self, messages, tools, tool_choice, parallel_tool_calls, fields)
 
     def _readable(self, content: str | list[int]) -> str:
         """Return a prompt's text, with special tokens, to find its documentation in."""
@@ -336,9 +340,13 @@ class ToolDecoder:
             Is told what is certain while the prompt is decoded.
         """
         [root] = engine.open(1)
-        run = RequestRun(prompt_ids, root, engine.usage(root))
-        branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-        return run, self._prompt_decoder(request, run, stream).decode(branch)
+        try:
+            run = RequestRun(prompt_ids, root, engine.usage(root))
+            branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
+            return run, self._prompt_decoder(request, run, stream).decode(branch)
+        except BaseException:
+            engine.close(root)  # it goes on with the others
+            raise
 
     def _prompt_decoder(self, request: Request, run: RequestRun, stream: ResultStream | None) -> PromptDecoder:
         return PromptDecoder(
@@ -376,6 +384,10 @@ class ToolDecoder:
                 f"{self.context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
             )
         return ids
+
+    def need(self, request: Request, prompt_ids: Sequence[int]) -> Need:
+        """Return an estimate of what a request takes in the KV cache."""
+        return self._prepared(request).need(len(prompt_ids), request.options)
 
     def _check_choice(self, request: Request) -> None:
         choice = request.options.tool_choice

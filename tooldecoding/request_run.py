@@ -47,4 +47,5 @@ class RequestRun:
             options.call_format,
             decoded.answer,
             decoded.cut,
+            decoded.repeated,
         )

@@ -84,6 +84,9 @@ class DecodeResult:
         The free text without marks: what the model thought, and its content.
     cut : bool
         Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
+    repeated : bool
+        Whether the model wrote a call again, word for word or with equal arguments: it is left out, and ended the
+        answer.
     """
 
     text: str
@@ -93,6 +96,7 @@ class DecodeResult:
     call_format: CallFormat
     answer: Answer = NO_ANSWER
     cut: bool = False
+    repeated: bool = False
 
     @property
     def thinking(self) -> str:
@@ -137,6 +141,7 @@ class DecodeResult:
             "calls": [_call_to_json(c) for c in self.calls],
             "valid": self.valid,
             "errors": list(self.errors),
+            "repeated": self.repeated,
             "candidates": [
                 {"call": number, "order": list(c.order), "text": c.text}
                 for number, call in enumerate(self.calls)

@@ -8,7 +8,7 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.engine import Engine, Feed, Usage
+from tooldecoding.engines.engine import Engine, Feed, Need, Usage
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.option_fields import DecodeOptionFields
 
@@ -34,7 +34,7 @@ class SyntheticEngine:
     """Branches whose logits depend only on their tokens, as those of a deterministic model."""
 
     chunk: int | None = None
-    slot_bytes = allocated_bytes = 0
+    allocated_bytes = 0
 
     def __init__(self, can_drop: bool = True) -> None:
         self.can_drop = can_drop
@@ -44,6 +44,10 @@ class SyntheticEngine:
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """Return the logits behind ``tokens``."""
         raise TypeError(f"{type(self).__name__} has no next_logits")
+
+    def bytes_for(self, needs: Sequence[Need]) -> float:
+        """See Engine."""
+        return 0
 
     def open(self, count: int) -> list[int]:
         """See Engine."""

@@ -14,7 +14,7 @@ from transformers import LogitsProcessor, PreTrainedModel
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
 from tooldecoding.engines.choose_engine import EngineFactory
-from tooldecoding.engines.engine import BranchId, Engine, Feed, Usage
+from tooldecoding.engines.engine import BranchId, Engine, Feed, Need, Usage
 from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.token_table import TokenTable
@@ -112,10 +112,9 @@ class TaughtEngine:
         """See Engine."""
         return self._engine.has_spare_positions
 
-    @property
-    def slot_bytes(self) -> int:
+    def bytes_for(self, needs: Sequence[Need]) -> float:
         """See Engine."""
-        return self._engine.slot_bytes
+        return self._engine.bytes_for(needs)
 
     @property
     def allocated_bytes(self) -> int:

@@ -90,7 +90,8 @@ def _cases(entries: Sequence[Entry], call_format: CallFormat, rng: random.Random
         seen.update((c.name, repr(c.arguments)) for c in new)
         tools = documented.decided("optional")
         right = [c for c in calls if c.name in tools and is_admitted_call(c, tools[c.name], call_format)]
-        if call_format.parallel and len(calls) > 1 and len(right) == len(calls):
+        different = len({(c.name, repr(c.arguments)) for c in calls})  # equal calls are not written twice
+        if call_format.parallel and 1 < different == len(right) == len(calls):
             ordered = tuple(_ordered(tools[c.name], c) for c in calls)
             yield Case(identifier, call_format.name, tools, ordered, rng.choice(PROMPTS), rng.choice(TAILS))
         for call in right:

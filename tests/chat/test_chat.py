@@ -7,6 +7,8 @@ import pytest
 from chat_models import HERMES, decoder_of, original, random_logits, says
 from pydantic import BaseModel
 
+from call_ids import OPENAI as OPENAI_ID
+from call_ids import without_ids
 from lookup import ToolDecodingError, extract
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.tools import NO_TOOLS, read_tool_choice, read_tools
@@ -48,8 +50,9 @@ class TestAnswers:
         says(decoder, lambda prompt: CALL)
         reply = decoder.chat([USER], [OPENAI])
         function = {"name": "set_timer", "arguments": '{"minutes": 7}'}
-        calls = [{"id": "call_0000", "type": "function", "function": function}]
-        assert reply.message == {"role": "assistant", "content": None, "tool_calls": calls}
+        calls = [{"type": "function", "function": function}]
+        assert without_ids(reply.message) == {"role": "assistant", "content": None, "tool_calls": calls}
+        assert OPENAI_ID.fullmatch(reply.ids[0])
         assert (reply.finish_reason, reply.valid, reply.errors) == ("tool_calls", True, ())
         assert reply.result.call_format.name == "hermes" and str(reply) == CALL
         [call] = reply.calls
@@ -86,6 +89,18 @@ class TestAnswers:
                 "set_timer"
             ]
 
+    @pytest.mark.parametrize("choice", ["auto", "required", "set_timer"])
+    def test_at_most_one_call_where_parallel_ones_are_not_wanted(self, decoder: SyntheticDecoder, choice: str) -> None:
+        says(decoder, lambda prompt: "\n".join(CALL.replace("7", str(minutes)) for minutes in (7, 8, 9)))
+        for wanted, allowed in ((3, {}), (3, {"parallel_tool_calls": True}), (1, {"parallel_tool_calls": False})):
+            assert len(decoder.chat([USER], [OPENAI], choice, **allowed).calls) == wanted
+            *pieces, last = decoder.stream([USER], [OPENAI], choice, **allowed)
+            assert isinstance(last, ChatMessage) and last.valid
+            assert len([piece for piece in pieces if isinstance(piece, CallPiece)]) == len(last.calls) == wanted
+        assert len(decoder.chat([USER], [OPENAI], choice, parallel_tool_calls=False, max_calls=2).calls) == 1
+        with pytest.raises(PromptError, match="parallel_tool_calls: expected True or False, found 'no'"):
+            decoder.chat([USER], [OPENAI], choice, parallel_tool_calls="no")  # type: ignore[arg-type]
+
     def test_a_template_without_tools_can_chat(self) -> None:
         decoder = decoder_of("{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}[assistant]")
         says(decoder, lambda prompt: "Hello.")
@@ -116,12 +131,12 @@ class TestStreams:
         says(decoder, lambda prompt: answer)
         *pieces, last = decoder.stream([USER], [OPENAI])
         whole = decoder.chat([USER], [OPENAI])
-        assert isinstance(last, ChatMessage) and last.message == whole.message
+        assert isinstance(last, ChatMessage) and without_ids(last.message) == without_ids(whole.message)
         texts = [piece for piece in pieces if isinstance(piece, TextPiece)]
         for kind, text in (("content", whole.result.content), ("thinking", whole.result.thinking)):
             assert "".join(piece.text for piece in texts if piece.kind == kind) == text
         calls = [piece for piece in pieces if isinstance(piece, CallPiece)]
-        assert [piece.message for piece in calls] == whole.message.get("tool_calls", [])
+        assert [piece.message for piece in calls] == last.message.get("tool_calls", [])
         assert pieces == [*texts, *calls]
 
     def test_each_call_comes_once_it_is_voted(self, decoder: SyntheticDecoder) -> None:

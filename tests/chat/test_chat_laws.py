@@ -1,7 +1,9 @@
 """An answer is a message in OpenAI's shape whatever the model wants, and the chat template takes it back."""
 
 import json
+import re
 import warnings
+from random import Random
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from prompts.own_templates import CALLS, template
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.rendering import conversation_prompt
-from tooldecoding.chat.reply import ChatMessage
+from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.testing import SyntheticDecoder
@@ -137,7 +139,36 @@ def test_a_template_for_tools_beside_another_one() -> None:
     decoder = decoder_of({"default": "{{ messages[-1].content }}", "tool_use": tools})
     assert habits_of(decoder.tokenizer) == habits_of(decoder_of(tools).tokenizer)
     random_logits(decoder, 1)
-    assert decoder.chat(FOREIGN, TOOLS, "required").ids[0] == "call00002"
+    assert re.fullmatch("[a-zA-Z0-9]{9}", decoder.chat(FOREIGN, TOOLS, "required").ids[0])
+
+
+FORMS = {IdForm.ANY: "call_[a-zA-Z0-9]{24}", IdForm.NINE: "[a-zA-Z0-9]{9}"}
+
+
+@pytest.mark.parametrize("name", [*ORIGINALS, "gemma3", "phi3_5", "cohere2"])
+def test_ids_are_unique_in_the_world(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoder = decoder_of(original(name), max_calls=2)
+
+    def ids() -> list[str]:
+        random_logits(decoder, 1)
+        *pieces, reply = decoder.stream(FOREIGN[:1], TOOLS, "required", format="hermes")
+        assert isinstance(reply, ChatMessage)
+        assert [piece.id for piece in pieces if isinstance(piece, CallPiece)] == [*reply.ids]
+        return [*reply.ids]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChatWarning)  # the format is not the template's
+        first, second = ids(), ids()
+        assert len({*first, *second}) == 2 * len(first) > 0
+        form = habits_of(decoder.tokenizer).ids
+        assert (form is IdForm.NINE) == (name.startswith("mistral") and name != "mistral_v13")  # which writes none
+        assert all(re.fullmatch(FORMS[form], each) for each in first)
+
+        seeded = []
+        for _ in range(2):
+            monkeypatch.setattr("tooldecoding.chat.call_ids.SOURCE", Random(7))
+            seeded.append(ids())
+        assert seeded[0] == seeded[1] != first
 
 
 def test_nothing_is_left_out_in_silence() -> None:

@@ -61,5 +61,5 @@ def test_the_page_shows_a_stream(capsys: pytest.CaptureFixture[str]) -> None:
     says(decoder, planned)
     tools = [*snippet("def run_agent")["TOOLS"].values()]
     reply = snippet("def show")["show"](decoder, [{"role": "user", "content": "Go."}], tools)
-    assert capsys.readouterr().out == "call_0000 get_weather {'city': 'Rome', 'days': 2}\n"
+    assert capsys.readouterr().out == f"{reply.ids[0]} get_weather {{'city': 'Rome', 'days': 2}}\n"
     assert reply.finish_reason == "tool_calls"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from chat_models import HERMES
 
+from call_ids import OPENAI
 from command_line import Ran, assert_bad
 from tiny_models import byte_level_tokenizer, tiny_model
 
@@ -53,19 +54,19 @@ class TestMessages:
         assert list(result)[:4] == ["id", "message", "finish_reason", "format"]
         assert (result["id"], result["format"], result["finish_reason"]) == ("chat", "hermes", "tool_calls")
         [call] = result["message"]["tool_calls"]
-        assert call["id"] == "call_0000" and call["function"]["name"] == "set_timer"
+        assert OPENAI.fullmatch(call["id"]) and call["function"]["name"] == "set_timer"
         assert json.loads(call["function"]["arguments"]) == result["calls"][0]["arguments"]
         assert result["valid"] and result["text"].startswith("<tool_call>\n")
 
     def test_the_message_goes_on_in_the_next_file(self, decode: Cli, file: Any) -> None:
         tools, conversation = file([TOOL], "tools.json"), [USER]
-        for turn in range(3):
+        for _ in range(3):
             ran = decode("--messages", file(conversation), "--tools", tools, "--tool-choice", "set_timer", "--json",
                          "--max-calls", 1)  # fmt: skip
             assert ran.code == 0, ran.err
             message = json.loads(ran.out)["message"]
             [call] = message["tool_calls"]
-            assert call["id"] == f"call_{turn:04}"
+            assert call["id"] not in json.dumps(conversation)
             conversation += [message, {"role": "tool", "tool_call_id": call["id"], "content": "ok"}]
 
     def test_the_model_need_not_call(self, decode: Cli, file: Any) -> None:
@@ -108,7 +109,7 @@ class TestRows:
         ran = decode("--batch", file("\n".join(map(json.dumps, rows)), "rows.jsonl"), "--max-calls", 1)
         assert ran.code == 0 and "4 decoded, 0 skipped, 3 failed" in ran.err, ran
         results = {row["id"]: row for row in map(json.loads, ran.out.splitlines())}
-        assert results["m"]["message"]["tool_calls"][0]["id"] == "call_0000"
+        assert OPENAI.fullmatch(results["m"]["message"]["tool_calls"][0]["id"])
         assert results["named"]["finish_reason"] == "tool_calls"
         assert "message" not in results["p"] and results["p"]["calls"]
         assert results["text"]["message"]["content"] and not results["text"]["calls"]

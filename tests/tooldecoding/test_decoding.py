@@ -271,7 +271,7 @@ def test_wrong_input() -> None:
 def test_the_json_object() -> None:
     row = decode(lookup(FOUR), script("Send", VALUES), order_limit=2).to_json("7")
     texts = ["format", "text", "thinking", "content"]
-    assert list(row) == ["id", *texts, "calls", "valid", "errors", "candidates", "counters"]
+    assert list(row) == ["id", *texts, "calls", "valid", "errors", "repeated", "candidates", "counters"]
     assert row["calls"][0]["arguments"]["to"] == "Bob"
     assert {"name", "value", "votes", "share", "logprob"} <= set(row["calls"][0]["parameters"][0])
     assert row["candidates"][1]["order"] != row["candidates"][0]["order"]

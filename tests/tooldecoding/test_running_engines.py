@@ -1,5 +1,6 @@
 """Prompts join and leave a running engine: nobody else's logits change, and memory is bounded by what runs."""
 
+import math
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from engine_traffic import SHARED, Traffic
 from tiny_models import tiny_model
 from tooldecoding.engines.batched_engine import BatchedEngine
-from tooldecoding.engines.engine import Engine, Feed
+from tooldecoding.engines.engine import Engine, Feed, Need
 from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -167,7 +168,7 @@ def test_a_thousand_come_and_go_in_the_same_memory(kind: Any) -> None:
         traffic.run(1)
         if traffic.guests and engine._rows:
             slots = max(needed_slots(row) for row in engine._rows)
-            assert engine.allocated_bytes <= 16 * len(engine._rows) * max(slots, CHUNK) * engine.slot_bytes
+            assert engine.allocated_bytes <= 16 * len(engine._rows) * max(slots, CHUNK) * engine._cache.slot_bytes
     assert len(engine._branches) == sum(len(guest.branches) for guest in traffic.guests)
     traffic.run(1)
     for guest in traffic.guests:
@@ -179,11 +180,11 @@ def test_a_thousand_come_and_go_in_the_same_memory(kind: Any) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_memory_follows_what_runs(kind: Any) -> None:
     engine = kind(LANGUAGE_MODEL)
-    assert engine.slot_bytes == 0
+    assert engine.bytes_for([Need(1)]) == math.inf
     [stays, long] = engine.open(2)
     engine.extend([Feed(stays, [5, 6, 7]), Feed(long, [8] * 1500)])
     slot = 2 * 2 * 2 * 16 * 4  # layers, keys and values, heads, width, bytes
-    assert engine.slot_bytes == slot
+    assert engine._cache.slot_bytes == slot
     assert engine.allocated_bytes >= 2 * 1500 * slot
     engine.close(long)
     more = engine.open(30)
@@ -198,7 +199,7 @@ def test_memory_follows_what_runs(kind: Any) -> None:
     assert sum(t.nbytes for t in tensors(engine)) <= 2 * engine.allocated_bytes  # on the CPU as much is reserved
     engine.close(stays)
     assert engine.allocated_bytes == 0
-    assert engine.slot_bytes == slot
+    assert engine._cache.slot_bytes == slot
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,6 +1,7 @@
 """The loop over the calls of a prompt: choose a tool, decode its orders, vote, commit the voted call, go on."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.next_call import NextCall
@@ -12,6 +13,25 @@ from tooldecoding.formats.call_format import Call
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Branch
 from voting import VotedCall, carries, merge
+
+
+class DecodedCalls(NamedTuple):
+    """The calls of one prompt.
+
+    Attributes
+    ----------
+    calls : list of DecodedCall
+    text : str
+    cut : bool
+        Whether a call is left out because it does not fit.
+    repeated : bool
+        Whether a call is left out because it equals an earlier one; it is the last that was decoded.
+    """
+
+    calls: list[DecodedCall]
+    text: str
+    cut: bool = False
+    repeated: bool = False
 
 
 class CallDecoder:
@@ -50,10 +70,8 @@ class CallDecoder:
         self._fits = fits
         self._voted = voted
 
-    def decode(self, branch: Branch, called: PreparedTool | None = None) -> Steps[tuple[list[DecodedCall], str, bool]]:
+    def decode(self, branch: Branch, called: PreparedTool | None = None) -> Steps[DecodedCalls]:
         """Decode calls behind the opener, the last text of ``branch``.
-
-        Returns the calls, their text, and whether one is left out because it does not fit.
 
         Parameters
         ----------
@@ -67,33 +85,35 @@ class CallDecoder:
             number = len(calls)
             with self._clock.phase("name"):
                 tool = called or (yield from self._name(branch, number))
-            called = None
             next_call = self._next_call(number + 1)
             more = next_call is not None
             orders = OrderDecoder(tool, number, self._options, self._prompt, keep_branches=more)
             branch, *committing = yield from branch.forks(2 if more else 1, beginning=orders.beginning)
             call = yield from self._call(branch, tool, orders)
             longer = self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
-            fits = self._fits(longer)
-            if fits:
+            repeated = call.identity in [earlier.identity for earlier in calls]
+            fits = repeated or self._fits(longer)
+            if fits and not repeated:
                 calls.append(call)
                 text = longer
                 if self._voted is not None:
                     self._voted(call)
             if next_call is None:
-                return calls, text, not fits
+                return DecodedCalls(calls, text, not fits, repeated)
             branch = self._committed(committing[0], orders, tool, call.voted)
-            if not fits:
+            if repeated or not fits:
                 branch.end()
-                return calls, text, True
-            if not (yield from self._goes_on(branch, next_call)):
-                return calls, text, False
+                return DecodedCalls(calls, text, not fits, repeated)
+            goes_on, name = yield from self._goes_on(branch, next_call)
+            if not goes_on:
+                return DecodedCalls(calls, text)
+            called = None if name is None else self._tools[name]
 
     def _next_call(self, number: int) -> NextCall | None:
         """Return the choice between a further call, by its number, and the end; None if there is no choice."""
         if not self._format.parallel or number >= self._options.max_calls:
             return None
-        return self._tools.next_call(number)
+        return self._tools.next_call(number, self._only)
 
     def _name(self, branch: Branch, number: int) -> Steps[PreparedTool]:
         """Let the model choose a tool by the name trie, unless one is given."""
@@ -132,13 +152,13 @@ class CallDecoder:
         named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
         return named
 
-    def _goes_on(self, branch: Branch, next_call: NextCall) -> Steps[bool]:
+    def _goes_on(self, branch: Branch, next_call: NextCall) -> Steps[tuple[bool, str | None]]:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = branch.room_behind
-        goes_on = False
+        goes_on, name = False, None
         if room is None or room >= self._tools.longest:
             with self._clock.phase("next"):
-                goes_on = yield from next_call.choose(branch)
+                goes_on, name = yield from next_call.choose(branch)
         if not goes_on:
             branch.end()
-        return goes_on
+        return goes_on, name

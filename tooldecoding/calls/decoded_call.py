@@ -1,9 +1,10 @@
 """A decoded call: what the vote made of its candidates."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lookup.schema.words import identity
 from voting import CandidateCall, VotedCall
 
 
@@ -40,6 +41,11 @@ class DecodedCall:
     def arguments(self) -> dict[str, Any]:
         """Key -> Python value, in documentation order."""
         return self.voted.arguments
+
+    @property
+    def identity(self) -> Hashable:
+        """A key that is equal for calls of the same tool with equal arguments, in any sequence."""
+        return self.name, identity(self.arguments)
 
     def confidence(self, key: str) -> float:
         """Return the confidence in the value of a key, in [0, 1]; KeyError if the call does not have the key."""

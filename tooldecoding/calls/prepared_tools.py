@@ -1,5 +1,6 @@
 """Tools ready to be called: what does not depend on the prompt is made once and kept across requests."""
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import cached_property
@@ -11,6 +12,7 @@ from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from tooldecoding.calls.name_trie import NameTrie, demand_distinct
 from tooldecoding.calls.next_call import NextCall
 from tooldecoding.calls.optional_key_trie import OptionalKeyTries
+from tooldecoding.engines.engine import Need
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.tokens.special_texts import END
@@ -22,6 +24,10 @@ _LONGEST_CHARACTER = 4
 """Bytes of UTF-8: a value is never cut off inside a character."""
 _MOST_CALLS = 10**6
 """No turn has so many calls."""
+_VALUE, _BYTES = 16, 2
+"""Tokens of a value, and bytes of a token, in an estimate: few calls have longer values, few tokens are shorter."""
+_KEYS_OF_MANY_ORDERS = 10
+"""So many keys have more orders than anybody decodes."""
 _SETS = 64
 _TOOLS = 50_000
 """Limits of the cache, in sets and in tools; the set that was used last always stays."""
@@ -76,6 +82,20 @@ class PreparedTool:
         return len(fixed.encode()) + keys + sum(_reserve(self.grammar(p)) for p in parameters)
 
 
+    def need(self, options: DecodeOptions) -> Need:
+        """Return an estimate of what a call takes in the KV cache, with all its orders and their drafts."""
+        required = self.spec.required
+        orders = min(options.order_limit, math.factorial(min(len(required), _KEYS_OF_MANY_ORDERS)))
+        drafts = max(0, len(required) - 1) if options.draft_tokens else 0
+        most = min(options.max_value_tokens, _VALUE)
+        values = sum(min(most, _reserve(g)) if (g := self.grammar(p)).choices else most for p in required)
+        call_format = self.call_format
+        texts = [self.spec.name, *(call_format.separator + call_format.key(p.name) for p in required)]
+        fixed = len("".join([*texts, call_format.start(0), call_format.end]).encode()) // _BYTES
+        # one more branch reads what was voted
+        return Need(options.draft_tokens, orders + 1, drafts, fixed + values)
+
+
 def _reserve(grammar: ValueGrammar) -> int:
     """Return the tokens that must be free for a value: each has at least one byte."""
     if grammar.choices is not None:
@@ -114,7 +134,7 @@ class PreparedTools:
         self._table = table
         self._specs = decided.tools
         self._names: dict[int, NameTrie] = {}
-        self._next_calls: dict[int, NextCall] = {}
+        self._next_calls: dict[tuple[int, str | None], NextCall] = {}
         self.names(0)  # a wrong name is told before decoding
         for tool in decided.tools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
@@ -133,16 +153,22 @@ class PreparedTools:
         found = self.names(0).covered(written)
         return None if found is None else self.tools[found[0]]
 
-    def next_call(self, number: int) -> NextCall | None:
+    def next_call(self, number: int, only: str | None) -> NextCall | None:
         """Return the choice between a call, by its number, and the end of all calls.
 
         None if the format has no end of all calls, and the tokenizer none of a turn.
+
+        Parameters
+        ----------
+        only : str, optional
+            The name of the tool that must be called.
         """
         if not self.call_format.closer and END not in self._table.special.texts.values():
             return None
-        if number not in self._next_calls:
-            self._next_calls[number] = NextCall(self._table, self._specs, self.call_format, number)
-        return self._next_calls[number]
+        if (number, only) not in self._next_calls:
+            tools = [tool for tool in self._specs if only in (None, tool.name)]
+            self._next_calls[number, only] = NextCall(self._table, tools, self.call_format, number)
+        return self._next_calls[number, only]
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]
@@ -157,6 +183,16 @@ class PreparedTools:
         if choice == "none":
             return 0
         return self.longest if choice in TOOL_CHOICES else self[choice].longest
+
+    def need(self, prompt: int, options: DecodeOptions) -> Need:
+        """Return an estimate of what a prompt of so many tokens takes in the KV cache, with its text and one call."""
+        choice, shared = options.tool_choice, prompt
+        if choice in ("auto", "none"):
+            shared += options.max_text_tokens
+        tools = self.tools if choice in TOOL_CHOICES else (self[choice],)
+        needs = [tool.need(options) for tool in tools] if choice != "none" else []
+        widest = max(needs, key=lambda need: (need.branches + need.drafts) * need.each, default=Need(0))
+        return widest._replace(shared=shared + widest.shared)
 
     def fitting(self, most: int, choice: str, room: int | None) -> int:
         """Return how many of ``most`` tokens of text leave room for a call by ``tool_choice`` behind them."""

@@ -34,12 +34,15 @@ class DecodedPrompt(NamedTuple):
         The free text without marks.
     cut : bool
         Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
+    repeated : bool
+        Whether the model wrote a call again: it is left out, and ended the answer.
     """
 
     text: str
     calls: list[DecodedCall]
     answer: Answer
     cut: bool
+    repeated: bool = False
 
 
 class PromptDecoder:
@@ -97,8 +100,8 @@ class PromptDecoder:
         only = None if self._options.tool_choice in TOOL_CHOICES else self._options.tool_choice
         voted = None if self._voted is None else self._show_call
         decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._clock, self._fits(written), voted)
-        calls, text, cut = yield from decoder.decode(written.branch, self._tools.called(written.opened))
-        return DecodedPrompt(written.text + text, calls, answer, cut)
+        calls, text, cut, repeated = yield from decoder.decode(written.branch, self._tools.called(written.opened))
+        return DecodedPrompt(written.text + text, calls, answer, cut, repeated)
 
     def _fits(self, written: FreeText) -> Callable[[str], bool]:
         """Return whether calls behind the free text are within ``max_tokens``."""

@@ -1,11 +1,15 @@
 """Ids of calls, in the form that a chat template takes.
 
-Ids are unique in their conversation. They are counted, so that equal conversations have equal prompts.
+A new id is drawn, so that it is unique in the world, as OpenAI's are; only templates that count their calls get the
+number. Where a template cannot take the id of another program, it gets a counted one, so that equal conversations have
+equal prompts.
 """
 
 import re
-from collections.abc import Sequence
+import string
+from collections.abc import Callable, Sequence
 from enum import Enum
+from random import Random, SystemRandom
 from typing import Final
 
 from tooldecoding.chat.messages import ToolCall
@@ -14,8 +18,8 @@ from tooldecoding.chat.messages import ToolCall
 class IdForm(Enum):
     """What a template takes as an id.
 
-    ``ANY`` text; ``NINE`` letters or digits, as Mistral's; ``NAMED``, as Kimi's, with the tool's name and the number of
-    the call in the conversation; ``NUMBER``, as Cohere's, that number alone.
+    ``ANY`` text, as OpenAI's; ``NINE`` letters or digits, as Mistral's; ``NAMED``, as Kimi's, with the tool's name and
+    the number of the call in the conversation; ``NUMBER``, as Cohere's, that number alone.
     """
 
     ANY = "any"
@@ -23,6 +27,11 @@ class IdForm(Enum):
     NAMED = "named"
     NUMBER = "number"
 
+
+SOURCE: Random = SystemRandom()
+"""What ids are drawn from; tests may seed it."""
+
+_LETTERS: Final = string.ascii_letters + string.digits
 
 _PATTERNS: Final = {
     IdForm.ANY: re.compile(".+", re.DOTALL),
@@ -36,7 +45,7 @@ def new_ids(form: IdForm, earlier: Sequence[ToolCall], names: Sequence[str]) -> 
     used = {call.id for call in earlier}
     found: list[str] = []
     for number, name in enumerate(names, start=len(earlier)):
-        found.append(_free(form, name, number, used))
+        found.append(_free(_drawn, form, name, number, used))
         used.add(found[-1])
     return found
 
@@ -46,7 +55,7 @@ def template_ids(form: IdForm, calls: Sequence[ToolCall]) -> dict[str, str]:
     kept = {call.id for call in calls if _fits(form, call)}
     used, ids = set(kept), dict[str, str]()
     for number, call in enumerate(calls):
-        ids[call.id] = call.id if call.id in kept else _free(form, call.name, number, used)
+        ids[call.id] = call.id if call.id in kept else _free(_counted, form, call.name, number, used)
         used.add(ids[call.id])
     return ids
 
@@ -57,14 +66,23 @@ def _fits(form: IdForm, call: ToolCall) -> bool:
     return _PATTERNS[form].fullmatch(call.id) is not None
 
 
-def _free(form: IdForm, name: str, number: int, used: set[str]) -> str:
+def _free(spelled: Callable[[IdForm, str, int], str], form: IdForm, name: str, number: int, used: set[str]) -> str:
     """Return the first id from ``number`` on that is not used."""
-    while (found := _spelled(form, name, number)) in used:
+    while (found := spelled(form, name, number)) in used:
         number += 1
     return found
 
 
-def _spelled(form: IdForm, name: str, number: int) -> str:
+def _drawn(form: IdForm, name: str, number: int) -> str:
+    match form:
+        case IdForm.NINE:
+            return "".join(SOURCE.choices(_LETTERS, k=9))
+        case IdForm.ANY:
+            return f"call_{''.join(SOURCE.choices(_LETTERS, k=24))}"
+    return _counted(form, name, number)
+
+
+def _counted(form: IdForm, name: str, number: int) -> str:
     match form:
         case IdForm.NAMED:
             return f"functions.{name}:{number}"

@@ -1,7 +1,7 @@
 """From messages and tools to the assistant's next message, at once or piece by piece."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,13 +9,13 @@ from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.call_ids import new_ids
-from tooldecoding.chat.messages import Conversation, read_messages
+from tooldecoding.chat.messages import Conversation, ToolCall, read_messages
 from tooldecoding.chat.rendering import conversation_prompt
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder, Tools
-from tooldecoding.errors import ChatWarning
+from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.option_fields import ChatOptionFields
 from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.prompts.choose_format import chat_format, chat_misfits
@@ -52,51 +52,62 @@ def chat_request(
 
 def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTrainedTokenizerBase) -> ChatMessage:
     """Return the message for what was decoded behind a conversation."""
-    return ChatMessage(result, tuple(_ids(conversation, [call.name for call in result.calls], tokenizer)))
+    return ReplyPieces(conversation, tokenizer).whole(result)
 
 
 class ReplyPieces:
     """Turns what is decoded behind a conversation, piece by piece, into pieces of its reply."""
 
     def __init__(self, conversation: Conversation, tokenizer: PreTrainedTokenizerBase) -> None:
-        self._conversation = conversation
+        self._earlier = conversation.calls
         self._tokenizer = tokenizer
-        self._names: list[str] = []
+        self._ids: list[str] = []
 
     def of(self, piece: TextPiece | DecodedCall | DecodeResult) -> StreamPiece:
         """Return the piece of the reply; its calls have the ids that they have in the whole message."""
         if isinstance(piece, DecodeResult):
-            return reply_to(self._conversation, piece, self._tokenizer)
+            return self.whole(piece)
         if isinstance(piece, DecodedCall):
-            self._names.append(piece.name)
-            return CallPiece(_ids(self._conversation, self._names, self._tokenizer)[-1], piece)
+            return CallPiece(self._new_id(piece), piece)
         return piece
 
+    def whole(self, result: DecodeResult) -> ChatMessage:
+        """Return the whole message."""
+        for call in result.calls[len(self._ids) :]:
+            self._new_id(call)
+        return ChatMessage(result, tuple(self._ids))
 
-def _ids(conversation: Conversation, names: Sequence[str], tokenizer: PreTrainedTokenizerBase) -> list[str]:
-    return new_ids(habits_of(tokenizer).ids, conversation.calls, names)
+    def _new_id(self, call: DecodedCall) -> str:
+        [new] = new_ids(habits_of(self._tokenizer).ids, self._earlier, [call.name])
+        self._earlier.append(ToolCall(new, call.name, call.arguments))
+        self._ids.append(new)
+        return new
 
 
 def chat(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
 ) -> ChatMessage:
     """Return the assistant's next message; see ``ToolDecoder.chat``."""
-    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, parallel, fields)
     return reply_to(conversation, decoder.run([request])[0], decoder.tokenizer)
 
 
 def stream(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
 ) -> Iterator[StreamPiece]:
     """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
-    conversation, request = _prepared(decoder, messages, tools, tool_choice, fields)
+    conversation, request = _prepared(decoder, messages, tools, tool_choice, parallel, fields)
     return map(ReplyPieces(conversation, decoder.tokenizer).of, decoder.stream_run(request))
 
 
 def _prepared(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, fields: ChatOptionFields
+    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
 ) -> tuple[Conversation, Request]:
+    if not isinstance(parallel, bool | None):
+        raise PromptError(f"parallel_tool_calls: expected True or False, found {parallel!r:.40}")
     options = replace(changed(decoder.options, fields), tool_choice=read_tool_choice(tool_choice))
+    if parallel is False:
+        options = replace(options, max_calls=1)
     documentation, conversation = read_tools(tools), read_messages(messages)
     request = chat_request(conversation, documentation, options, decoder.tokenizer)
     if len(documentation.lookup):

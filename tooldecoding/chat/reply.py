@@ -37,7 +37,7 @@ class ChatMessage:
     ----------
     result : DecodeResult
     ids : tuple of str
-        The ids of the calls, unique in the conversation and in the form that the chat template takes.
+        The ids of the calls, in the form that the chat template takes.
     """
 
     result: DecodeResult
@@ -86,6 +86,11 @@ class ChatMessage:
     def errors(self) -> tuple[str, ...]:
         """As ``DecodeResult.errors``."""
         return self.result.errors
+
+    @property
+    def repeated(self) -> bool:
+        """As ``DecodeResult.repeated``."""
+        return self.result.repeated
 
     def to_json(self, identifier: str) -> dict[str, Any]:
         """Return the object that ``tooldecoding decode --messages --json`` prints."""

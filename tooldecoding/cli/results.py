@@ -28,6 +28,8 @@ def show_result(console: Console, prompt: str, result: "DecodeResult", show_orde
         _show_call(console, call)
     for error in result.errors:
         console.print(Text(shown(f"invalid: {error}" if not result.valid else f"note: {error}"), style="red"))
+    if result.repeated:
+        console.print(Text("note: the model wrote a call again; it is left out, and ended the answer", style="red"))
     console.print()
     console.print(_counters_table(result.counters))
 

@@ -8,6 +8,7 @@ from typing import Final
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.decode import load_decoder
 from tooldecoding.cli.extras import demand_extra
+from tooldecoding.options import changed
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
 from tooldecoding.options.serve_command import KEY_VARIABLE, LOOPBACK, ServeCommand
@@ -44,7 +45,7 @@ def _serve_here(command: ServeCommand, bound: socket) -> None:
     from tooldecoding.server.run import run_server
 
     decoder = load_decoder(command)
-    decoder.options = command
+    decoder.options = changed(command, {})
     run_server(Server(decoder, command).app(), command, bound)
 
 

@@ -1,5 +1,6 @@
 """Batched engine: one row of the batch for each branch. For attention models that cannot pack; forks copy the cache."""
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ import numpy as np
 import torch
 
 from tooldecoding.engines.batched_cache import BatchedCache
-from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
+from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
 from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
@@ -89,10 +90,11 @@ class BatchedEngine:
         """The branch in each row of the last pass."""
         self._cache = BatchedCache(self._device)
 
-    @property
-    def slot_bytes(self) -> int:
-        """See Engine."""
-        return self._cache.slot_bytes
+    def bytes_for(self, needs: Sequence[Need]) -> float:
+        """See Engine. Each branch has a row, with the shared positions and up to as many that are in use no more."""
+        rows = sum(max(1, need.branches) for need in needs)
+        slots = _SPARSE * max(need.shared + need.each for need in needs)
+        return rows * slots * self._cache.slot_bytes if self._cache.slot_bytes else math.inf
 
     @property
     def allocated_bytes(self) -> int:

@@ -69,6 +69,27 @@ class Usage:
     cache_bytes: int = 0
 
 
+class Need(NamedTuple):
+    """Positions that a prompt is expected to take in the KV cache.
+
+    Attributes
+    ----------
+    shared : int
+        Those that all its branches share.
+    branches : int
+        Branches that write a call beside each other, one for each order.
+    drafts : int
+        Branches that only write drafts.
+    each : int
+        Positions of each of these branches.
+    """
+
+    shared: int
+    branches: int = 0
+    drafts: int = 0
+    each: int = 0
+
+
 class Engine(Protocol):
     """Runs the branches of one or several prompts through a model."""
 
@@ -86,9 +107,8 @@ class Engine(Protocol):
         positions that these branches add to it.
         """
 
-    @property
-    def slot_bytes(self) -> int:
-        """Bytes of the keys and values of one position in one row, in all layers; 0 before the first pass."""
+    def bytes_for(self, needs: Sequence[Need]) -> float:
+        """Return the bytes that the KV cache takes with these prompts open; infinity before the first pass."""
 
     @property
     def allocated_bytes(self) -> int:

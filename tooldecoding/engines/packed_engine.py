@@ -11,7 +11,7 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
+from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
 from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
@@ -72,10 +72,10 @@ class PackedEngine:
         """See Engine."""
         return DRAFTED_POSITIONS * len(self._rows) <= self._most_padding
 
-    @property
-    def slot_bytes(self) -> int:
-        """See Engine."""
-        return self._cache.slot_bytes
+    def bytes_for(self, needs: Sequence[Need]) -> float:
+        """See Engine. All rows are as long as the longest one."""
+        slots = max(need.shared + (need.branches + need.drafts) * need.each for need in needs)
+        return self._cache.bytes_with(len(needs), slots)
 
     @property
     def allocated_bytes(self) -> int:

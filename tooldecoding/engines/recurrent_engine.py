@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Usage
+from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
 from tooldecoding.engines.logits import NextTokenLogits
 
 
@@ -29,8 +30,6 @@ class RecurrentEngine:
 
     can_drop = has_spare_positions = False
     chunk: int | None = None
-    slot_bytes = 0
-    """A state does not grow by the position."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
@@ -43,6 +42,11 @@ class RecurrentEngine:
     def allocated_bytes(self) -> int:
         """See Engine."""
         return sum(_state_bytes(branch.cache) for branch in self._branches.values())
+
+    def bytes_for(self, needs: Sequence[Need]) -> float:
+        """See Engine. A state does not grow by the position: each branch takes what one takes now."""
+        now = len(self._branches) and self.allocated_bytes / len(self._branches)
+        return now * sum(max(1, need.branches) for need in needs) or math.inf
 
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""

@@ -77,9 +77,11 @@ class RunningBatch(Generic[T]):
         """Give a piece of decoding up, in whatever state."""
         part = self._parts.pop(root, None)
         self._ended.pop(root, None)
-        if part is not None:
-            part.steps.close()
-        self.engine.close(root)
+        try:
+            if part is not None:
+                part.steps.close()
+        finally:
+            self.engine.close(root)
 
     def forward(self) -> dict[BranchId, Outcome[T]]:
         """Run one forward pass; returns what has ended. What an engine raises is raised here."""

@@ -1,5 +1,6 @@
 """The KV cache of the packed engine: numbered slots, written in place. Adding a token copies nothing."""
 
+import math
 import weakref
 from collections.abc import Sequence
 from functools import partial
@@ -161,9 +162,18 @@ class SlotCache(Cache):
 
     def reserve(self, rows: int, slots: int) -> None:
         """Provide at least so many rows, each with at least so many slots."""
+        self._resize(*self._provided(rows, slots))
+
+    def bytes_with(self, rows: int, slots: int) -> float:
+        """Return the bytes of all rows behind ``reserve``; infinity if those of a slot are not known yet."""
+        rows, slots = self._provided(rows, slots)
+        return rows * slots * self.slot_bytes if self.slot_bytes else math.inf
+
+    def _provided(self, rows: int, slots: int) -> tuple[int, int]:
+        """Return the rows and slots that there are if so many are demanded."""
         if rows > self.rows:
             rows = max(rows, self.rows * 3 // 2)
-        self._resize(max(rows, self.rows), max(_in_chunks(slots), self.slots))
+        return max(rows, self.rows), max(_in_chunks(slots), self.slots)
 
     def fit(self, rows: int, slots: int) -> None:
         """Give memory back if less than a quarter of the rows or slots is needed."""

@@ -1,7 +1,7 @@
 """What a decode does."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Annotated, Any, Final, Literal
 
@@ -141,10 +141,16 @@ def demand_full(options: DecodeOptions, taker: str) -> None:
 
 
 def changed(options: DecodeOptions, given: Mapping[str, Any]) -> DecodeOptions:
-    """Return the options with the given fields; ConfigError for a wrong value or an unknown name, with the nearest."""
+    """Return the options of a decode, with the given fields, without what else a command was told.
+
+    Raises
+    ------
+    ConfigError
+        For a wrong value, or an unknown name, with the nearest.
+    """
     known = [field.name for field in fields(DecodeOptions)]
     for name in given:
         if name not in known:
             nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
             raise ConfigError(f"unknown option {name!r}; did you mean {nearest!r}? Known: {', '.join(known)}")
-    return replace(options, **given)
+    return DecodeOptions(**{name: getattr(options, name) for name in known} | dict(given))

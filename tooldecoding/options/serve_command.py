@@ -1,6 +1,7 @@
 """The options of ``tooldecoding serve``."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import Field as Bounds
@@ -28,6 +29,12 @@ class ServeCommand(ModelOptions):
         If a value has the wrong type or is out of bounds, or if ``ray`` and ``replicas`` are not given together.
     """
 
+    served_model_name: tuple[Annotated[str, Bounds(min_length=1)], ...] = option(
+        (),
+        "Name by which requests ask for the model; answers have the first one.",
+        metavar="NAME",
+        default_text="the last part of --model",
+    )
     host: str = option("127.0.0.1", "Address to listen on; the default is reached from this machine only.")
     port: Annotated[int, Bounds(ge=0, le=65535)] = option(8000, "Port to listen on; 0 takes a free one.")
     api_key: Annotated[str, Bounds(min_length=1)] | None = option(
@@ -58,6 +65,15 @@ class ServeCommand(ModelOptions):
         metavar="G",
         default_text="1 if the cluster has one for each replica, else 0",
     )
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names by which the model is shown; answers have the first one."""
+        return self.served_model_name or (Path(self.model).absolute().name or self.model,)
+
+    def has_model(self, name: str) -> bool:
+        """Whether requests may ask for the model by a name: one that is shown, or what ``model`` says."""
+        return name in (*self.model_names, self.model)
 
     def __post_init__(self) -> None:
         super().__post_init__()

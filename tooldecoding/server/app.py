@@ -15,8 +15,8 @@ from tooldecoding.server.body import read_body, read_json
 from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.completion import Completion
 from tooldecoding.server.event_stream import EventStream, event
-from tooldecoding.server.guard import as_api_error
-from tooldecoding.server.job import Event
+from tooldecoding.server.guard import told
+from tooldecoding.server.job import News
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics
 from tooldecoding.server.prepared import Preparation
@@ -66,32 +66,35 @@ class Server(Routes):
         prepared = await run_in_threadpool(self._preparation.prepare, asked)
         if self._options.log_prompts:
             log("prompt", request_id=request.state.request_id, prompt=prepared.request.prompt)
+        completion = Completion(asked, prepared, self._decoder, self._options.model_names[0])
         waiting = Waiting(self.scheduler, prepared, bool(asked.stream), self._options.timeout)
-        completion = Completion(asked, prepared, self._decoder)
         first = await waiting.first(request)
         if first is None:
             return Response(status_code=499)
         if asked.stream:
-            return EventStream(self._lines(waiting, first, completion, began), waiting.give_up)
+            lines = self._lines(waiting, first, completion, began, request.state.request_id)
+            return EventStream(lines, waiting.give_up)
         assert isinstance(first, DecodeResult)
         self._count(first, len(prepared.prompt_ids), began)
         return json_response(completion.whole(first))
 
-    async def _lines(self, waiting: Waiting, next_: Event, completion: Completion, began: float) -> AsyncIterator[str]:
+    async def _lines(
+        self, waiting: Waiting, next_: News, completion: Completion, began: float, request_id: str
+    ) -> AsyncIterator[str]:
         """Yield the events of a stream; an error behind the first piece is an event, too."""
         self.metrics.first.observe(time.monotonic() - began)
         yield event(completion.begin())
-        while not isinstance(next_, DecodeResult):
-            if isinstance(next_, Exception):
-                yield event(as_api_error(next_).to_json())
-                return
-            for chunk in completion.chunks(next_):
+        try:
+            while not isinstance(next_, DecodeResult):
+                for chunk in completion.chunks(next_):
+                    yield event(chunk)
+                next_ = await waiting.next()
+            self._count(next_, waiting.prompt_tokens, began)
+            for chunk in completion.end(next_):
                 yield event(chunk)
-            next_ = await waiting.next()
-        self._count(next_, waiting.prompt_tokens, began)
-        for chunk in completion.end(next_):
-            yield event(chunk)
-        yield "data: [DONE]\n\n"
+            yield "data: [DONE]\n\n"
+        except Exception as error:  # noqa: BLE001 - the status is sent already
+            yield event(told(error, request_id).to_json())
 
     def _count(self, result: DecodeResult, prompt_tokens: int, began: float) -> None:
         metrics = self.metrics

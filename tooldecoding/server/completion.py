@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.chat.chat import ReplyPieces, reply_to
+from tooldecoding.chat.chat import ReplyPieces
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.chat_body import ChatBody
 from tooldecoding.server.details import details
@@ -27,23 +26,24 @@ class Completion:
     body : ChatBody
     prepared : Prepared
     decoder : ToolDecoder
+    model : str
+        The name of the model.
     """
 
-    def __init__(self, body: ChatBody, prepared: Prepared, decoder: ToolDecoder) -> None:
+    def __init__(self, body: ChatBody, prepared: Prepared, decoder: ToolDecoder, model: str) -> None:
         self._prepared = prepared
         self._decoder = decoder
         self._tokens = body.tooldecoding.tokens
         self._with_usage = body.stream_options is not None and body.stream_options.include_usage
         self._pieces = ReplyPieces(prepared.conversation, decoder.tokenizer)
-        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": body.model}
+        self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
         self._calls = 0
         self._wrote = False
         self._space = ""  # white space of the content that counts only if more follows
 
     def whole(self, result: DecodeResult) -> dict[str, Any]:
         """Return the answer as one object."""
-        prepared = self._prepared
-        reply = reply_to(prepared.conversation, result, self._decoder.tokenizer)
+        prepared, reply = self._prepared, self._pieces.whole(result)
         choice = {
             "index": 0,
             "message": _message(reply, prepared.as_content),
@@ -80,9 +80,9 @@ class Completion:
     def end(self, result: DecodeResult) -> Iterator[Chunk]:
         """Yield the last chunks."""
         as_content = self._prepared.as_content
-        reply = reply_to(self._prepared.conversation, result, self._decoder.tokenizer)
+        reply = self._pieces.whole(result)
         if as_content:
-            yield self._chunk({"content": _json_content(reply.calls)})
+            yield self._chunk({"content": _json_content(reply)})
         elif not self._calls and (self._space or not self._wrote):
             yield self._chunk({"content": self._space})
         last = self._chunk({}, _finish_reason(reply, as_content))
@@ -120,13 +120,13 @@ class Completion:
 def _message(reply: ChatMessage, as_content: bool) -> dict[str, Any]:
     if not as_content:
         return reply.message
-    message = {"role": "assistant", "content": _json_content(reply.calls)}
+    message = {"role": "assistant", "content": _json_content(reply)}
     return message | ({"reasoning_content": reply.result.thinking} if reply.result.thinking else {})
 
 
-def _json_content(calls: tuple[DecodedCall, ...]) -> str:
+def _json_content(reply: ChatMessage) -> str:
     """Return an answer in JSON; empty if it was cut."""
-    return json_line(calls[0].arguments) if calls else ""
+    return "".join(reply.result.call_format.render_call(call.name, call.arguments) for call in reply.calls)
 
 
 def _finish_reason(reply: ChatMessage, as_content: bool) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from tooldecoding.result import DecodeResult
 from tooldecoding.tokens.token_table import TokenTable
 
-_SHOWN = ("valid", "errors", "format", "calls", "candidates", "counters")
+_SHOWN = ("valid", "errors", "repeated", "format", "calls", "candidates", "counters")
 
 
 def details(result: DecodeResult, table: TokenTable, tokens: bool, warnings: Sequence[str]) -> dict[str, Any]:

@@ -38,6 +38,14 @@ def as_api_error(error: Exception) -> ApiError:
     return ApiError(500, "internal error")
 
 
+def told(error: Exception, request_id: str) -> ApiError:
+    """Return the answer to an error; the log has what the client is not told."""
+    answer = as_api_error(error)
+    if answer.status >= 500 and not isinstance(error, ApiError):
+        log("request failed", logging.ERROR, error, request_id=request_id)
+    return answer
+
+
 class Guard:
     """ASGI middleware.
 
@@ -68,11 +76,9 @@ class Guard:
             self._demand_key(scope["path"], headers)
             await self._app(scope, receive, answer.send)
         except Exception as error:  # noqa: BLE001 - no traceback in an answer
-            told = as_api_error(error)
-            if told.status >= 500 and not isinstance(error, ApiError):
-                log("request failed", logging.ERROR, error, request_id=answer.request_id)
+            failure = told(error, answer.request_id)
             if not answer.status:
-                await told.answer()(scope, receive, answer.send)
+                await failure.answer()(scope, receive, answer.send)
         finally:
             self._metrics.answers.labels(status=str(answer.status)).inc()
             log(

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.decoder import Request
+from tooldecoding.engines.engine import Need
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
 from tooldecoding.text_stream import ResultStream, TextPiece
 
-Event = TextPiece | DecodedCall | DecodeResult | Exception
-"""What happens to a job: pieces of a stream, and last its result or the error that ended it."""
+News = TextPiece | DecodedCall | DecodeResult
+"""Pieces of a stream, and last the result."""
+Event = News | Exception
+"""What happens to a job: its news, or the error that ended it."""
 
 
 @dataclass(eq=False)
@@ -22,6 +25,8 @@ class Job:
     ----------
     request : Request
     prompt_ids : sequence of int
+    need : Need
+        What it takes in the KV cache.
     notify : callable
         Called from the scheduler's thread with each event.
     stream : ResultStream, optional
@@ -38,6 +43,7 @@ class Job:
 
     request: Request
     prompt_ids: Sequence[int]
+    need: Need
     notify: Callable[[Event], None]
     stream: ResultStream | None
     deadline: float
@@ -49,10 +55,3 @@ class Job:
     def is_watched(self) -> bool:
         """Whether the client reads text along; calls come at once, behind their vote."""
         return self.stream is not None and self.request.options.tool_choice in ("auto", "none")
-
-    @property
-    def most_positions(self) -> int:
-        """Positions that the prompt and its text may take in the KV cache; calls behind the text are not known yet."""
-        options = self.request.options
-        text = 0 if options.tool_choice not in ("auto", "none") else options.max_text_tokens
-        return len(self.prompt_ids) + text

@@ -1,4 +1,7 @@
-"""An answer that is one JSON object by a schema: decoded as a call without a name, in several orders, and voted."""
+"""An answer that is one JSON object: decoded as a call without a name.
+
+By a schema, its keys are those of the call, in several orders, and voted. Any object is the only value of the call.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +19,15 @@ from tooldecoding.options import DecodeOptions
 NAME: Final = ""
 """The name of the call, which is not written."""
 
+ANY_OBJECT: Final[Mapping[str, Any]] = {"type": "object"}
+"""The schema of an answer that may be any object."""
+
+_CLOSING: Final = 16
+"""Tokens that closing an object may take."""
+
+_OBJECT: Final = "object"
+"""The key of such an answer, which is not written either."""
+
 
 def read_json_answer(text: str) -> list[ReadCall]:
     """Read one JSON object; UnreadableCallError for anything else."""
@@ -23,6 +35,20 @@ def read_json_answer(text: str) -> list[ReadCall]:
     arguments = json_arguments(cursor)
     cursor.expect_end()
     return [(NAME, arguments)]
+
+
+def read_json_object(text: str) -> list[ReadCall]:
+    """As ``read_json_answer``, with the object as the only value of the call."""
+    [(name, arguments)] = read_json_answer(text)
+    return [(name, [(_OBJECT, dict(arguments))])]
+
+
+class _OneValue(CallFormat):
+    """A call that is nothing but the value of its only key."""
+
+    def key(self, name: str) -> str:
+        """Return the text before the value: none."""
+        return ""
 
 
 JSON_ANSWER: Final = CallFormat(
@@ -37,6 +63,19 @@ JSON_ANSWER: Final = CallFormat(
     opens_by_mark=False,
 )
 
+JSON_OBJECT: Final = _OneValue(
+    name="json-object",
+    notation="json",
+    parallel=False,
+    reader=read_json_object,
+    opener="",
+    closer="",
+    bracket="",
+    end="",
+    separator="",
+    opens_by_mark=False,
+)
+
 
 @dataclass(frozen=True)
 class JsonAnswerOptions(DecodeOptions):
@@ -48,21 +87,45 @@ class JsonAnswerOptions(DecodeOptions):
         return JSON_ANSWER
 
 
+@dataclass(frozen=True)
+class JsonObjectOptions(DecodeOptions):
+    """Options of an answer that may be any object."""
+
+    @property
+    def call_format(self) -> CallFormat:
+        """The format of the answer."""
+        return JSON_OBJECT
+
+
+def answer_options(options: DecodeOptions, schema: Mapping[str, Any]) -> DecodeOptions:
+    """Return the options of an answer by a schema.
+
+    Any object is one value: it may be as long as a text, and is closed where it would not fit in the answer.
+    """
+    own = vars(options) | {"tool_choice": NAME}
+    if schema == ANY_OBJECT:
+        most = options.max_text_tokens if options.max_tokens is None else options.max_tokens - _CLOSING
+        return JsonObjectOptions(**own | {"max_value_tokens": max(1, most)})
+    return JsonAnswerOptions(**own)
+
+
 def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     """Return the schema that ``response_format`` names; None for an answer in words.
 
     Raises
     ------
     PromptError
-        If it is neither ``text`` nor a ``json_schema`` of an object with keys.
+        If it is none of ``text``, ``json_object`` and a ``json_schema`` of an object with keys.
     """
     if response_format is None or response_format == {"type": "text"}:
         return None
+    if response_format == {"type": "json_object"}:
+        return ANY_OBJECT
     inner = response_format.get("json_schema")
     if response_format.get("type") != "json_schema" or not isinstance(inner, Mapping):
         raise PromptError(
-            'expected {"type": "text"} or {"type": "json_schema", "json_schema": {"name": …, "schema": …}}, found type '
-            f"{response_format.get('type')!r:.40}"
+            'expected {"type": "text"}, {"type": "json_object"} or {"type": "json_schema", "json_schema": '
+            f'{{"name": …, "schema": …}}}}, found type {response_format.get("type")!r:.40}'
         )
     if not isinstance(inner.get("strict"), bool | None):
         raise PromptError(f"json_schema: expected 'strict' to be true or false, found {inner['strict']!r:.40}")
@@ -77,10 +140,12 @@ def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any
 
 def is_strict(response_format: Mapping[str, Any] | None) -> bool:
     """Return whether a ``response_format`` with a schema asks for all of it to be enforced."""
-    return bool(response_format and response_format["json_schema"].get("strict"))
+    return bool(response_format and response_format.get("json_schema", {}).get("strict"))
 
 
 def answer_lookup(schema: Mapping[str, Any]) -> LookupDictionary:
     """Return the keys of an answer as a tool without a name; DocumentationError if the schema cannot be read."""
+    if schema == ANY_OBJECT:
+        schema = {"type": "object", "properties": {_OBJECT: ANY_OBJECT}, "required": [_OBJECT]}
     [tool] = read_tools([{"type": "function", "function": {"name": "answer", "parameters": schema}}]).lookup.tools
     return LookupDictionary((replace(tool, name=NAME),))

@@ -6,7 +6,7 @@ import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from secrets import randbits
 from typing import Any, Final, Generic, TypeVar
 
@@ -16,21 +16,21 @@ from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.engines.engine import Need
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import short_repr
-from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions, changed
 from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.server.api_error import wrong_input
 from tooldecoding.server.chat_body import ChatBody
-from tooldecoding.server.json_answer import NAME, JsonAnswerOptions, answer_lookup, answer_schema, is_strict
+from tooldecoding.server.json_answer import answer_lookup, answer_options, answer_schema, is_strict
 from tooldecoding.server.strict import unenforced, unenforced_in
 
 MAX_TOOLS: Final = 2_000
 _KEPT: Final = 64
 _KEPT_CHARACTERS: Final = 16 << 20
 _SEED_BITS: Final = 31
-_OWN: Final = {field.name for field in fields(DecodeOptions)}
 
 T = TypeVar("T")
 
@@ -44,6 +44,8 @@ class Prepared:
     conversation : Conversation
     request : Request
     prompt_ids : list of int
+    need : Need
+        What it takes in the KV cache.
     warnings : tuple of str
         What the model does not see as the client may expect.
     as_content : bool
@@ -53,6 +55,7 @@ class Prepared:
     conversation: Conversation
     request: Request
     prompt_ids: list[int]
+    need: Need
     warnings: tuple[str, ...]
     as_content: bool
 
@@ -92,7 +95,8 @@ class Preparation:
             with _told("messages"):
                 self._demand_short(str(request.prompt))
                 prompt_ids = self._decoder.prompt_ids(request)
-        return Prepared(conversation, request, prompt_ids, tuple(notes), schema is not None)
+            need = self._decoder.need(request, prompt_ids)
+        return Prepared(conversation, request, prompt_ids, need, tuple(notes), schema is not None)
 
     def _demand_short(self, prompt: str) -> None:
         """Refuse at once what takes seconds to turn into tokens, and never fits."""
@@ -105,7 +109,7 @@ class Preparation:
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
         extension = body.tooldecoding.model_dump(exclude_none=True, exclude={"tokens"})
-        given |= {name: value for name, value in extension.items() if name in _OWN}
+        given |= extension
         for name in ("temperature", "top_p", "seed"):
             if (value := getattr(body, name)) is not None:
                 given[name] = float(value) if name != "seed" else value
@@ -119,18 +123,17 @@ class Preparation:
             given["max_calls"] = 1
         if body.most_tokens is not None:
             given |= {"max_tokens": body.most_tokens, "max_text_tokens": body.most_tokens}
-        own = {name: getattr(self._decoder.options, name) for name in _OWN} | given
-        if own["max_tokens"] is not None:  # a call with a longer value would be left out
-            own["max_value_tokens"] = min(own["max_value_tokens"], own["max_tokens"])
-        return DecodeOptions(**own)
+        options = changed(self._decoder.options, given)
+        if options.max_tokens is None:
+            return options
+        # a call with a longer value would be left out
+        return replace(options, max_value_tokens=min(options.max_value_tokens, options.max_tokens))
 
     def _answering(self, request: Request, schema: Mapping[str, Any]) -> Request:
         """Return the request for an answer in JSON."""
         if len(request.tools) and request.options.tool_choice != "none":
             raise PromptError("response_format and tools together are not supported; leave tools out")
-        own = {name: getattr(request.options, name) for name in _OWN}
-        options = JsonAnswerOptions(**(own | {"tool_choice": NAME}))
-        return replace(request, tools=self._answers.of(schema), options=options)
+        return replace(request, tools=self._answers.of(schema), options=answer_options(request.options, schema))
 
 
 def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictionary]:

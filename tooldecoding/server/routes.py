@@ -66,21 +66,20 @@ class Routes(ABC):
         """Return the figures for Prometheus."""
 
     def _demand_model(self, name: str) -> None:
-        if name != self._options.model:
-            raise ApiError(
-                404, f"the model {name!r:.80} does not exist; this server has {self._options.model!r}", "model",
-                "model_not_found",
-            )  # fmt: skip
+        if not self._options.has_model(name):
+            known = ", ".join(map(repr, self._options.model_names))
+            message = f"the model {name!r:.80} does not exist; this server has {known}"
+            raise ApiError(404, message, "model", "model_not_found")
 
-    def _card(self) -> dict[str, Any]:
-        return {"id": self._options.model, "object": "model", "created": self._began, "owned_by": "tooldecoding"}
+    def _card(self, name: str) -> dict[str, Any]:
+        return {"id": name, "object": "model", "created": self._began, "owned_by": "tooldecoding"}
 
     async def _models(self) -> Response:
-        return json_response({"object": "list", "data": [self._card()]})
+        return json_response({"object": "list", "data": [*map(self._card, self._options.model_names)]})
 
     async def _model(self, name: str) -> Response:
         self._demand_model(name)
-        return json_response(self._card())
+        return json_response(self._card(name))
 
     async def _page(self) -> Response:
         content, headers = page()

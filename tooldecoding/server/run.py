@@ -7,9 +7,14 @@ import uvicorn
 
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.serve_command import ServeCommand
+from tooldecoding.server.connection import Connection
 from tooldecoding.server.json_log import begin_log, log
 
 _BACKLOG: Final = 128
+_SPARE: Final = 256
+"""Connections beside those of twice as many requests as may run and wait: idle ones, and who is refused."""
+_KEEP_ALIVE_S: Final = 5
+_HEADER_BYTES: Final = 64 << 10
 
 
 def bound_socket(options: ServeCommand) -> socket.socket:
@@ -41,8 +46,14 @@ def run_server(app: Any, options: ServeCommand, bound: socket.socket) -> None:
 
 def web_server(app: Any, options: ServeCommand) -> uvicorn.Server:
     """Return what serves an application over HTTP."""
+    requests = (options.max_batch + options.queue) * (options.replicas or 1)
     config = uvicorn.Config(
         app,
+        http=Connection,
+        ws="none",
+        limit_concurrency=_SPARE + 2 * requests,
+        timeout_keep_alive=_KEEP_ALIVE_S,
+        h11_max_incomplete_event_size=_HEADER_BYTES,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -129,8 +129,8 @@ class Scheduler:
                 self._waiting.remove(job)
         for root, job in list(self._jobs.items()):
             if job.cancelled or now > job.deadline:
-                self._batch.leave(root)
                 del self._jobs[root]
+                self._leave(root)
                 over.append(job)
         for job in over:
             if job.cancelled:
@@ -152,9 +152,9 @@ class Scheduler:
             job.began = time.monotonic()
             try:
                 job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
-            except Exception as error:
-                job.notify(_failure(error))
-                raise
+            except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
+                _fail(job, error)
+                continue
             self._jobs[job.run.root] = job
             self._batch.join(job.run.root, steps, job.is_watched)
 
@@ -168,37 +168,49 @@ class Scheduler:
             return True
         if len(self._jobs) >= self._max_batch:
             return False
-        widest = max(each.most_positions for each in (job, *self._jobs.values()))
-        needed = widest * (len(self._jobs) + 1) * self._batch.engine.slot_bytes
-        return max(needed, self._batch.engine.allocated_bytes) <= self._cache_bytes
+        engine = self._batch.engine
+        needed = engine.bytes_for([each.need for each in (*self._jobs.values(), job)])
+        return max(needed, engine.allocated_bytes) <= self._cache_bytes
 
     def _forward(self) -> None:
         if not self._jobs:
             return
         ended = self._batch.forward()
         self._metrics.passes.inc()
-        for job in self._jobs.values():
-            if job.stream is not None and not job.cancelled:
-                for piece in job.stream.take():
-                    job.notify(piece)
-        for root, outcome in ended.items():
-            self._end(self._jobs[root], outcome)
+        for root, job in list(self._jobs.items()):
+            try:
+                self._tell(job, ended.get(root))
+            except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
+                _fail(job, error)
+                self._leave(root)
+            else:
+                if root not in ended:
+                    continue
             del self._jobs[root]
 
-    def _end(self, job: Job, outcome: Outcome[DecodedPrompt]) -> None:
+    def _tell(self, job: Job, outcome: Outcome[DecodedPrompt] | None) -> None:
+        """Tell a job what is new, and its result if there is one; raises the error that ended it."""
         if isinstance(outcome, Exception):
-            if not isinstance(outcome, ToolDecodingError):
-                log("decode failed", logging.ERROR, outcome)
-            job.notify(_failure(outcome))
-            return
-        assert job.run is not None
-        options, seconds = job.request.options, time.monotonic() - job.began
-        result = job.run.result(outcome, self._decoder.table, options, seconds)
-        if job.stream is not None:
-            job.stream.show(result.answer)
+            raise outcome
+        result = None
+        if outcome is not None:
+            assert job.run is not None
+            options, seconds = job.request.options, time.monotonic() - job.began
+            result = job.run.result(outcome, self._decoder.table, options, seconds)
+            if job.stream is not None:
+                job.stream.show(result.answer)
+        if job.stream is not None and not job.cancelled:
             for piece in job.stream.take():
                 job.notify(piece)
-        job.notify(result)
+        if result is not None:
+            job.notify(result)
+
+    def _leave(self, root: BranchId) -> None:
+        """Take a job out of the batch, if it has not ended there."""
+        try:
+            self._batch.leave(root)
+        except Exception as error:  # noqa: BLE001 - the others go on, and who leaves has been told
+            log("leaving failed", logging.ERROR, error)
 
     def _begin_again(self, error: Exception) -> None:
         """Behind a pass that failed nothing is known of the engine: end what ran, and take a new one."""
@@ -208,6 +220,13 @@ class Scheduler:
         self._jobs.clear()
         self._decoder.prompt_cache.clear()
         self._batch = RunningBatch(self._decoder.new_engine())
+
+
+def _fail(job: Job, error: Exception) -> None:
+    """End a job by an error of its own."""
+    if not isinstance(error, ToolDecodingError):
+        log("decode failed", logging.ERROR, error)
+    job.notify(_failure(error))
 
 
 def _failure(error: Exception) -> ApiError | ToolDecodingError:

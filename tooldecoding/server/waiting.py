@@ -2,15 +2,20 @@
 
 import asyncio
 import time
+from typing import Final
 
 from fastapi import Request
 
 from tooldecoding.result import DecodeResult
+from tooldecoding.server.api_error import ApiError
 from tooldecoding.server.gone import unless_gone
-from tooldecoding.server.job import Event, Job
+from tooldecoding.server.job import Event, Job, News
 from tooldecoding.server.prepared import Prepared
 from tooldecoding.server.scheduler import Scheduler
 from tooldecoding.text_stream import ResultStream
+
+_MOST_UNREAD: Final = 4096
+"""Pieces of a stream that wait for a client that reads slowly."""
 
 
 class Waiting:
@@ -40,19 +45,22 @@ class Waiting:
         self._job = Job(
             prepared.request,
             prepared.prompt_ids,
+            prepared.need,
             self._notify,
             ResultStream() if stream else None,
             time.monotonic() + timeout,
         )
         scheduler.submit(self._job)
 
-    async def next(self) -> Event:
-        """Return the next event."""
+    async def next(self) -> News:
+        """Return the next event; raises the error that ended the job."""
         event = await self._events.get()
         self._ended = isinstance(event, DecodeResult | Exception)
+        if isinstance(event, Exception):
+            raise event
         return event
 
-    async def first(self, request: Request) -> Event | None:
+    async def first(self, request: Request) -> News | None:
         """Return the first event, or None if the client goes away before; raises the error that ended the job."""
         event = None
         try:
@@ -60,8 +68,6 @@ class Waiting:
         finally:
             if event is None:
                 self.give_up()
-        if isinstance(event, Exception):
-            raise event
         return event
 
     def give_up(self) -> None:
@@ -71,6 +77,9 @@ class Waiting:
 
     def _notify(self, event: Event) -> None:
         """Called from the scheduler's thread."""
+        if self._events.qsize() >= _MOST_UNREAD:
+            self._job.cancelled = True
+            event = ApiError(408, "the stream is not read", code="timeout")
         try:
             self._loop.call_soon_threadsafe(self._events.put_nowait, event)
         except RuntimeError:  # the loop is closed: nobody waits any more

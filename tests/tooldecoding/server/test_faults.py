@@ -1,6 +1,7 @@
 """What goes wrong around a request: queues, time, memory, engines and clients; the next request is served right."""
 
 import json
+import pkgutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 import torch
 
-from running_server import HELLO, Running, body, error_of, running, wait_until
+from call_ids import without_ids
+from running_server import HELLO, Running, body, error_of, running, tool, wait_until
 from tooldecoding.decoder import ToolDecoder
 
 LONG = {"messages": HELLO, "tools": None, "max_tokens": 320, "stream": True}
@@ -96,26 +98,70 @@ def test_what_fails_when_a_request_joins_or_ends_is_told(
         assert_served(server)
 
 
-def test_one_request_that_fails_leaves_the_others(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tooldecoding.calls.call_decoder import CallDecoder
+@pytest.mark.parametrize("error", [RuntimeError, torch.OutOfMemoryError])
+@pytest.mark.parametrize(
+    "work",
+    [
+        "tooldecoding.decoder.ToolDecoder.begin",
+        "tooldecoding.decoder.ToolDecoder._prompt_decoder",
+        "tooldecoding.calls.call_decoder.CallDecoder._call",
+        "tooldecoding.calls.call_decoder.merge",
+        "tooldecoding.text_stream.ResultStream.take",
+        "tooldecoding.request_run.RequestRun.result",
+    ],
+)
+def test_a_request_that_fails_by_itself_leaves_the_others(
+    server: Running, monkeypatch: pytest.MonkeyPatch, work: str, error: type[Exception]
+) -> None:
+    ours: list[dict[str, Any]] = [
+        {"messages": HELLO, "tools": None, "stream": True},
+        {"tool_choice": "required"},
+        {"tool_choice": "required", "stream": True},
+    ]
+    alone = [choices(server, **fields) for fields in ours]
+    own = pkgutil.resolve_name(work)
 
-    decode = CallDecoder.decode
+    def fail(*given: Any) -> Any:
+        if any("get_paris" in repr(getattr(each, "__dict__", each)) for each in given):
+            raise error
+        return own(*given)
 
-    def fail_for_paris(self: CallDecoder, *arguments: Any) -> Any:
-        if "Paris" in self._prompt:
-            raise RuntimeError
-        return decode(self, *arguments)
-
-    monkeypatch.setattr(CallDecoder, "decode", fail_for_paris)
-    paris = [{"role": "user", "content": "What is the weather in Paris for 3 days?"}]
-    with ThreadPoolExecutor(2) as clients:
+    theirs = [tool("get_paris", city={"type": "string"})]
+    with monkeypatch.context() as patch, ThreadPoolExecutor(4) as clients:
+        patch.setattr(work, fail)
         with server.held():
-            good = clients.submit(server.ask, tool_choice="required")
-            wait_until(lambda: asked(server) == 1)
-            bad = clients.submit(server.ask, messages=paris, tool_choice="required")
-            wait_until(lambda: asked(server) == 2)
-        error_of(bad.result(), 500)
-        assert good.result().json()["choices"][0]["finish_reason"] == "tool_calls"
+            together = []
+            for number, fields in enumerate(ours, 1):
+                together.append(clients.submit(choices, server, **fields))
+                wait_until(lambda number=number: asked(server) == number)  # type: ignore[misc]
+            bad = clients.submit(server.ask, tools=theirs, tool_choice="required", stream=True)
+            wait_until(lambda: asked(server) == len(ours) + 1)
+        error_of(bad.result(), 500 if error is RuntimeError else 503)
+        assert [each.result() for each in together] == alone
+    wait_until(lambda: asked(server) == 0)
+    assert len(server.server.scheduler._batch) == 0
+
+
+def choices(server: Running, **fields: Any) -> Any:
+    """What is answered, without ids."""
+    answers = server.chunks(**fields) if fields.get("stream") else [server.ask(**fields).json()]
+    return without_ids([answer["choices"] for answer in answers])
+
+
+@pytest.mark.parametrize("work", ["chunks", "end"])
+def test_a_stream_whose_answer_cannot_be_written_ends_with_an_error(
+    server: Running, monkeypatch: pytest.MonkeyPatch, work: str
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("secret")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"tooldecoding.server.completion.Completion.{work}", fail)
+        answer = server.ask(tool_choice="required", stream=True)
+    *_, last, rest = answer.text.split("\n\n")
+    assert rest == "" and "secret" not in answer.text
+    assert json.loads(last.removeprefix("data: "))["error"]["message"] == "internal error"
+    wait_until(lambda: asked(server) == 0)
 
 
 def asked(server: Running) -> int:

@@ -79,23 +79,23 @@ def test_a_stream_adds_up_to_the_whole_answer(client: Any, name: str) -> None:
     contents = [choice.delta.content for choice in choices if choice.delta.content is not None]
     assert ("".join(contents) if contents else None) == whole.message.content
     assert streamed_calls(choices) == [
-        (call.id, call.function.name, call.function.arguments) for call in whole.message.tool_calls or []
+        (call.function.name, call.function.arguments) for call in whole.message.tool_calls or []
     ]
 
 
-def streamed_calls(choices: list[Any]) -> list[tuple[str, str, str]]:
-    """Id, name and arguments of the calls in a stream: id, type and name come once and whole, then the arguments."""
-    calls: list[tuple[str, str, str]] = []
+def streamed_calls(choices: list[Any]) -> list[tuple[str, str]]:
+    """Name and arguments of the calls in a stream: id, type and name come once and whole, then the arguments."""
+    calls: list[tuple[str, str]] = []
     for choice in choices:
         for delta in choice.delta.tool_calls or []:
             if delta.id is not None:
                 assert delta.index == len(calls) and delta.type == "function" and delta.function.name
-                calls.append((delta.id, delta.function.name, ""))
+                calls.append((delta.function.name, ""))
             else:
                 assert delta.type is None and delta.function.name is None
             assert delta.index == len(calls) - 1
-            identifier, called, arguments = calls[-1]
-            calls[-1] = (identifier, called, arguments + (delta.function.arguments or ""))
+            called, arguments = calls[-1]
+            calls[-1] = (called, arguments + (delta.function.arguments or ""))
     return calls
 
 
@@ -313,3 +313,28 @@ def test_what_openai_calls_tools_is_told_apart(client: Any) -> None:
     with pytest.raises(openai.BadRequestError) as told:
         ask(client, tools=[WEATHER, TABLE], tool_choice={"type": "custom", "custom": {"name": "code"}})
     assert told.value.param == "tool_choice"
+
+
+@pytest.mark.parametrize(
+    ("options", "shown", "also"),
+    [
+        ({"model": "models/Qwen3-0.6B"}, ["Qwen3-0.6B"], ["models/Qwen3-0.6B"]),
+        ({"model": "/srv/models/v7/"}, ["v7"], ["/srv/models/v7/"]),
+        ({"model": "models/a/../b"}, ["b"], []),
+        ({"model": "/srv/v7", "served_model_name": ("gpt-4o", "chat/small")}, ["gpt-4o", "chat/small"], ["/srv/v7"]),
+    ],
+)
+def test_a_model_has_short_names(
+    reference: ToolDecoder, options: dict[str, Any], shown: list[str], also: list[str]
+) -> None:
+    with running(reference, **options) as named:
+        client = openai.OpenAI(base_url=f"{named.url}/v1", api_key="any", max_retries=0)
+        assert [model.id for model in client.models.list()] == shown
+        for name in (*shown, *also):
+            assert client.models.retrieve(name).id == name
+            answer = client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
+            chunks = client.chat.completions.create(model=name, messages=HELLO, max_tokens=1, stream=True)
+            assert {answer.model, *(chunk.model for chunk in chunks)} == {shown[0]}
+        for name in ("other", "", "models"):
+            with pytest.raises(openai.NotFoundError, match=shown[-1]):
+                client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)

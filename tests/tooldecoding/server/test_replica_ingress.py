@@ -14,14 +14,14 @@ from tooldecoding.server.replicas.ingress import Ingress, ReplicaLost
 from tooldecoding.server.replicas.message import Asked, Head
 from tooldecoding.server.replicas.places import Places
 
-RUNNING = {"a": "old", "b": "new"}
+RUNNING = {"a": ["old", "models/old"], "b": ["new"]}
 Write = Callable[[str], list[Any]]
 
 
 class Fake:
     """Replicas that write what they are told, by their names; an error is raised."""
 
-    def __init__(self, running: dict[str, str], write: Write) -> None:
+    def __init__(self, running: dict[str, list[str]], write: Write) -> None:
         self.running = running
         self.asked: list[str | None] = []
         self.closed = 0
@@ -66,7 +66,7 @@ def sent(fake: Fake, path: str = "/v1/chat/completions", **fields: Any) -> httpx
     return answer
 
 
-@pytest.mark.parametrize(("model", "replica"), [("old", "a"), ("new", "b")])
+@pytest.mark.parametrize(("model", "replica"), [("old", "a"), ("models/old", "a"), ("new", "b")])
 def test_while_two_models_run_each_is_asked_for_itself(model: str, replica: str) -> None:
     answer = sent(Fake(RUNNING, whole), model=model)
     assert answer.status_code == 200 and answer.headers["x-replica"] == replica
@@ -98,9 +98,9 @@ def test_a_replica_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(
-    ("running", "health", "ready"), [({}, 503, 503), ({"a": "new"}, 200, 200), (RUNNING, 200, 200)]
+    ("running", "health", "ready"), [({}, 503, 503), ({"a": ["new"]}, 200, 200), (RUNNING, 200, 200)]
 )
-def test_missing_replicas_are_told(running: dict[str, str], health: int, ready: int) -> None:
+def test_missing_replicas_are_told(running: dict[str, list[str]], health: int, ready: int) -> None:
     told = [sent(Fake(running, whole), path) for path in ("/health", "/ready")]
     assert [each.status_code for each in told] == [health, ready]
     assert all(each.json()["replicas"]["running"] == len(running) for each in told)

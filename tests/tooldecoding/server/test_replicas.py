@@ -14,6 +14,7 @@ import httpx
 import openai
 import pytest
 
+from call_ids import without_ids
 from command_line import Ran, assert_bad
 from running_replicas import Replicas, replicas, told
 from running_server import HELLO, MODEL, PATIENCE, ROME, TOOLS, Running, error_of, wait_until
@@ -205,12 +206,14 @@ def update(stubs: Replicas) -> None:
 
 def whole(client: Any, request: dict[str, Any]) -> Any:
     answer = client.chat.completions.create(**{"model": MODEL, "messages": ROME} | request)
-    return answer.choices[0].model_dump(), votes(answer.tooldecoding)
+    return without_ids(answer.choices[0].model_dump()), votes(answer.tooldecoding)
 
 
 def streamed(client: Any, request: dict[str, Any]) -> Any:
     chunks = list(client.chat.completions.create(**{"model": MODEL, "messages": ROME, "stream": True} | request))
-    return [choice.model_dump() for chunk in chunks for choice in chunk.choices], votes(chunks[-1].tooldecoding)
+    return without_ids([choice.model_dump() for chunk in chunks for choice in chunk.choices]), votes(
+        chunks[-1].tooldecoding
+    )
 
 
 def votes(details: dict[str, Any]) -> Any:

@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from running_server import Running, error_of, tool
+from running_server import ROME, TOOLS, Running, error_of, tool
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.server.chat_body import read_chat_body
+from tooldecoding.server.completion import Completion
+from tooldecoding.server.prepared import Preparation
+from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 
 WORD = {"type": "string", "pattern": "^[a-z]{1,6}$"}
 SCHEMAS: dict[str, dict[str, Any]] = {
@@ -91,3 +96,42 @@ def test_tools_beside_a_schema_are_refused(server: Running) -> None:
     form = asking(schema)["response_format"]
     assert error_of(server.ask(response_format=form), 400)["param"] == "response_format"
     assert server.ask(response_format=form, tool_choice="none", max_tokens=10).status_code == 200
+
+
+ANY = {"type": "json_object"}
+
+
+@pytest.mark.parametrize("most", [20, 60, None])
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("tools", [None, TOOLS], ids=["alone", "tools"])
+def test_any_object(server: Running, most: int | None, stream: bool, tools: Any) -> None:
+    request = {"response_format": ANY, "tools": tools, "tool_choice": tools and "none", "max_tokens": most}
+    asked = [{"role": "user", "content": "The weather in Rome for 3 days, as JSON with the keys city and days."}]
+    if stream:
+        *chunks, last = server.chunks(messages=asked, **request)
+        content = "".join(chunk["choices"][0]["delta"].get("content") or "" for chunk in chunks)
+        reason, told = last["choices"][0]["finish_reason"], last["tooldecoding"]
+    else:
+        answer = server.ask(messages=asked, **request).json()
+        [choice] = answer["choices"]
+        assert choice["message"].keys() == {"role", "content"}
+        content, reason, told = choice["message"]["content"], choice["finish_reason"], answer["tooldecoding"]
+    assert told["valid"] and isinstance(json.loads(content), dict)
+    assert reason == ("length" if told["errors"] else "stop")
+
+
+@pytest.mark.parametrize("wish", ['{"a": {"b": [1, 2.5, null, true]}, "": "say \\"K\\""}', "{}", '{"x": {}}'])
+def test_the_model_gets_the_object_that_it_wants(wish: str) -> None:
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = "{% for m in messages %}{{ m.content }}{% endfor %}[assistant]"
+    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+    decoder.engine = ScriptedEngine(decoder.table.texts, lambda text: wish[len(text.rpartition("[assistant]")[2]) :])
+    asked = read_chat_body({"model": "x", "messages": ROME, "response_format": ANY})
+    prepared = Preparation(decoder).prepare(asked)
+    [result] = decoder.run([prepared.request])
+    [choice] = Completion(asked, prepared, decoder, "x").whole(result)["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"], result.valid) == (wish, "stop", True)
+
+
+def test_tools_that_may_be_called_beside_any_object_are_refused(server: Running) -> None:
+    assert error_of(server.ask(response_format=ANY), 400)["param"] == "response_format"

@@ -14,6 +14,9 @@ import pytest
 
 from command_line import Ran, assert_bad
 from running_server import HELLO, PATIENCE
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.options import DecodeOptions
+from tooldecoding.options.serve_command import ServeCommand
 
 PATH = "/v1/chat/completions"
 
@@ -31,6 +34,29 @@ def test_a_port_in_use_is_told_before_the_model_is_loaded(
 def test_an_address_of_another_machine_is_told(cli: Callable[..., Ran], host: str) -> None:
     ran = cli("serve", "--host", host, "--port", 0, "--api-key", "k")
     assert_bad(ran, "cannot listen on", host)
+
+
+@pytest.mark.parametrize("replica", [False, True])
+def test_the_options_of_the_server_do_not_travel_with_those_of_decodes(
+    cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, replica: bool
+) -> None:
+    made: list[ToolDecoder] = []
+
+    def served(decoder: ToolDecoder, _: ServeCommand) -> None:
+        made.append(decoder)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tooldecoding.server.app.Server", served)
+    if replica:
+        from tooldecoding.server.replicas.replica import load_server
+
+        with pytest.raises(KeyboardInterrupt):
+            load_server(ServeCommand(api_key="secret", order_limit=3))
+    else:
+        cli("serve", "--port", 0, "--api-key", "secret", "--order-limit", 3)
+    [decoder] = made
+    assert type(decoder.options) is DecodeOptions and "secret" not in repr(vars(decoder.options))
+    assert (decoder.options.order_limit, decoder.options.max_value_tokens) == (3, 512)
 
 
 def test_what_runs_is_finished_when_the_server_is_told_to_stop() -> None:

@@ -53,8 +53,8 @@ class Application:
         self._handle: DeploymentHandle[Any] | None = None
 
     @property
-    def running(self) -> dict[str, str]:
-        """The replicas that answer, with the model of each."""
+    def running(self) -> dict[str, Sequence[str]]:
+        """The replicas that answer, with the names of the model of each."""
         return running_replicas(self._name)
 
     def deploy(self, options: ServeCommand, share: Share, surge: bool = False) -> None:

@@ -47,8 +47,8 @@ class Replicas(Protocol):
     """Those who answer."""
 
     @property
-    def running(self) -> Mapping[str, str]:
-        """The replicas that answer, with the model of each."""
+    def running(self) -> Mapping[str, Sequence[str]]:
+        """The replicas that answer, with the names of the model of each."""
 
     def ask(self, asked: Asked) -> Answer:
         """Send a request."""
@@ -110,7 +110,7 @@ class Ingress(Routes):
 
     async def _try(self, request: Request, asked: Asked, name: str | None) -> tuple["_Flight", Head] | None:
         running = self._replicas.running
-        able = [replica for replica, model in running.items() if model == asked.model] or running
+        able = [replica for replica, names in running.items() if asked.model in names] or running
         flight = _Flight(self._places, self._places.choose(name, able, self._options.max_batch), name)
         head = None
         try:

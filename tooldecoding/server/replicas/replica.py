@@ -12,7 +12,7 @@ from tooldecoding.server.guard import Asgi
 from tooldecoding.server.json_log import begin_log, log
 from tooldecoding.server.metrics import Metrics
 from tooldecoding.server.replicas.asgi_call import call
-from tooldecoding.server.replicas.known import MODEL
+from tooldecoding.server.replicas.known import NAMES
 from tooldecoding.server.replicas.message import Asked, Head
 
 
@@ -43,8 +43,7 @@ def load_server(options: ServeCommand) -> Served:
     from tooldecoding.server.app import Server
 
     model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
-    decoder = ToolDecoder(model, tokenizer, options.strategy, prompt_cache_mb=options.prompt_cache_mb)
-    decoder.options = options
+    decoder = ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb)
     return Server(decoder, options)
 
 
@@ -59,7 +58,7 @@ class Replica:
 
     def __init__(self, options: ServeCommand, load: Load) -> None:
         begin_log()
-        self._model = options.model
+        self._names = [*options.model_names, options.model]
         self._name = serve.get_replica_context().replica_id.unique_id
         self._served = load(options)
         self._app = self._served.app()
@@ -82,4 +81,4 @@ class Replica:
 
     def record_replica_metadata(self) -> dict[str, Any]:
         """Return what the router knows of the replica."""
-        return {MODEL: self._model}
+        return {NAMES: self._names}

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from ray.serve.request_router import PendingRequest, RequestRouter, RunningReplica
 
-from tooldecoding.server.replicas.known import MODEL, note
+from tooldecoding.server.replicas.known import NAMES, note
 from tooldecoding.server.replicas.message import Asked
 
 _DEADLINE_S: Final = 5.0
@@ -30,7 +30,7 @@ class ChosenReplicaRouter(RequestRouter):
         if pending_request is None or not isinstance(asked := pending_request.args[0], Asked):
             return [candidate_replicas]
         pending_request.routing_context.should_backoff = True
-        able = [each for each in candidate_replicas if each.replica_metadata.get(MODEL) == asked.model]
+        able = [each for each in candidate_replicas if asked.model in each.replica_metadata.get(NAMES, ())]
         able = able or candidate_replicas  # which says that it has no such model
         chosen = [each for each in able if each.replica_id.unique_id == asked.replica]
         return [each for each in (chosen, [each for each in able if each not in chosen]) if each]

@@ -1,0 +1,37 @@
+"""The KV caches of requests that run together stay within ``--kv-cache-mb``, with all orders and draft branches."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from running_server import HELLO, running, tool
+from tooldecoding.decoder import ToolDecoder
+
+KEYS = ["city", "street", "email", "topic", "month"]
+MANY, TWO = ([tool("send_note", **{key: {"type": "string"} for key in KEYS[:count]})] for count in (5, 2))
+REQUESTS: list[dict[str, Any]] = [
+    {"tools": tools, "tool_choice": choice, "tooldecoding": {"order_limit": orders}}
+    for tools, orders in [(MANY, 1), (MANY, 4), (MANY, 12), (TWO, 12)]
+    for choice in ("required", "auto")
+] + [{"messages": HELLO, "tools": None, "max_tokens": 200}]
+
+
+@pytest.mark.parametrize(("strategy", "megabytes"), [("packed", 16), ("packed", 40), ("batched", 120)])
+def test_what_runs_together_stays_within_the_bound(strategy: Any, megabytes: int) -> None:
+    decoder = ToolDecoder.from_pretrained("reference", device="cpu", strategy=strategy)
+    seen: list[tuple[int, int]] = []
+    with running(decoder, kv_cache_mb=megabytes) as server, ThreadPoolExecutor(len(REQUESTS)) as clients:
+
+        def watch(extend: Callable[[Any], Any], feeds: Any) -> Any:
+            answers = extend(feeds)
+            scheduler = server.server.scheduler
+            seen.append((len(scheduler._jobs), scheduler._batch.engine.allocated_bytes))
+            return answers
+
+        with server.passing(watch):
+            answers = clients.map(lambda fields: server.ask(**fields), REQUESTS)
+            assert {answer.status_code for answer in answers} == {200}
+    together = [size for jobs, size in seen if jobs > 1]
+    assert together and max(together) <= megabytes << 20  # a request may always run alone
