@@ -30,8 +30,8 @@ Three things happen with pending bytes:
    model agrees with its tokenizer, what is determined costs no forward pass of its own.
 
 **A boundary is not a wish.** A model that likes the short token ``=`` may want ``=None``, which is not permitted. Were
-``=`` settled, only tokens with ``'`` would be on offer, all of them unlikely, and the likeliest might be ``',``: a comma
-that nobody wants begins the value. So a token that leaves bytes pending is settled at once only if it is the
+``=`` settled, only tokens with ``'`` would be on offer, all of them unlikely, and the likeliest might be ``',``: a
+comma that nobody wants begins the value. So a token that leaves bytes pending is settled at once only if it is the
 tokenizer's own. Otherwise both are weighed together with what is permitted behind them (``contest``)::
 
     P(=) · Σ P(permitted | =)   against   P(=') · Σ P(permitted | =')
