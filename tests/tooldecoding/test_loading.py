@@ -256,7 +256,7 @@ def test_devices_that_cannot_compute(cli: Cli, tiny_model_path: str, name: str) 
 
 @pytest.mark.parametrize("path", [None, "", 3])
 def test_what_is_no_path(path: Any) -> None:
-    with pytest.raises(ModelError, match="expected a model's folder or hub id"):
+    with pytest.raises(ModelError, match="expected a model's folder, file or hub id"):
         ToolDecoder.from_pretrained(path)
 
 

@@ -197,7 +197,6 @@ class TextMode:
             choices = Trie(self._branch.table, [thinking.opening, call_opener])
             number, _ = yield from self._branch.choose(choices)
             if number:
-                self._branch.take_back(call_opener)
                 return None
             self._written += thinking.opening.encode()
         else:

@@ -81,7 +81,6 @@ class PreparedTool:
         keys = sum(len((call_format.separator + call_format.key(p.name)).encode()) for p in parameters)
         return len(fixed.encode()) + keys + sum(_reserve(self.grammar(p)) for p in parameters)
 
-
     def need(self, options: DecodeOptions) -> Need:
         """Return an estimate of what a call takes in the KV cache, with all its orders and their drafts."""
         required = self.spec.required

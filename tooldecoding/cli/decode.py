@@ -217,7 +217,7 @@ def load_decoder(command: DecodeCommand | ServeCommand) -> "ToolDecoder":
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly
 
-    model, tokenizer = load_quietly(command.model, command.device, command.dtype, command.trust_remote_code)
+    model, tokenizer = load_quietly(command.model, **command.loading)
     return ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
 
 

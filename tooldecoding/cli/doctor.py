@@ -17,7 +17,7 @@ from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import Strategy
 from tooldecoding.options.given import Given
-from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP, Dtype
+from tooldecoding.options.model_options import LoadOptions
 from tooldecoding.options.option import option, options_of
 
 if TYPE_CHECKING:
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DoctorCommand:
+class DoctorCommand(LoadOptions):
     """Everything that ``tooldecoding doctor`` can be told."""
 
-    model: str = option("reference", MODEL_HELP)
     format: str = option(
         "auto", "The call format to check; auto finds it in the chat template.", choices=("auto", *CALL_FORMATS)
     )
@@ -40,11 +39,6 @@ class DoctorCommand:
     on_duplicate: OnDuplicate = option("error", "What happens to two tools of one name.")
     as_json: bool = option(False, "Print JSON instead of tables.", flag="--json")
     strategy: Strategy = option("auto", "How orders share a forward pass; auto finds out what the model supports.")
-    device: str | None = option(None, DEVICE_HELP, default_text="a GPU if there is one")
-    dtype: Dtype | None = option(
-        None, "Type of the weights.", default_text="fp32 on the CPU, else the checkpoint's own"
-    )
-    trust_remote_code: bool = option(False, TRUST_HELP)
 
 
 def doctor(given: Given) -> None:
@@ -57,7 +51,7 @@ def doctor(given: Given) -> None:
     from tooldecoding.doctor.findings import examine
     from tooldecoding.models.loading import load_quietly
 
-    model, tokenizer = load_quietly(command.model, command.device, command.dtype, command.trust_remote_code)
+    model, tokenizer = load_quietly(command.model, **command.loading)
     findings = examine(command.model, model, tokenizer, command.strategy, command.format)
     if command.as_json:
         print(json_line({**asdict(findings), "unenforced": unenforced}))
@@ -92,7 +86,7 @@ def _rows(found: "Findings") -> Iterator[tuple[str, str]]:
     yield "model", found.model
     yield "architecture", f"{found.architecture} ({found.model_type})"
     yield "parameters", f"{found.parameters:,}"
-    yield "weights", f"{found.dtype} on {found.device}"
+    yield "weights", f"{found.dtype} on {found.device}{found.quantized and ', ' + found.quantized}"
     yield "engine", f"{found.engine}: {found.engine_reason}"
     yield "context", "no limit in the configuration" if found.context is None else f"{found.context:,} tokens"
     readable = "can be read" if not found.tokenizer_error else "cannot be read"

@@ -10,6 +10,7 @@ from tooldecoding.batches.batch import decode_group
 from tooldecoding.batches.rows import BadRow, Row, failed
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.models.identity import identify
+from tooldecoding.models.places import input_device
 from tooldecoding.options.decode_command import DecodeCommand
 
 
@@ -47,7 +48,7 @@ class LoadedDecode:
     def about(self) -> Mapping[str, Any]:
         """The device, and the model's identity, which manifests have."""
         return {
-            "device": str(self.decoder.model.device),
+            "device": str(input_device(self.decoder.model)),
             "identity": identify(self.decoder.model, self.decoder.tokenizer),
         }
 

@@ -9,7 +9,8 @@ from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.cluster.model_source import ModelSource
 from tooldecoding.cluster.task import I, R, Solo, Task, Workers
-from tooldecoding.models.loading import REFERENCE_MODEL, load_quietly, load_tokenizer_quietly
+from tooldecoding.models.loading import load_quietly, load_tokenizer_quietly
+from tooldecoding.models.sources import REFERENCE_MODEL
 from tooldecoding.options.ray_options import RayOptions
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ class Here:
     """This process; loads the model."""
 
     def __init__(self, options: RayOptions) -> None:
-        self._model, self.tokenizer = load_quietly(
-            options.model, options.device, options.dtype, options.trust_remote_code
-        )
+        self._model, self.tokenizer = load_quietly(options.model, **options.loading)
 
     def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
         """Return this process as the only worker."""
@@ -50,9 +49,8 @@ class There:
     def __init__(self, options: RayOptions, tokenizer: PreTrainedTokenizerBase, cluster: "Cluster") -> None:
         self.tokenizer = tokenizer
         self._cluster = cluster
-        self._source = ModelSource(
-            _absolute(options.model), options.device or cluster.device, options.dtype, options.trust_remote_code
-        )
+        device = options.device if options.device or options.device_map else cluster.device
+        self._source = ModelSource(_absolute(options.model), options.loading | {"device": device})
 
     def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
         """Start the workers."""
@@ -73,11 +71,11 @@ def place_of(options: RayOptions) -> Iterator[Place]:
         return
     from tooldecoding.cluster.cluster import joined
 
-    tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code)
+    tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code, revision=options.revision)
     with joined(options) as cluster:
         yield There(options, tokenizer, cluster)
 
 
 def _absolute(model: str) -> str:
     """Workers have another working directory."""
-    return str(Path(model).resolve()) if model != REFERENCE_MODEL and Path(model).is_dir() else model
+    return str(Path(model).resolve()) if model != REFERENCE_MODEL and Path(model).exists() else model

@@ -11,6 +11,8 @@ from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.errors import ModelError, TokenizerError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.models.places import input_device
+from tooldecoding.models.sources import quantized
 from tooldecoding.options import Strategy
 from tooldecoding.prompts.detect_format import Detected, detected
 from tooldecoding.prompts.prompts import shows_tools
@@ -33,6 +35,8 @@ class Findings:
     model : str
         Its folder or hub id.
     architecture, model_type, dtype, device : str
+    quantized : str
+        What the weights were quantised with; empty if they were not.
     parameters : int
     engine, engine_reason : str
         ``packed``, ``batched`` or ``recurrent``, and why.
@@ -69,6 +73,7 @@ class Findings:
     parameters: int
     dtype: str
     device: str
+    quantized: str
     engine: str
     engine_reason: str
     context: int | None
@@ -123,7 +128,8 @@ def examine(
         model_type=str(config.model_type),
         parameters=model.num_parameters(),
         dtype=str(model.dtype).removeprefix("torch."),
-        device=str(model.device),
+        device=str(input_device(model)),
+        quantized=quantized(path, model),
         engine="recurrent" if factory.recurrent else factory.strategy,
         engine_reason=factory.reason,
         context=getattr(config, "max_position_embeddings", None),

@@ -82,7 +82,7 @@ class BatchedEngine:
     def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
         self._model = model
         self._prefix_cache = prefix_cache
-        self._device = model.model.device
+        self._device = model.device
         self.chunk: int | None = padding_worth_a_pass(self._device)
         self._masks = AttentionMasks(model.model)
         self._branches: BranchTable[_BatchedBranch] = BranchTable()

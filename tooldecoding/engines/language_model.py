@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logit_buffers import LogitBuffers
 from tooldecoding.engines.logits import LogitRows, NextTokenLogits, Tokens
+from tooldecoding.models.places import input_device
 
 _SAME = 1e-3
 """Largest difference between our logits and the model's, in standard deviations of the logits."""
@@ -36,11 +37,18 @@ def wanted_by(feed: Feed, row: int, end: int) -> list[Wanted]:
 class LanguageModel:
     """Runs the model up to its last hidden state, then the output layer on the positions and rows that are needed.
 
-    If a model does more to its logits than a linear layer (scaling, capping), its own output layer is run instead.
+    If a model does more to its logits than a linear layer (scaling, capping), or has that layer on another device, its
+    own output layer is run instead.
+
+    Attributes
+    ----------
+    device : torch.device
+        Where inputs go.
     """
 
     def __init__(self, model: PreTrainedModel) -> None:
         self.model = model
+        self.device = input_device(model)
         self._accepted = inspect.signature(model.forward).parameters
         self._weight, self._bias = _linear_output_layer(model)
         self._buffers: LogitBuffers | None = None
@@ -106,7 +114,7 @@ class LanguageModel:
         place = {column: i for i, column in enumerate(columns)}
         keep: dict[str, Any] = {}
         if "logits_to_keep" in self._accepted:
-            keep["logits_to_keep"] = torch.tensor(columns, device=self.model.device)
+            keep["logits_to_keep"] = torch.tensor(columns, device=self.device)
         output = self.model(**arguments, **keep)
         logits = output.logits if keep else output.logits[:, columns]
         rows = LogitRows(_at(logits, [w._replace(column=place[w.column]) for w in wanted]))
@@ -124,7 +132,7 @@ def _linear_output_layer(model: PreTrainedModel) -> tuple[torch.Tensor | None, t
     base = model.base_model
     if type(layer) is not torch.nn.Linear or not layer.weight.is_floating_point() or base is model:
         return None, None
-    ids = torch.tensor([[5, 9, 7]], device=model.device)
+    ids = torch.tensor([[5, 9, 7]], device=input_device(model))
     with torch.inference_mode():
         expected = model(ids).logits.float()
         hidden = getattr(base(ids), "last_hidden_state", None)

@@ -58,7 +58,7 @@ class PackedEngine:
     def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
         self._model = model
         self._prefix_cache = prefix_cache
-        self._device = model.model.device
+        self._device = model.device
         self._most_padding = padding_worth_a_pass(self._device)
         self.chunk: int | None = self._most_padding
         self._masks = AttentionMasks(model.model)

@@ -18,6 +18,7 @@ from transformers.masking_utils import sdpa_mask
 
 from tooldecoding.engines.slot_cache import Run, SlotCache
 from tooldecoding.engines.tree_attention import Masks
+from tooldecoding.models.places import input_device
 
 RAGGED: Final = "tooldecoding_sdpa"
 """Name of the attention function that a model has while a ragged pass runs. Otherwise it has ``sdpa``."""
@@ -101,9 +102,10 @@ def ragged_pass(
         For each layer type what the model takes for a mask: its width tells the attention function the type.
     """
     token = _running.set(_RaggedPass(cache, runs, masks, kinds))
+    device = input_device(model)
     try:
         with _named(model):
-            yield {kind: torch.zeros((1, 1, 1, number), device=model.device) for number, kind in enumerate(kinds, 1)}
+            yield {kind: torch.zeros((1, 1, 1, number), device=device) for number, kind in enumerate(kinds, 1)}
     finally:
         _running.reset(token)
 
@@ -125,7 +127,7 @@ def _attention(
     kind = ragged.kinds[attention_mask.shape[-1] - 1]
     outputs = []
     for run, masks, (keys, values) in zip(ragged.runs, ragged.masks, ragged.cache.seen, strict=True):
-        mask = None if masks is None else masks[kind]
+        mask = None if masks is None else masks[kind].to(query.device)
         output, _ = sdpa_attention_forward(module, run.of(query), keys, values, mask, **kwargs)
         outputs.append(output.reshape(1, run.tokens, *output.shape[2:]))
     return torch.cat(outputs, 1), None

@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 
 from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.models.places import input_device
 
 
 @dataclass
@@ -33,6 +34,7 @@ class RecurrentEngine:
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
+        self._device = input_device(model)
         accepted = inspect.signature(model.forward).parameters
         self._cache_name = "cache_params" if "cache_params" in accepted else "past_key_values"
         self._takes_positions = "position_ids" in accepted
@@ -88,11 +90,11 @@ class RecurrentEngine:
         usage = branch.usage
         pieces = [feed.tokens] if branch.cache is None else [[token] for token in feed.tokens]
         for piece in pieces:
-            arguments: dict[str, Any] = {"input_ids": torch.tensor([list(piece)], device=self._model.device)}
+            arguments: dict[str, Any] = {"input_ids": torch.tensor([list(piece)], device=self._device)}
             if branch.cache is not None:
                 arguments[self._cache_name] = branch.cache
             if self._takes_positions:
-                positions = torch.arange(branch.length, branch.length + len(piece), device=self._model.device)
+                positions = torch.arange(branch.length, branch.length + len(piece), device=self._device)
                 arguments["position_ids"] = positions[None]
             output = self._model(**arguments, use_cache=True)
             branch.cache = getattr(output, self._cache_name)

@@ -102,9 +102,9 @@ class _Layer(DynamicLayer):
     def _place(self, stored: torch.Tensor, new: torch.Tensor) -> None:
         row_of, slots, runs = self._owner.placement
         if len(runs) == len(runs[0].rows) == 1:
-            at_rows(stored, runs[0].rows).index_copy_(2, slots[0], new)
+            at_rows(stored, runs[0].rows).index_copy_(2, slots[0].to(stored.device), new)
         else:
-            stored.transpose(1, 2)[row_of, slots] = new.transpose(1, 2)
+            stored.transpose(1, 2)[row_of.to(stored.device), slots.to(stored.device)] = new.transpose(1, 2)
 
     def _seen(self, run: Run, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the keys and values that a run may see; those given are its new ones."""
@@ -149,7 +149,6 @@ class SlotCache(Cache):
         self.rows = 0
         self.slots = 0
         self.slot_bytes = 0
-        self._device = device
         self._reserved = 2 if device.type == "cpu" else 1
         self._capacity = 0
 
@@ -219,8 +218,9 @@ class SlotCache(Cache):
 
     def read(self, row: int, slots: Sequence[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Copy the keys and values of some slots, each of shape (heads, slots, width), layer by layer."""
-        at = torch.tensor(slots, device=self._device)
-        return [(layer.keys[row][:, at], layer.values[row][:, at]) for layer in self._filled()]
+        at = torch.tensor(slots)
+        pairs = [(layer.keys[row], layer.values[row]) for layer in self._filled()]
+        return [(keys[:, at.to(keys.device)], values[:, at.to(values.device)]) for keys, values in pairs]
 
     @torch.inference_mode()
     def write(self, row: int, count: int, states: list[tuple[torch.Tensor, torch.Tensor]]) -> None:

@@ -12,6 +12,7 @@ import torch
 from transformers import PreTrainedModel
 
 from tooldecoding.engines.slot_cache import at_rows
+from tooldecoding.models.places import input_device
 
 KEPT_BYTES = 64 << 20
 """A mask that is larger is made for one pass and not kept."""
@@ -64,6 +65,7 @@ class AttentionMasks:
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
+        self._device = input_device(model)
         config = model.config.get_text_config()
         layer_types = set(getattr(config, "layer_types", None) or ())
         slides = not layer_types or "sliding_attention" in layer_types
@@ -115,7 +117,7 @@ class AttentionMasks:
             kept = size_in_bytes <= KEPT_BYTES
             if not kept:
                 rows, shape = range(len(rows)), (len(rows), queries, size)
-            mask = Mask(shape, self._windows[kind], self._model.dtype, self._model.device)
+            mask = Mask(shape, self._windows[kind], self._model.dtype, self._device)
             if kept:
                 self._kept[kind] = mask
         for row, slots in zip(rows, visible, strict=True):

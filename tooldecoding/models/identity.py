@@ -31,12 +31,25 @@ def _weights(model: PreTrainedModel) -> str:
     total = sha256()
     seen: set[tuple[int, torch.Size]] = set()
     for name, tensor in model.state_dict().items():
+        if tensor.device.type == "meta":
+            tensor = _offloaded(model, name)
         total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         if (tensor.data_ptr(), tensor.shape) not in seen:  # read tied weights once
             seen.add((tensor.data_ptr(), tensor.shape))
             for chunk in _bytes(tensor):
                 total.update(chunk)
     return total.hexdigest()
+
+
+def _offloaded(model: PreTrainedModel, name: str) -> torch.Tensor:
+    """Read a tensor that a ``device_map`` keeps outside of memory."""
+    from accelerate.utils import align_module_device
+
+    place, _, own = name.rpartition(".")
+    module = model.get_submodule(place)
+    with align_module_device(module, "cpu"):
+        tensor: torch.Tensor = getattr(module, own)
+        return tensor.detach().clone()
 
 
 def _bytes(tensor: torch.Tensor) -> Iterator[memoryview]:

@@ -4,12 +4,12 @@ Only this module reads a model's folder. Python code in that folder runs only if
 """
 
 import pickle
+import struct
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -22,14 +22,13 @@ from transformers import (
     AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    modeling_gguf_pytorch_utils,
 )
 from transformers.utils import logging
 
 from tooldecoding.errors import ModelError
 from tooldecoding.models.causality import is_causal
-
-REFERENCE_MODEL = "reference"
-"""Name of the small model that comes with the package."""
+from tooldecoding.models.sources import Source, find_source
 
 DTYPES: dict[str, torch.dtype | str] = {
     "fp32": torch.float32,
@@ -37,6 +36,9 @@ DTYPES: dict[str, torch.dtype | str] = {
     "fp16": torch.float16,
     "auto": "auto",
 }
+
+_WHERE: Final = frozenset({"revision", "token", "subfolder"})
+"""Arguments that say where files are: configuration and tokenizer take them, too."""
 
 NAMED_TENSORS: Final = 5
 """Maximum number of tensors named in a message."""
@@ -46,13 +48,28 @@ _LONGEST: Final = 300
 
 _FAILURES: Final = (
     OSError, ValueError, TypeError, AttributeError, LookupError, ArithmeticError, AssertionError, RuntimeError,
-    ImportError, EOFError, MemoryError, pickle.UnpicklingError, SafetensorError, StrictDataclassError,
+    ImportError, EOFError, MemoryError, struct.error, pickle.UnpicklingError, SafetensorError, StrictDataclassError,
 )  # fmt: skip
 """What the libraries raise for broken files. ``tokenizers`` also raises a bare ``Exception``."""
 
 
+class LoadArguments(TypedDict, total=False):
+    """What transformers' ``from_pretrained`` takes beyond path, device and dtype; passed on as it is."""
+
+    revision: str | None
+    token: str | bool | None
+    subfolder: str
+    attn_implementation: str | None
+    quantization_config: Any
+    device_map: Any
+
+
 def load_model(
-    path: str, device: str | None = None, dtype: str | None = None, trust_remote_code: bool = False
+    path: str,
+    device: str | None = None,
+    dtype: str | torch.dtype | None = None,
+    trust_remote_code: bool = False,
+    **arguments: Unpack[LoadArguments],
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Load a model (evaluation mode) and tokenizer; see ``ToolDecoder.from_pretrained``.
 
@@ -64,21 +81,39 @@ def load_model(
     """
     if trust_remote_code:
         warnings.warn(trust_warning(path), stacklevel=3)
-    return _load(path, device, dtype, trust_remote_code)
+    return _load(path, device, dtype, trust_remote_code, arguments)
 
 
 def load_quietly(
-    path: str, device: str | None = None, dtype: str | None = None, trust_remote_code: bool = False
+    path: str,
+    device: str | None = None,
+    dtype: str | torch.dtype | None = None,
+    trust_remote_code: bool = False,
+    **arguments: Unpack[LoadArguments],
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Like ``load_model``, but without the libraries' messages; for the command line."""
     _be_quiet(path, trust_remote_code)
-    return _load(path, device, dtype, trust_remote_code)
+    with _without_bar():
+        return _load(path, device, dtype, trust_remote_code, arguments)
 
 
-def load_tokenizer_quietly(path: str, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
+@contextmanager
+def _without_bar() -> Iterator[None]:
+    """Within the block, transformers shows no progress of a GGUF file; its switch for bars does not reach this one."""
+    bar = modeling_gguf_pytorch_utils.tqdm
+    modeling_gguf_pytorch_utils.tqdm = lambda rows, **options: rows
+    try:
+        yield
+    finally:
+        modeling_gguf_pytorch_utils.tqdm = bar
+
+
+def load_tokenizer_quietly(
+    path: str, trust_remote_code: bool = False, **arguments: Unpack[LoadArguments]
+) -> PreTrainedTokenizerBase:
     """Like ``load_tokenizer``, but without the libraries' messages; for the command line."""
     _be_quiet(path, trust_remote_code)
-    return load_tokenizer(path, trust_remote_code)
+    return load_tokenizer(path, trust_remote_code, **arguments)
 
 
 def _be_quiet(path: str, trust_remote_code: bool) -> None:
@@ -89,10 +124,15 @@ def _be_quiet(path: str, trust_remote_code: bool) -> None:
         print(f"warning: {trust_warning(path)}", file=sys.stderr)
 
 
-def load_tokenizer(path: str, trust_remote_code: bool = False) -> PreTrainedTokenizerBase:
+def load_tokenizer(
+    path: str, trust_remote_code: bool = False, **arguments: Unpack[LoadArguments]
+) -> PreTrainedTokenizerBase:
     """Load only a tokenizer; ModelError if that fails."""
+    source = find_source(path)
     with _as_model_error("tokenizer", path):
-        return AutoTokenizer.from_pretrained(_source(path), trust_remote_code=trust_remote_code)
+        return AutoTokenizer.from_pretrained(
+            source.path, trust_remote_code=trust_remote_code, **_where(source, arguments)
+        )
 
 
 def trust_warning(path: str) -> str:
@@ -100,46 +140,58 @@ def trust_warning(path: str) -> str:
     return f"trust_remote_code: Python code of {path!r} may be run on this machine; it can do anything that you can"
 
 
+def _where(source: Source, arguments: LoadArguments) -> dict[str, Any]:
+    """Return the arguments that say where files are."""
+    where = {name: value for name, value in arguments.items() if name in _WHERE and value is not None}
+    return where if source.gguf_file is None else where | {"gguf_file": source.gguf_file}
+
+
 def _load(
-    path: str, device: str | None, dtype: str | None, trust: bool
+    path: str, device: str | None, dtype: str | torch.dtype | None, trust: bool, arguments: LoadArguments
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    spread = arguments.get("device_map")
+    if spread is not None and device is not None:
+        raise ModelError("device and device_map both say where the weights go; give one of them")
     place = find_device(device)
-    if dtype is None:
-        dtype = "fp32" if place.type == "cpu" else "auto"
-    if dtype not in DTYPES:
-        raise ModelError(f"unknown dtype {dtype!r}; known: {', '.join(DTYPES)}")
-    source = _source(path)
-    _refuse_other_kinds(source, path, trust)
-    tokenizer = load_tokenizer(path, trust)
+    numbers = find_dtype(dtype, "fp32" if place.type == "cpu" else "auto")
+    source = find_source(path)
+    where = _where(source, arguments)
+    _refuse_other_kinds(source.path, path, trust, where)
+    tokenizer = load_tokenizer(path, trust, **arguments)
+    how = {name: value for name, value in arguments.items() if name not in _WHERE and value is not None}
     with _as_model_error("model", path):
         model, info = AutoModelForCausalLM.from_pretrained(
-            source,
-            dtype=DTYPES[dtype],
+            source.path,
+            dtype=numbers,
             trust_remote_code=trust,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # _require_weights names them
+            **where,
+            **how,
         )
         _require_weights(model, info, path)
-        model = model.to(place).eval()
+        if spread is None and getattr(model, "hf_device_map", None) is None:
+            model = model.to(place)
+        model = model.eval()
         if not is_causal(model):
             raise _other_kind(path, f"a {type(model).__name__} whose tokens see what follows them")
     return model, tokenizer
 
 
-def _source(path: str) -> str:
-    """Resolve a path to a folder or hub id; ModelError if the folder does not exist."""
-    if not isinstance(path, str) or not path:
-        raise ModelError(f"expected a model's folder or hub id, got {path!r}")
-    if path.startswith((".", "/", "~")) and not Path(path).is_dir():
-        raise ModelError(f"no model folder at {path!r}")
-    return str(Path(__file__).parent.parent / "reference_model") if path == REFERENCE_MODEL else path
+def find_dtype(dtype: str | torch.dtype | None, default: str) -> torch.dtype | str:
+    """Return a type of weights by our name or by torch's; ModelError if it is none."""
+    name = default if dtype is None else str(dtype).removeprefix("torch.")
+    found = DTYPES.get(name) or getattr(torch, name, None)
+    if found != "auto" and not (isinstance(found, torch.dtype) and found.is_floating_point):
+        raise ModelError(f"unknown dtype {name!r}; known: {', '.join(DTYPES)}, and torch's names, such as bfloat16")
+    return found
 
 
-def _refuse_other_kinds(source: str, path: str, trust: bool) -> None:
+def _refuse_other_kinds(source: str, path: str, trust: bool, where: Mapping[str, Any]) -> None:
     """Raise ModelError if the configuration is not that of a causal LM, before the weights are read."""
     config = None
     with suppress(*_FAILURES):  # loading the model reports what is wrong with it
-        config = AutoConfig.from_pretrained(source, trust_remote_code=trust)
+        config = AutoConfig.from_pretrained(source, trust_remote_code=trust, **where)
     if config is None:
         return
     if config.is_encoder_decoder:

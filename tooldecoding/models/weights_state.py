@@ -20,6 +20,8 @@ def weights_state(model: PreTrainedModel) -> Hashable:
 
 
 def _state(tensor: torch.Tensor) -> tuple[int, int, int]:
+    if tensor.device.type == "meta":  # accelerate loads it for each pass
+        return 0, 0, 0
     plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)  # subclasses may have no storage
     return id(tensor), tensor.data_ptr() if plain else 0, 0 if tensor.is_inference() else tensor._version
 

