@@ -12,7 +12,8 @@ def input_device(model: PreTrainedModel) -> torch.device:
     placed = getattr(getattr(embedding, "_hf_hook", None), "execution_device", None)  # accelerate's, if it is spread
     if placed is not None:
         return torch.device(placed)
-    return next(embedding.parameters()).device
+    own: torch.device = next(embedding.parameters()).device
+    return own
 
 
 def demand_placed(model: PreTrainedModel) -> None:
