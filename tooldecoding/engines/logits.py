@@ -168,6 +168,13 @@ class NextTokenLogits:
         values = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
         return math.exp(min(0.0, float(torch.logsumexp(values, 0)) - rows.log_sum(row)))
 
+    def likeliest_among(self, tokens: Tokens, most: int) -> list[tuple[int, float]]:
+        """Return the likeliest of the tokens, at most so many, with their probabilities in the whole vocabulary."""
+        values = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
+        found = values.topk(min(most, len(tokens)))
+        probabilities = (found.values - self._rows.log_sum(self._row)).exp().tolist()
+        return list(zip(tokens[found.indices.cpu().numpy()].tolist(), probabilities, strict=True))
+
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""
         if tokens is self._among:

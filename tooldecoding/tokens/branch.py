@@ -4,6 +4,7 @@
 ``tooldecoding.engines.steps`` how the generators here get their logits.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +16,7 @@ from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.engines.steps import Steps
 from tooldecoding.errors import TokenizerError
-from tooldecoding.tokens.contest import Permitted, in_choice, in_value, log_weight
+from tooldecoding.tokens.contest import Permitted, in_choice, in_value, likeliest_outcome, log_weight
 from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.likeliest import Accept, likeliest
 from tooldecoding.tokens.pending import Pending
@@ -31,8 +32,6 @@ Choose = Callable[[NextTokenLogits, Sequence[int]], int]
 Label = Literal["forced", "constrained", "free"]
 WORTH_A_PASS = 32
 """Saving this many token positions is worth one more forward pass."""
-_COMPARED = 64
-"""So many texts of a choice are asked for the tokenizer's own tokens of them."""
 _CONTEXT_TOKENS = 64
 """Tokens of the prompt's end that serve as context when the text behind it is tokenised."""
 
@@ -284,33 +283,30 @@ class Branch:
         return trie.number(place), logprobs
 
     def _chosen(self, trie: Trie, place: TrieNode, logits: NextTokenLogits) -> Steps[tuple[int, float]]:
-        """Return the likeliest token that outweighs the tokenizer's own, and its log-probability among the rest."""
+        """Return the token by which the model chooses, and its log-probability among those on offer."""
         text = self.pending.text
         offered, may = trie.tokens(text, place), in_choice(trie, place, text)
         while True:
             token, logprob = logits.best_among(offered)
-            node = trie.narrowed(place, self._piece(token))
-            rivals = self._rivals(trie, place, node, token, offered)
-            if not rivals:
-                return token, logprob
-            rival = max(rivals, key=logits.logprob)
-            determined = text + trie.shared(node._replace(written=place.written))
-            if (yield from self._outweighs(token, rival, determined, logits, may)):
+            written = self.table.text(token)
+            if len(written) >= len(text):
+                break
+            determined = text + trie.shared(place)
+            own = self.pending.tokens(self.table, determined[len(text) :])[0]
+            if token == own or (yield from self._outweighs(token, own, determined, logits, may)):
                 return token, logprob
             offered = offered[offered != token]
+        node = trie.narrowed(place, self._piece(token))
+        if not trie.is_decided(node) and self.fed.engine.can_drop and self._is_beginning(token, offered):
+            [[behind]] = yield from self.fed.behind([(token,)])
+            token = likeliest_outcome(trie, place, self.pending.text, self.table, token, offered, logits, behind)
+            logprob = logits.logprob(token) - math.log(logits.share(offered))
+        return token, logprob
 
-    def _rivals(self, trie: Trie, place: TrieNode, node: TrieNode, token: int, offered: Tokens) -> set[int]:
-        """Return what a token that leads to ``node`` may have to outweigh: longer ones, and the tokenizer's own."""
-        if not trie.rest(node):
-            return set()
-        # the tokenizer's own next tokens of the texts that are left, if they are few; ``place`` is written
-        texts = (TrieNode(n, n + 1, place.written) for n in range(node.start, min(node.end, node.start + _COMPARED)))
-        own = {self.pending.tokens(self.table, trie.rest(text))[0] for text in texts}
-        if token in own and (trie.is_decided(node) or not self.fed.engine.can_drop):
-            return set()
+    def _is_beginning(self, token: int, offered: Tokens) -> bool:
+        """Whether another token on offer begins with this one."""
         low, high = self.table.stretch(self.table.text(token))
-        longer = np.intersect1d(offered, self.table.sorted_ids[low:high]).tolist()
-        return {*(() if token in own else own), *longer} - {token}
+        return len(np.intersect1d(offered, self.table.sorted_ids[low:high])) > 1
 
     def _outweighs(
         self, token: int, own: int, determined: bytes, logits: NextTokenLogits, may: Permitted

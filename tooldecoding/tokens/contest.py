@@ -2,18 +2,34 @@
 
 A model may like a short token for what it wants to write behind it, and be held to the pending bytes instead. So the
 token and the tokenizer's own one are compared together with what is permitted behind each, up to the same byte.
+
+In a choice, one token on offer may begin with another: ``)`` and ``)]``. Where the model would not go on behind the
+shorter one as it may, it chooses the outcome that is likeliest by all these tokens together, byte by byte.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.tokens.likeliest import Accept, permitted_share
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.trie import Trie, TrieNode
 
+_WEIGHED: Final = 32
+"""So many of the likeliest tokens are weighed at a place."""
+
 Permitted = Callable[[NextTokenLogits, bytes], float]
 """The probability that a permitted token follows a text behind the settled tokens, by the logits behind this text."""
+
+
+class _Path(NamedTuple):
+    """One or two tokens of a choice: their text behind the pending one, the first of them, and their probability."""
+
+    text: bytes
+    first: int
+    probability: float
 
 
 def in_value(accept: Accept, table: TokenTable, pending: bytes) -> Permitted:
@@ -33,6 +49,52 @@ def in_choice(trie: Trie, place: TrieNode, pending: bytes) -> Permitted:
         return logits.share(trie.tokens(rest, node)) if rest or trie.rest(node) else 1.0
 
     return permitted
+
+
+def likeliest_outcome(
+    trie: Trie,
+    place: TrieNode,
+    pending: bytes,
+    table: TokenTable,
+    token: int,
+    offered: Tokens,
+    logits: NextTokenLogits,
+    behind: NextTokenLogits,
+) -> int:
+    """Return the next token on the way to the likeliest outcome of a choice.
+
+    Parameters
+    ----------
+    token : int
+        The likeliest of those that are ``offered``; it writes all of ``pending``, and others begin with it.
+    logits, behind : NextTokenLogits
+        Before and behind this token.
+    """
+    node = trie.narrowed(place, table.text(token)[len(pending) :])
+    permitted = trie.tokens(b"", node)
+    if behind.best in permitted:
+        return token  # this is what the model writes freely
+    paths = [
+        _Path(table.text(other)[len(pending) :], other, probability)
+        for other, probability in logits.likeliest_among(offered, _WEIGHED)
+        if other != token
+    ]
+    share, begun = math.exp(logits.logprob(token)), table.text(token)[len(pending) :]
+    for further, probability in behind.likeliest_among(permitted, _WEIGHED):
+        paths.append(_Path(begun + table.text(further), token, share * probability))
+    node, size = place, 0
+    while not trie.is_decided(node) and any(len(path.text) > size for path in paths):
+        weights: dict[bytes, float] = defaultdict(float)
+        for path in paths:
+            weights[path.text[: size + 1]] += path.probability * (len(path.text) > size)
+        size += 1
+        likeliest = max(weights, key=weights.__getitem__)
+        paths = [path for path in paths if path.text[:size] == likeliest]
+        node = trie.narrowed(place, likeliest)
+    firsts: dict[int, float] = defaultdict(float)
+    for path in paths:
+        firsts[path.first] += path.probability
+    return max(firsts, key=firsts.__getitem__)
 
 
 def log_weight(
