@@ -52,7 +52,7 @@ class Echo:
 def decode_with(echo: Echo, patch: pytest.MonkeyPatch) -> None:
     """Let an echo decode batches."""
     loaded = echo.decoder.model, echo.decoder.tokenizer
-    patch.setattr(place, "load_quietly", lambda *options: loaded)
+    patch.setattr(place, "load_quietly", lambda *options, **arguments: loaded)
     patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)
     patch.setattr(batch, "decode_requests", echo)
 

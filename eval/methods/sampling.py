@@ -87,6 +87,17 @@ class SampledLogits(NextTokenLogits):
         """Return the natural log-probability of a token in the whole vocabulary, without temperature and noise."""
         return self._clean.logprob(token)
 
+    def share(self, tokens: Tokens) -> float:
+        """Return the probability of all these tokens together, without temperature and noise."""
+        return self._clean.share(tokens)
+
+    def likeliest_among(self, tokens: Tokens, most: int) -> list[tuple[int, float]]:
+        """Return what is likely to be drawn from some tokens, at most so many, with weights that sum to 1 or less."""
+        drawn = self.values[tokens].astype(np.float64)
+        weights = np.exp(drawn - drawn.max())
+        places = np.argsort(-weights, kind="stable")[:most]
+        return list(zip(tokens[places].tolist(), (weights[places] / weights.sum()).tolist(), strict=True))
+
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the token that is drawn from some (ids ascending), and its log-probability among them."""
         place = int(self.values[tokens].argmax())

@@ -34,15 +34,19 @@ LIMIT = VoteOptions(4)
 SPECIAL = b"'\"\\,.]})>:\n </parameter>0123456789"
 
 
-def bias(piece: bytes) -> float:
-    return 4.0 if all(byte in SPECIAL for byte in piece) else 0.0
-
-
 def decode(call_format: str, marks_are_tokens: bool, seed: int) -> tuple[Request, DecodeResult]:
     made = decoders()[marks_are_tokens]
     options = DecodeOptions(format=call_format, order_limit=4, max_calls=3, max_value_tokens=10, seed=seed)
     request = Request("What now?\n", TOOLS, options)
-    made.engine = RandomEngine(made.table.texts, seed, bias if seed % 2 else None)
+    further = made.table.special.bound(CALL_FORMATS[call_format].start(1)).encode()
+
+    def bias(piece: bytes) -> float:
+        """Likes special characters, or a further call."""
+        if seed % 3 == 0:
+            return 8.0 if piece in further or further in piece else 0.0
+        return 4.0 if seed % 3 == 1 and all(byte in SPECIAL for byte in piece) else 0.0
+
+    made.engine = RandomEngine(made.table.texts, seed, bias)
     return request, made.run([request])[0]
 
 

@@ -30,11 +30,13 @@ def identify(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict
 def _weights(model: PreTrainedModel) -> str:
     total = sha256()
     seen: set[tuple[int, torch.Size]] = set()
+    tied = getattr(model, "all_tied_weights_keys", {})
     for name, tensor in model.state_dict().items():
-        if tensor.device.type == "meta":
-            tensor = _offloaded(model, name)
         total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        if (tensor.data_ptr(), tensor.shape) not in seen:  # read tied weights once
+        if tensor.device.type == "meta":
+            for chunk in () if name in tied else _bytes(_offloaded(model, name)):
+                total.update(chunk)
+        elif (tensor.data_ptr(), tensor.shape) not in seen:  # read tied weights once
             seen.add((tensor.data_ptr(), tensor.shape))
             for chunk in _bytes(tensor):
                 total.update(chunk)

@@ -74,12 +74,9 @@ def likeliest_outcome(
     permitted = trie.tokens(b"", node)
     if behind.best in permitted:
         return token  # this is what the model writes freely
-    paths = [
-        _Path(table.text(other)[len(pending) :], other, probability)
-        for other, probability in logits.likeliest_among(offered, _WEIGHED)
-        if other != token
-    ]
-    share, begun = math.exp(logits.logprob(token)), table.text(token)[len(pending) :]
+    found = dict(logits.likeliest_among(offered, _WEIGHED))
+    share, begun = found.pop(token), table.text(token)[len(pending) :]
+    paths = [_Path(table.text(other)[len(pending) :], other, probability) for other, probability in found.items()]
     for further, probability in behind.likeliest_among(permitted, _WEIGHED):
         paths.append(_Path(begun + table.text(further), token, share * probability))
     node, size = place, 0

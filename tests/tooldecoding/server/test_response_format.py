@@ -74,7 +74,6 @@ def test_a_schema_that_cannot_be_kept_is_refused_by_name(server: Running, schema
     [
         {"$ref": "#/nowhere"},
         {"type": "string", "pattern": "(["},
-        {"allOf": [{"type": "string"}, {"type": "integer"}]},
     ],
     ids=str,
 )
@@ -96,6 +95,13 @@ def test_tools_beside_a_schema_are_refused(server: Running) -> None:
     form = asking(schema)["response_format"]
     assert error_of(server.ask(response_format=form), 400)["param"] == "response_format"
     assert server.ask(response_format=form, tool_choice="none", max_tokens=10).status_code == 200
+
+
+def test_what_no_value_can_obey_is_refused(server: Running) -> None:
+    part = {"allOf": [{"type": "string"}, {"type": "integer"}]}
+    schema = {"type": "object", "properties": {"x": part}, "required": ["x"]}
+    for request in (asking(schema, strict=True), asking(schema), {"tools": [tool("use", x=part)]}):
+        assert "no value can obey" in error_of(server.ask(**request, max_tokens=4), 400)["message"]
 
 
 ANY = {"type": "json_object"}
