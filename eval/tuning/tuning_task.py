@@ -14,6 +14,7 @@ from eval.tuning.decoded_prompt import to_prediction
 from eval.tuning.machine import machine_name
 from tooldecoding.batches.requests import decode_requests
 from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.models.places import input_device
 from tooldecoding.options.model_options import ModelOptions
 
 
@@ -55,7 +56,7 @@ class TuningTask:
 
     def loaded(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> "LoadedTuning":
         """Return the task with its decoder, which keeps no prompts: measurements must not depend on former ones."""
-        return LoadedTuning(ToolDecoder(model, tokenizer, self.options.strategy, self.options, prompt_cache_mb=0))
+        return LoadedTuning(ToolDecoder(model, tokenizer, self.options.strategy, prompt_cache_mb=0))
 
     def beginning(self, item: Draft | Timing) -> str:
         """Keep the sequence of the prompts."""
@@ -78,7 +79,7 @@ class LoadedTuning:
     def about(self) -> Mapping[str, Any]:
         """Device, machine and strategy."""
         model = self.decoder.model
-        return {"device": str(model.device), "machine": machine_name(model), "strategy": self.decoder.strategy}
+        return {"device": str(input_device(model)), "machine": machine_name(model), "strategy": self.decoder.strategy}
 
     def run(self, items: Sequence[Draft | Timing]) -> list[Prediction] | list[Measured]:
         """Decode drafts together, or measure prompts one after the other."""
