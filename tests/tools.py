@@ -3,7 +3,6 @@
 from typing import Any
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
-from voting.type_check import TypeCheckError, check_value
 
 
 def parameter(
@@ -21,15 +20,6 @@ def tool(name: str, *parameters: ParameterSpec) -> ToolSpec:
 def lookup(*tools: ToolSpec) -> LookupDictionary:
     """A lookup dictionary."""
     return LookupDictionary(tools)
-
-
-def accepts(spec: ParameterSpec, value: Any) -> bool:
-    """Whether a value passes the check of the vote."""
-    try:
-        check_value(value, spec)
-    except TypeCheckError:
-        return False
-    return True
 
 
 WEATHER = tool(

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from lookup import extract
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.values.grammar import value_grammar
-from tools import accepts
-from voting import CandidateCall, CandidateValue, VotedCall, merge
+from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
 NAMES = ["a", "b", "c"]
 
@@ -26,6 +25,15 @@ def parameter(spec: dict[str, Any]) -> tuple[ToolSpec, ParameterSpec]:
     """The tool with one parameter, and the parameter."""
     tool = tool_of({"properties": {"x": spec}, "required": ["x"]})
     return tool, tool.parameter("x")
+
+
+def accepts(spec: ParameterSpec, value: Any) -> bool:
+    """Whether a value passes the check of the vote."""
+    try:
+        check_value(value, spec)
+    except TypeCheckError:
+        return False
+    return True
 
 
 def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:

@@ -17,8 +17,7 @@ from tooldecoding.errors import PromptError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine, SyntheticDecoder
-from tools import accepts
-from voting.type_check import check_value
+from voting.type_check import TypeCheckError, check_value
 
 TOKENIZER = byte_level_tokenizer()
 DECODER = SyntheticDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
@@ -41,6 +40,14 @@ def decode(schema: Any, seed: int, bias: str = "", **others: Any) -> DecodeResul
     options = DecodeOptions(format="hermes", tool_choice="required", order_limit=1, max_calls=1, max_value_tokens=12)
     [result] = DECODER.run([Request("go\n", extract(documented(schema, **others)), options)])
     return result
+
+
+def accepts(spec: ParameterSpec, value: Any) -> bool:
+    try:
+        check_value(value, spec)
+    except TypeCheckError:
+        return False
+    return True
 
 
 VALID: list[Schema] = [
