@@ -156,7 +156,7 @@ def test_a_number_becomes_a_float_if_no_digit_is_lost() -> None:
         assert check_value([value], parameter({"type": "array", "items": {"type": "number"}})) == [value]
     for schema in ({"type": "number", "minimum": 0}, {"type": "number", "exclusiveMinimum": 10**399}, {"minimum": 5}):
         assert check_value(10**400, parameter(schema)) == 10**400
-    assert not Law({"type": "number", "exclusiveMinimum": 10**400}).allows(10**400)
+    assert not accepts(parameter({"type": "number", "exclusiveMinimum": 10**400}), 10**400)
 
 
 @pytest.mark.parametrize("kind", ["integer", "number"])
