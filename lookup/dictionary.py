@@ -31,7 +31,7 @@ class ValueLaw(Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no value can obey it."""
+        """Whether no value can obey it. Then it says nothing."""
 
     def check(self, value: Any) -> Any:
         """The value if it obeys the schema; otherwise a ValueError that says what was expected."""
@@ -136,17 +136,6 @@ class ParameterSpec:
         if self.type.kind in ("list", "tuple") and not any(isinstance(m, list | tuple) for m in self.enum):
             return replace(self.type, items=replace(self.type.items or ANY, enum=self.enum))
         return replace(self.type, enum=self.enum)
-
-    @property
-    def always_right(self) -> tuple[Any, ...]:
-        """The values that are right whatever type, enum and schema say: the default, and null if the type admits it.
-
-        A schema that limits values decides about null itself, and about a default that is a list or an object.
-        """
-        lawful = self.law is not None and not self.law.is_empty
-        members = isinstance(self.default, list | tuple | dict)
-        default = () if self.default is MISSING or (lawful and members) else (self.default,)
-        return (*default, None) if self.type.nullable and not lawful else default
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
         """The object that ``tooldecoding lookup --json`` prints, without an absent enum or default.

@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Any
 
-from lookup.dictionary import ParameterSpec, ValueLaw, ValueType
+from lookup.dictionary import MISSING, ParameterSpec, ValueLaw, ValueType
 
 
 class TypeCheckError(ValueError):
@@ -11,24 +11,24 @@ class TypeCheckError(ValueError):
 
 
 def check_value(value: Any, spec: ParameterSpec) -> Any:
-    """The value in its documented type: an int becomes a float, if no digit is lost, and a list becomes a tuple.
+    """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
-    If an enum is documented, only its members are valid, even if they contradict the type. What is ``always_right`` is
-    valid; of all other values a schema that says more decides alone, unless no value can obey it.
+    If an enum is documented, only its members are valid, even if they contradict the type. The documented default is
+    always valid, and null is valid if the documentation allows it. A schema that says more decides alone, unless no
+    value can obey it.
 
     Raises
     ------
     TypeCheckError
         If the value has another type, is not a member of the enum, or breaks the schema.
     """
+    if spec.law is not None and not spec.law.is_empty:
+        return _lawful(value, spec, spec.law)
     try:
-        if spec.law is not None and not spec.law.is_empty:
-            return _lawful(value, spec, spec.law)
         return _check(value, spec.value_type)
     except TypeCheckError:
-        for right in spec.always_right:
-            if vote_identity(right) == vote_identity(value):
-                return right
+        if spec.default is not MISSING and vote_identity(spec.default) == vote_identity(value):
+            return spec.default
         raise
 
 
@@ -52,17 +52,11 @@ def _check(value: Any, value_type: ValueType) -> Any:
             if vote_identity(member) == vote_identity(value):
                 return member
         raise TypeCheckError(f"expected one of {list(value_type.enum)!r}, got {value!r}")
-    converted = []
     for branch in value_type.any_of:
         try:
-            checked = _check(value, branch)
+            return _check(value, branch)
         except TypeCheckError:
             continue
-        if vote_identity(checked) == vote_identity(value):
-            return checked
-        converted.append(checked)
-    if converted:
-        return converted[0]
     items = value_type.items
     match value_type.kind, value:
         case ("any", _) if not value_type.any_of:
@@ -72,7 +66,7 @@ def _check(value: Any, value_type: ValueType) -> Any:
         case ("int", int()) | ("float", float()) if not isinstance(value, bool):
             return value
         case ("float", int()) if not isinstance(value, bool):
-            return _as_float(value)
+            return float(value)
         case ("dict", dict()) if value_type.properties:
             return _check_keys(value, value_type.properties)
         case ("dict", dict()):
@@ -81,14 +75,6 @@ def _check(value: Any, value_type: ValueType) -> Any:
             checked = [_check(v, items) for v in value] if items else list(value)
             return tuple(checked) if value_type.kind == "tuple" else checked
     raise TypeCheckError(f"expected {value_type}, got {type(value).__name__} {value!r}")
-
-
-def _as_float(value: int) -> float:
-    """A whole number as a float; as it is if that would lose digits, or no float is so large."""
-    try:
-        return float(value) if int(float(value)) == value else value
-    except OverflowError:
-        return value
 
 
 def _check_keys(value: dict[Any, Any], properties: tuple[ParameterSpec, ...]) -> dict[Any, Any]:

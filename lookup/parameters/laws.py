@@ -9,8 +9,7 @@ from lookup.parameters.schema_branches import UNIONS, branches_of, is_null, list
 from lookup.schema.document import Document
 from lookup.schema.law import Law
 from lookup.schema.nodes import NOT_ENFORCED, knows_format
-from lookup.schema.plain_words import given_values
-from lookup.schema.words import KINDS, kind_of, kinds_of
+from lookup.schema.words import kind_of, kinds_of
 
 _MAX_WALKED: Final = 300
 _MAX_DEPTH: Final = 8
@@ -87,12 +86,6 @@ def _limits(schema: Mapping[str, Any]) -> bool:
     """Whether the schema's own words say more than a type."""
     if not _LIMITS.isdisjoint(schema) or is_null(schema):
         return True
-    given, kinds = given_values(schema), kinds_of(schema)
-    if given is not None and "null" in kinds != KINDS and None not in given:
-        return True  # a type that admits null admits it beside any enum
-    properties = schema.get("properties")
-    if isinstance(properties, Mapping) and not set(listed_keys(schema)) <= properties.keys():
-        return True  # a type has no required key without a description
     written = schema.get("format")
     if isinstance(written, str) and (written in NOT_ENFORCED or knows_format(written)):
         return True
@@ -103,7 +96,7 @@ def _limits(schema: Mapping[str, Any]) -> bool:
         if additional is True or isinstance(additional, Mapping):
             return True
     elif additional is False or listed_keys(schema):
-        return True  # a type has no object without keys
+        return True  # a type has no object without keys, and no keys without a description
     return any(_has_objects(schema, union) for union in UNIONS)
 
 

@@ -52,10 +52,7 @@ class Document:
         return self._targets[key]
 
     def _find(self, reference: str, resource: Mapping[str, Any]) -> Part | None:
-        try:
-            name, fragment = urldefrag(reference)
-        except ValueError:  # no address, as of a host without its bracket
-            return None
+        name, fragment = urldefrag(reference)
         places = [resource, self.root] if not name else [self._named(name, resource)]
         for place in places:
             found = None if place is None else self._inside(place, fragment)
@@ -72,8 +69,8 @@ class Document:
 
     def _named(self, name: str, resource: Mapping[str, Any]) -> Mapping[str, Any] | None:
         base = _name(self.root) or ""
-        inner = _joined(base, _name(resource) or "")
-        for url in (_joined(inner, name), _joined(base, name), name):
+        inner = urljoin(base, _name(resource) or "")
+        for url in (urljoin(inner, name), urljoin(base, name), name):
             if url in self._names:
                 return self._names[url]
         return None
@@ -85,7 +82,7 @@ class Document:
         found: dict[str, Mapping[str, Any]] = {}
         for schema in self._objects():
             if isinstance(name := _name(schema), str):
-                found.setdefault(_joined(base, name).partition("#")[0], schema)
+                found.setdefault(urldefrag(urljoin(base, name))[0], schema)
         return found
 
     @cached_property
@@ -113,14 +110,6 @@ class Document:
                 yield node
             inside = node.values() if isinstance(node, dict) else node
             waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
-
-
-def _joined(base: str, name: str) -> str:
-    """A name in an address; the name itself if one of them is no address."""
-    try:
-        return urljoin(base, name)
-    except ValueError:
-        return name
 
 
 def reference_in(schema: Mapping[str, Any]) -> tuple[str, str] | None:

@@ -14,8 +14,7 @@ from lookup.schema.validation import Validator
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
 _MAX_NOTES: Final = 20
-_MAX_PATH: Final = 50
-_CONTRADICTORY: Final = "no value can obey the whole schema"
+_CONTRADICTORY: Final = "no value can obey the whole schema, so only the type is enforced"
 
 
 class Law:
@@ -87,10 +86,10 @@ class Law:
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while a value is decoded, only checked after: ``key 'a': not``.
 
-        If no value obeys the schema, that is said, and nothing is decoded.
+        If no value obeys the schema, nothing of it is enforced or checked beyond the type.
         """
         if self.is_empty:
-            return (f"{self.nowhere}{_CONTRADICTORY}",)
+            return (_CONTRADICTORY,)
         found: list[str] = []
         for where, words in _unenforced(self.conjunction):
             note = f"{where}{', '.join(words)}"
@@ -102,18 +101,6 @@ class Law:
     def is_empty(self) -> bool:
         """Whether no value is allowed."""
         return self.conjunction.size >= INFINITE
-
-    @property
-    def nowhere(self) -> str:
-        """The path of a member that has no value, where that makes the whole law empty: ``key 'a': item 0: ``."""
-        path, inside = "", self.conjunction
-        for _ in range(_MAX_PATH):
-            needed = (member for branch in inside.node.branches for member in _needed(branch) if member[1].is_empty)
-            step = next(needed, None)
-            if step is None:
-                break
-            path, inside = f"{path}{step[0]}: ", step[1]
-        return path
 
 
 def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -135,15 +122,6 @@ def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:
                 if inner not in seen:
                     seen.add(inner)
                     waiting.append((f"{where}{step}: ", inner))
-
-
-def _needed(branch: Branch) -> Iterator[tuple[str, Conjunction]]:
-    """The members without which there is no value of a branch."""
-    if isinstance(branch, Lists):
-        items = ((place, branch.item(place)) for place in range(min(branch.least, len(branch.prefix) + 1)))
-        yield from ((f"item {place}", item) for place, item in items if item is not None)
-    if isinstance(branch, Objects):
-        yield from ((f"key {name!r}", branch.keys[name]) for name in branch.required)
 
 
 def _own_notes(branch: Branch) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def _may_follow(value: Any, items: list[Any], branch: Lists) -> bool:
 
 
 def _objects(branch: Objects, depth: int) -> Iterator[Any]:
-    if branch.free is not None and (branch.most is None or branch.most > len(branch.required)):
+    if branch.free is not None:
         raise _TooManyError
     begun: list[dict[str, Any]] = [{}]
     for name, value in branch.keys.items():

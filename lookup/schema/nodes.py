@@ -163,8 +163,6 @@ class Objects:
         Key -> the schema of its value, or ``None`` if an object may not have this key. ``None``: named keys only.
     free_language : Language or None
         What free keys look like; ``None`` if they may be any text.
-    patterns : tuple of Language
-        Those by which free keys have different schemas.
     least, most : int
         Number of keys; ``most`` may be ``None``.
     dependent : mapping of str to tuple of str
@@ -175,7 +173,6 @@ class Objects:
     required: tuple[str, ...]
     free: "Callable[[str], Conjunction | None] | None"
     free_language: Language | None = None
-    patterns: tuple[Language, ...] = ()
     least: int = 0
     most: int | None = None
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

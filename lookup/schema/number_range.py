@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from lookup.schema.nodes import Numbers
 
-_DIGITS: Final = 40
+_DIGITS: Final = 18
 _FRACTION_DIGITS: Final = 15
 _MOST_DIGITS: Final = 60
 _TEXT = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:(\.)([0-9]*))?")
@@ -46,15 +46,15 @@ class NumberRange:
         if numbers.step:
             grid = common_multiple(grid, numbers.step)
         self._grid = grid
-        most = _most_multiple(grid, self._most_digits)
-        self._low = -most if numbers.low is None else max(-most, _first(numbers.low, grid, numbers.low_open))
-        self._high = most if numbers.high is None else min(most, -_first(-numbers.high, grid, numbers.high_open))
+        self._low = None if numbers.low is None else _first(numbers.low, grid, numbers.low_open)
+        self._high = None if numbers.high is None else -_first(-numbers.high, grid, numbers.high_open)
         self._excluded = {value / grid for value in numbers.excluded}
 
     @property
     def is_empty(self) -> bool:
         """Whether there is no such number, or none with so few digits that it is written."""
-        return self._nearest(None, None) is None
+        nearest = self._nearest(None, None)
+        return nearest is None or abs(nearest * self._grid) >= 10**self._most_digits
 
     @property
     def longest(self) -> int:
@@ -85,7 +85,7 @@ class NumberRange:
         number = Fraction(text) / self._grid
         if number.denominator != 1 or number in self._excluded or (not number and found[1]):
             return False
-        return self._low <= number <= self._high
+        return (self._low is None or number >= self._low) and (self._high is None or number <= self._high)
 
     def rest(self, text: str) -> str:
         """A short text that completes ``text``, which begins a number."""
@@ -107,7 +107,7 @@ class NumberRange:
 
     def all_numbers(self, limit: int) -> list[int] | None:
         """All numbers if they are integers and at most ``limit``; otherwise ``None``."""
-        if not self._integer or self._high - self._low >= limit:
+        if not self._integer or self._low is None or self._high is None or self._high - self._low >= limit:
             return None
         return [int(n * self._grid) for n in range(self._low, self._high + 1) if n not in self._excluded]
 
@@ -131,7 +131,10 @@ class NumberRange:
         low, high = begun * 10**more * unit, (begun * 10**more + 10**more - 1) * unit
         if sign:
             low, high = -high, -low
-        low, high = max(low, self._low * self._grid), min(high, self._high * self._grid)
+        if self._low is not None:
+            low = max(low, self._low * self._grid)
+        if self._high is not None:
+            high = min(high, self._high * self._grid)
         multiple = _first(low, grid, is_open=False)
         for number in range(multiple, multiple + len(self._excluded) + 2):
             value = number * grid
@@ -144,23 +147,24 @@ class NumberRange:
 
     def _nearest(self, first: int | None, last: int | None) -> int | None:
         """The allowed multiple of the step between two others that is nearest to zero; ``None`` if there is none."""
-        low = self._low if first is None else max(first, self._low)
-        high = self._high if last is None else min(last, self._high)
-        if low > high:
+        low, high = self._low, self._high
+        if first is not None and (low is None or first > low):
+            low = first
+        if last is not None and (high is None or last < high):
+            high = last
+        if low is not None and high is not None and low > high:
             return None
-        start = min(max(0, low), high)
+        start = 0 if low is None or low <= 0 else low
+        if high is not None and high < start:
+            start = high
         if not self._excluded:
             return start
         for distance in range(len(self._excluded) + 1):
             for number in (start + distance, start - distance):
-                if low <= number <= high and number not in self._excluded:
+                inside = (low is None or number >= low) and (high is None or number <= high)
+                if inside and number not in self._excluded:
                     return number
         return None
-
-
-def _most_multiple(grid: Fraction, digits: int) -> int:
-    """The largest ``n`` for which ``n * grid`` has so many digits before its point."""
-    return -_first(-(Fraction(10) ** digits), grid, is_open=True)
 
 
 def _first(limit: Fraction, grid: Fraction, is_open: bool) -> int:

@@ -90,8 +90,7 @@ class ObjectBranches:
         least = max((count(schema, "minProperties") or 0 for schema, _ in plain), default=0)
         if (most is not None and max(least, len(required)) > most) or (free is None and least > len(named)):
             return []
-        patterns = tuple(pattern for keys in said for pattern, _ in keys.patterns)
-        return [Objects(named, tuple(required), free, language, patterns, least, most, dependent)]
+        return [Objects(named, tuple(required), free, language, least, most, dependent)]
 
     def _said(self, schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:
         """What a schema says of keys; read once."""
@@ -142,27 +141,19 @@ class _Found:
     ) -> None:
         self._said = said
         self._conjunction = conjunction
-        opened = any(word not in (None, False) for keys in said for word in (keys.additional, keys.unevaluated))
-        self._patterns_only = closed and not opened
+        self._patterns_only = closed and all(keys.additional in (None, False) for keys in said)
 
     def key(self, name: str) -> "Conjunction | None":
         """The schema of a key; ``None`` if an object may not have it."""
         found: list[tuple[Any, Mapping[str, Any]]] = []
         named = [keys.of(name) for keys in self._said]
-        for place, (keys, here) in enumerate(zip(self._said, named, strict=True)):
+        for keys, here in zip(self._said, named, strict=True):
             found += [(schema, keys.resource) for schema in here]
             if not here and keys.additional is not None:
                 found.append((keys.additional, keys.resource))
-            if keys.unevaluated is not None and not any(named) and not self._are_evaluated(place):
+            if keys.unevaluated is not None and keys.additional is None and not any(named):
                 found.append((keys.unevaluated, keys.resource))
         return None if any(schema is False for schema, _ in found) else self._conjunction(found)
-
-    def _are_evaluated(self, place: int) -> bool:
-        """Whether other schemas than the one at a place evaluate each key that none of them names."""
-        inner = self._said[place + 1 :]  # a schema inside another stands behind it
-        return any(keys.additional is not None for keys in self._said) or any(
-            keys.unevaluated is not None for keys in inner
-        )
 
     @property
     def free(self) -> "Callable[[str], Conjunction | None] | None":
@@ -174,9 +165,7 @@ class _Found:
         """Lists of languages; a free key must be in one of each."""
         every = [pattern for keys in self._said for pattern in keys.patterns]
         limits = [keys.patterns for keys in self._said if keys.additional is False]
-        limits += [
-            every for n, keys in enumerate(self._said) if keys.unevaluated is False and not self._are_evaluated(n)
-        ]
+        limits += [every for keys in self._said if keys.unevaluated is False and keys.additional is None]
         limits += [every] if self._patterns_only else []
         return [[language for language, schema in patterns if schema is not False] for patterns in limits]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from lookup.schema.document import Document, Part
 from lookup.schema.negation import ANNOTATIONS, Refused
@@ -10,7 +10,7 @@ from lookup.schema.nodes import Branch, Constants, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.plain_words import Plain, given_values, numbers_of, texts_of
 from lookup.schema.validation import Validator
-from lookup.schema.words import KINDS, Kind, count, identity, is_plain, is_schema, kind_of, kinds_of, schema_list
+from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kind_of, kinds_of, schema_list
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
@@ -100,19 +100,21 @@ class PlainBranches:
         return [Constants(tuple(values))] if values else []
 
     def _lists(self, plain: Plain, notes: list[str]) -> list[Branch]:
-        counted = [schema for schema, _ in plain if is_schema(schema.get("contains"))]
-        if counted:
-            notes += ["contains", *("unevaluatedItems" for schema, _ in plain if "unevaluatedItems" in schema)]
-        said = [_Items.of(schema, resource) for schema, resource in plain]
-        size = max(len(items.prefix) for items in said)
+        if any("contains" in schema for schema, _ in plain):
+            notes.append("contains")
+        tuples = [(_prefix(schema), _rest(schema), resource) for schema, resource in plain]
+        size = max(len(prefix) for prefix, _, _ in tuples)
         items = [
-            self.conjunction(self._document.part(*found) for found in _at(said, place)) for place in range(size + 1)
+            self.conjunction(
+                self._document.part(prefix[n] if n < len(prefix) else rest, resource)
+                for prefix, rest, resource in tuples
+            )
+            for n in range(size + 1)
         ]
         end = next((n for n, item in enumerate(items) if item.is_false), None)
         mosts = [most for schema, _ in plain if (most := count(schema, "maxItems")) is not None]
         most = min(mosts + ([] if end is None else [end]), default=None)
-        contained = (1 if (least := count(schema, "minContains")) is None else least for schema in counted)
-        least = max((*(count(schema, "minItems") or 0 for schema, _ in plain), *contained), default=0)
+        least = max((count(schema, "minItems") or 0 for schema, _ in plain), default=0)
         if most is not None and least > most:
             return []
         unique = any(schema.get("uniqueItems") is True for schema, _ in plain)
@@ -129,38 +131,20 @@ def _implied(plain: Plain) -> frozenset[Kind]:
     return frozenset(found | ({"integer"} if "number" in found else set())) or KINDS
 
 
-class _Items(NamedTuple):
-    """What one schema says of items: the first ones, all further ones, and those that no schema beside it evaluates."""
-
-    prefix: list[Any]
-    rest: Any
-    contains: Any
-    unevaluated: Any
-    resource: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, schema: Mapping[Any, Any], resource: Mapping[str, Any]) -> "_Items":
-        """Read the words of any draft."""
-        prefix = schema_list(schema, "prefixItems" if "prefixItems" in schema else "items")
-        rest = "additionalItems" if isinstance(schema.get("items"), list | tuple) else "items"
-        words = (rest, "contains", "unevaluatedItems")
-        said = {word: schema[word] if is_schema(schema.get(word)) else None for word in words}
-        return cls(prefix, said[rest], said["contains"], said["unevaluatedItems"], resource)
+def _prefix(schema: Mapping[Any, Any]) -> list[Any]:
+    """The schemas of the first items, in the words of any draft."""
+    word = "prefixItems" if "prefixItems" in schema else "items"
+    return schema_list(schema, word)
 
 
-def _at(said: Sequence[_Items], place: int) -> list[tuple[Any, Mapping[str, Any]]]:
-    """The schemas of the item at a place. Schemas inside another stand behind it, and are evaluated first."""
-    found = [
-        (items.prefix[place] if place < len(items.prefix) else items.rest, items.resource)
-        for items in said
-        if place < len(items.prefix) or items.rest is not None
-    ]
-    unevaluated = [(items.unevaluated, items.resource) for items in said if items.unevaluated is not None][-1:]
-    contained = [(items.contains, items.resource) for items in said if items.contains is not None]
-    if found or not unevaluated or not contained:
-        return found or unevaluated
-    # what is contained is evaluated, nobody knows which items; all of them, if no others may be there
-    return contained if unevaluated[0][0] is False and len(contained) == 1 else []
+def _rest(schema: Mapping[Any, Any]) -> Any:
+    """The schema of all further items."""
+    for word in ("items", "additionalItems", "unevaluatedItems"):
+        if word == "additionalItems" and not isinstance(schema.get("items"), list | tuple):
+            continue
+        if isinstance(schema.get(word), dict | bool):
+            return schema[word]
+    return True
 
 
 def _only_gives(schema: Mapping[Any, Any], given: Sequence[Any]) -> bool:

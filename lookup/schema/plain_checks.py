@@ -37,7 +37,7 @@ def check_text(value: str, schema: Mapping[str, Any], where: str) -> None:
 
 def check_number(value: float, schema: Mapping[str, Any], where: str) -> None:
     """SchemaError unless a number is within the limits of a schema."""
-    if isinstance(value, float) and not math.isfinite(value):
+    if not math.isfinite(value):
         raise broken(where, "a finite number", value)
     given = exact(value)
     for word, sign in (("minimum", 1), ("maximum", -1)):
@@ -47,7 +47,7 @@ def check_number(value: float, schema: Mapping[str, Any], where: str) -> None:
         if limit is not None and (sign * (given - limit) < 0 or (exclusive and given == limit)):
             raise broken(where, f"{word} {schema[word]}", value)
         if beyond is not None and sign * (given - beyond) <= 0:
-            raise broken(where, f"exclusive {word} {schema[f'exclusive{word.capitalize()}']}", value)
+            raise broken(where, f"exclusive {word} {float(beyond):g}", value)
     step = number(schema, "multipleOf")
     if step and (given / step).denominator != 1:
         raise broken(where, f"a multiple of {schema['multipleOf']}", value)

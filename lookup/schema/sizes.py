@@ -6,10 +6,9 @@ impossible.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from lookup.schema.listing import listed_values, listed_values_of
+from lookup.schema.listing import listed_values
 from lookup.schema.nodes import INFINITE, Branch, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
 
@@ -98,8 +97,6 @@ def _exact_size(branch: Branch, size_of: _SizeOf) -> int:
 
 
 def _list(branch: Lists, size_of: _SizeOf) -> int:
-    if branch.unique and branch.least > 1 and listed_values_of(replace(branch, most=branch.least)) == []:
-        return INFINITE
     items = [size_of(item) for item in branch.prefix[: branch.least]]
     more = branch.least - len(items)
     if more > 0:

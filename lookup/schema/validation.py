@@ -43,18 +43,16 @@ class _UncheckedError(SchemaError):
 
 
 class _Applied:
-    """The keys, the number of first items, and the places of others, that some schemas name."""
+    """The keys, and the number of first items, that some schemas name."""
 
     def __init__(self) -> None:
         self.keys: set[str] = set()
         self.items = 0
-        self.contained: set[int] = set()
 
     def add(self, other: "_Applied") -> None:
         """Also what another schema names."""
         self.keys |= other.keys
         self.items = max(self.items, other.items)
-        self.contained |= other.contained
 
 
 class Validator:
@@ -214,7 +212,6 @@ class _Check:
                 applied.keys.add(key)
             elif is_schema(unevaluated) and key not in applied.keys:
                 self.check(member, self._document.part(unevaluated, part.resource), inner, depth + 1)
-                applied.keys.add(key)
             if is_schema(schema.get("propertyNames")):
                 self.check(str(key), self._document.part(schema["propertyNames"], part.resource), inner, depth + 1)
 
@@ -233,21 +230,15 @@ class _Check:
             if is_schema(inner):
                 self.check(member, self._document.part(inner, part.resource), f"{where}, item {place}", depth + 1)
         applied.items = max(applied.items, len(value) if is_schema(rest) else len(first))
-        if is_schema(schema.get("contains")):
-            contained = [
-                n for n, m in enumerate(value) if self._allowed(m, schema["contains"], part, depth) is not None
-            ]
-            least, most = count(schema, "minContains"), count(schema, "maxContains")
-            if len(contained) < (1 if least is None else least) or (most is not None and len(contained) > most):
-                raise broken(where, "another number of items that 'contains' allows", value)
-            applied.contained.update(contained)
         unevaluated = schema.get("unevaluatedItems")
         if is_schema(unevaluated):
             for place, member in enumerate(value[applied.items :], applied.items):
-                if place in applied.contained:
-                    continue
                 self.check(member, self._document.part(unevaluated, part.resource), f"{where}, item {place}", depth + 1)
-            applied.items = len(value)
+        if is_schema(schema.get("contains")):
+            found = sum(self._allowed(member, schema["contains"], part, depth) is not None for member in value)
+            least, most = count(schema, "minContains"), count(schema, "maxContains")
+            if found < (1 if least is None else least) or (most is not None and found > most):
+                raise broken(where, "another number of items that 'contains' allows", value)
 
 
 def _lists_others(schema: Mapping[str, Any], kinds: frozenset[Kind]) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final, Literal
 
-from lookup.dictionary import ANY, ParameterSpec, ValueType
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
 from lookup.reserved import RESERVED
 from lookup.schema.law import Law
@@ -231,12 +231,16 @@ def _free(notation: Notation) -> ValueGrammar:
 
 def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
     try:
-        law = spec.law if isinstance(spec.law, Law) and not spec.law.is_empty else None
-        grammar = _grammar(spec.value_type, notation) if law is None else _lawful(law, notation)
+        if isinstance(spec.law, Law) and not spec.law.is_empty:
+            return _lawful(spec.law, notation)
+        grammar = _grammar(spec.value_type, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
     render = renderer(notation)
-    for literal in map(render, spec.always_right):
+    beside = [] if spec.default is MISSING else [render(spec.default)]
+    if spec.type.nullable:
+        beside.append(render(None))
+    for literal in beside:
         # A quoted value is never empty.
         if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
             grammar = grammar.beside(literal)

@@ -3,11 +3,11 @@
 
 import itertools
 from collections.abc import Iterable
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.languages.language import ANY_TEXT, Language
+from lookup.languages.language import Language
 from lookup.languages.limits import LanguageError
 from lookup.schema.conjunction import Conjunction
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
@@ -176,9 +176,7 @@ class NodeShapes:
         free = branch.free
         if free is None:
             return None
-        language = self._writable_keys(branch)
-        if language is not None and language.is_empty:
-            return None
+        language = branch.free_language
         if isinstance(self.notation, BareKeys):
             texts: Any = [BareKey()] if language is None else []  # a bare key has no language
         elif language is None:
@@ -192,24 +190,9 @@ class NodeShapes:
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
 
+        if language is not None and not any(map(value, itertools.islice(_texts_of(language), _MAX_SAMPLED))):
+            return None
         return FreeKeys(tuple(texts), value, scalar_shape("int", self.notation)) if texts else None
-
-    def _writable_keys(self, branch: Objects) -> Language | None:
-        """What free keys look like whose values can be written; ``None`` if they may be any text."""
-        language, free = branch.free_language, branch.free
-        assert free is not None
-        inside = ANY_TEXT if language is None else language
-
-        def is_writable(keys: Language) -> bool:
-            found = (free(name) for name in itertools.islice(_texts_of(keys), _MAX_SAMPLED) if name not in branch.keys)
-            return any(value is not None and not value.is_empty for value in found)
-
-        try:
-            others = reduce(lambda keys, pattern: keys.both(pattern.outside()), branch.patterns, inside)
-            refused = [keys for keys in (others, *branch.patterns) if not is_writable(keys.both(inside))]
-            return reduce(lambda keys, wrong: keys.both(wrong.outside()), refused, inside) if refused else language
-        except LanguageError:
-            return language
 
 
 def _texts_of(language: Language) -> Iterable[str]:

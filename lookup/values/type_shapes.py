@@ -22,8 +22,8 @@ MAX_DEPTH: Final = 5
 MAX_DOCUMENTED_DEPTH: Final = 48
 """The deepest nesting of a documented type; with ``MAX_DEPTH`` on top, the literal reader can still read it."""
 
-_INT: Final = r"-?+(?:0|[1-9][0-9]{0,39})"
-_FLOAT: Final = rf"-?+(?:0|[1-9][0-9]{{0,15}})(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?|{_INT}"
+_INT: Final = r"-?+(?:0|[1-9][0-9]{0,17})"
+_FLOAT: Final = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
 
 
 def shape_of(value_type: ValueType, notation: Notation) -> Shape:

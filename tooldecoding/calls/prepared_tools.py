@@ -3,13 +3,11 @@
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from threading import Lock
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
-from lookup.schema.law import Law
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from tooldecoding.calls.name_trie import NameTrie, demand_distinct
 from tooldecoding.calls.next_call import NextCall
@@ -104,15 +102,6 @@ def _reserve(grammar: ValueGrammar) -> int:
     return len(grammar.opener.encode()) + _LONGEST_CHARACTER + grammar.longest_closing
 
 
-def _possible(tool: ToolSpec) -> ToolSpec:
-    """Return the tool without optional keys that can have no value; DocumentationError if a required one is such."""
-    impossible = {p.name: p.law for p in tool.parameters if isinstance(p.law, Law) and p.law.is_empty}
-    for spec in tool.required:
-        if law := impossible.get(spec.name):
-            raise DocumentationError(f"tool {tool.name!r}: key {spec.name!r}: {law.notes[0]}; it cannot be called")
-    return replace(tool, parameters=tuple(p for p in tool.parameters if p.name not in impossible))
-
-
 class PreparedTools:
     """The tools of a lookup dictionary in one call format.
 
@@ -131,23 +120,24 @@ class PreparedTools:
     Raises
     ------
     DocumentationError
-        If the name of a tool, or a key, is the beginning of another, or a required key can have no value.
+        If the name of a tool, or a key, is the beginning of another.
     PromptError
         If a name or key is no Unicode text, or has a reserved character.
     """
 
     def __init__(self, lookup: LookupDictionary, table: TokenTable, options: DecodeOptions) -> None:
         self.call_format = call_format = options.call_format.bound(table.special.bound)
-        self._specs = tuple(map(_possible, lookup.decided(options.unknown_keys).tools))
-        for tool in self._specs:
+        decided = lookup.decided(options.unknown_keys)
+        for tool in decided.tools:
             demand_writable([tool.name, *(p.name for p in tool.parameters)])
         self._table = table
+        self._specs = decided.tools
         self._names: dict[int, NameTrie] = {}
         self._next_calls: dict[tuple[int, str | None], NextCall] = {}
         self.names(0)  # a wrong name is told before decoding
-        for tool in self._specs:
+        for tool in decided.tools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
-        self.tools = tuple(PreparedTool(tool, call_format, table, options.value_constraint) for tool in self._specs)
+        self.tools = tuple(PreparedTool(tool, call_format, table, options.value_constraint) for tool in decided.tools)
         self._by_name = {tool.spec.name: tool for tool in self.tools}
 
     def names(self, number: int) -> NameTrie:

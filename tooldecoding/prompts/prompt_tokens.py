@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
@@ -38,7 +38,7 @@ def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokeniz
     """Return the prompts, and whether a single one was given.
 
     A list of whole numbers is one prompt of token ids, a list of messages is one dialogue, any other list is several
-    prompts; of an empty list there is nothing to decode. Tuples are lists here; arrays, tensors and ranges are not.
+    prompts, and an empty list is no prompt.
 
     Raises
     ------
@@ -50,15 +50,17 @@ def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokeniz
     if isinstance(prompt, str) or (_is_list(prompt) and prompt and isinstance(prompt[0], int | Integral | Mapping)):
         return [_written(prompt, tokenizer, "the prompt")], True
     if not _is_list(prompt):
-        raise PromptError(f"expected a prompt, {_EXPECTED}, or a list of prompts, got {_found(prompt)}")
+        raise PromptError(f"expected a prompt, {_EXPECTED}, or a list of prompts, got {type(prompt).__name__}")
     return [_written(p, tokenizer, f"prompt {n} of the list") for n, p in enumerate(prompt)], False
 
 
 def _written(prompt: Any, tokenizer: PreTrainedTokenizerBase, name: str) -> Written:
     if isinstance(prompt, str):
         return Written(prompt, special_tokens=True)
-    if not _is_list(prompt) or not prompt:
-        raise PromptError(f"{name}: expected {_EXPECTED}, got {_found(prompt)}")
+    if not _is_list(prompt):
+        raise PromptError(f"{name}: expected {_EXPECTED}, got {type(prompt).__name__}")
+    if not prompt:
+        raise PromptError(f"{name}: expected {_EXPECTED}, got an empty list")
     if isinstance(prompt[0], Mapping):
         return Written(_chat_text(prompt, tokenizer, name), special_tokens=False, chat=True)
     return Written(_whole_numbers(prompt, name), special_tokens=False)
@@ -79,16 +81,8 @@ def _whole_numbers(ids: Sequence[Any], name: str = "the prompt") -> list[int]:
     return [int(token) for token in ids]
 
 
-def _is_list(prompt: object) -> TypeGuard[Sequence[Any]]:
-    return isinstance(prompt, list | tuple)
-
-
-def _found(prompt: object) -> str:
-    """What was given instead of a prompt, in words."""
-    if _is_list(prompt):
-        return "an empty list"
-    kind = type(prompt).__name__
-    return f"{kind}; give {kind}.tolist()" if hasattr(prompt, "tolist") else kind
+def _is_list(prompt: object) -> bool:
+    return isinstance(prompt, Sequence) and not isinstance(prompt, str | bytes | bytearray)
 
 
 def checked_ids(ids: Sequence[int], vocabulary: int) -> list[int]:
