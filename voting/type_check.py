@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Any
 
-from lookup.dictionary import MISSING, ParameterSpec, ValueLaw, ValueType
+from lookup.dictionary import ParameterSpec, ValueLaw, ValueType
 
 
 class TypeCheckError(ValueError):
@@ -13,22 +13,23 @@ class TypeCheckError(ValueError):
 def check_value(value: Any, spec: ParameterSpec) -> Any:
     """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
-    If an enum is documented, only its members are valid, even if they contradict the type. The documented default is
-    always valid, and null is valid if the documentation allows it. A schema that says more decides alone, unless no
-    value can obey it.
+    If an enum is documented, only its members are valid, even if they contradict the type. Null is valid if the
+    documentation allows it. A schema that says more decides instead of the type. The documented default of a parameter
+    is valid beside all of this, see ``ParameterSpec.beside``.
 
     Raises
     ------
     TypeCheckError
         If the value has another type, is not a member of the enum, or breaks the schema.
     """
-    if spec.law is not None and not spec.law.is_empty:
-        return _lawful(value, spec, spec.law)
     try:
+        if spec.law is not None and spec.law.decides:
+            return _lawful(value, spec, spec.law)
         return _check(value, spec.value_type)
     except TypeCheckError:
-        if spec.default is not MISSING and vote_identity(spec.default) == vote_identity(value):
-            return spec.default
+        for default in spec.beside:
+            if vote_identity(default) == vote_identity(value):
+                return default
         raise
 
 
@@ -86,7 +87,7 @@ def _check_keys(value: dict[Any, Any], properties: tuple[ParameterSpec, ...]) ->
     for spec in properties:
         if spec.required and spec.name not in value:
             raise TypeCheckError(f"expected the required key {spec.name!r}, got {value!r}")
-    return {key: check_value(member, known[key]) for key, member in value.items()}
+    return {key: _check(member, known[key].value_type) for key, member in value.items()}
 
 
 def vote_identity(value: Any) -> Hashable:

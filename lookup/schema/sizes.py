@@ -30,7 +30,7 @@ def smallest(conjunction: "Conjunction", known: _Sizes) -> None:
 
 def size_of_branch(branch: Branch, known: _Sizes) -> int:
     """The size of the smallest value of a branch, roughly; ``INFINITE`` if it has none."""
-    _find(list(_needed(branch)), known)
+    _find(list(needed(branch)), known)
     return _size(branch, known.__getitem__)
 
 
@@ -41,14 +41,14 @@ def _find(wanted: "list[Conjunction]", known: _Sizes) -> None:
     waiting = list(reached)
     for of in waiting:  # it grows
         branches += len(of.node.branches)
-        for inner in (inner for branch in of.node.branches for inner in _needed(branch)):
+        for inner in (inner for branch in of.node.branches for inner in needed(branch)):
             if inner not in known and inner not in reached and branches < _MAX_BRANCHES:
                 reached[inner] = None
                 waiting.append(inner)
     sizes = dict.fromkeys(waiting, INFINITE)
     dependent: dict[Conjunction, list[Conjunction]] = {}
     for of in waiting:
-        for inner in {inner for branch in of.node.branches for inner in _needed(branch)}:
+        for inner in {inner for branch in of.node.branches for inner in needed(branch)}:
             dependent.setdefault(inner, []).append(of)
     changed = waiting
     for _ in range(_MAX_DEPTH):
@@ -66,7 +66,7 @@ def _size_of_node(of: "Conjunction", size_of: _SizeOf) -> int:
     return 1 if node.anything else min((_size(branch, size_of) for branch in node.branches), default=INFINITE)
 
 
-def _needed(branch: Branch) -> "Iterator[Conjunction]":
+def needed(branch: Branch) -> "Iterator[Conjunction]":
     """The schemas on whose sizes the size of a branch depends."""
     if isinstance(branch, Lists):
         yield from branch.prefix[: branch.least]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from lookup.dictionary import MISSING, ParameterSpec, ValueType
+from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.reserved import RESERVED
 from lookup.values.bracket_shapes import Elements
@@ -90,9 +90,6 @@ class _Builder:
         if not is_key(spec.name, self._notation):
             raise DocumentationError(f"the key {spec.name!r} of an object cannot be written in this call format")
         shape = self.shape(spec.value_type, depth, level)
-        plain = list(filter(self._is_literal, map(self._inside.render, _plain_default(spec))))
-        if plain:
-            shape = Union([shape, Literals(plain)])
         return Key(tuple(self._inside.keys(spec.name)), shape, bool(spec.required), self._inside.spacing)
 
 
@@ -104,11 +101,6 @@ def writable(literals: Iterable[str], can_be_written: Callable[[str], bool]) -> 
             shown = "".join(c for c in literal if ord(c) not in RESERVED)
             raise DocumentationError(f"the member {shown!r} of the enum cannot be written in this call format")
     return distinct
-
-
-def _plain_default(spec: ParameterSpec) -> Iterable[Any]:
-    """The default of an object's key, unless it is a list, tuple or dict."""
-    return [] if spec.default is MISSING or isinstance(spec.default, list | tuple | dict) else [spec.default]
 
 
 @lru_cache(maxsize=64)
