@@ -167,6 +167,8 @@ class Objects:
         Number of keys; ``most`` may be ``None``.
     dependent : mapping of str to tuple of str
         Key -> the keys that it requires.
+    patterns : tuple of Language
+        Free keys that the same of these match have values of one schema.
     """
 
     keys: "Mapping[str, Conjunction]"
@@ -176,6 +178,7 @@ class Objects:
     least: int = 0
     most: int | None = None
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    patterns: tuple[Language, ...] = ()
 
 
 Branch = Constants | Texts | Numbers | Lists | Objects

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import listed_values
 from lookup.schema.nodes import INFINITE, Branch, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
@@ -73,8 +74,9 @@ def needed(branch: Branch) -> "Iterator[Conjunction]":
         if branch.least > len(branch.prefix) and branch.rest is not None:
             yield branch.rest
     elif isinstance(branch, Objects):
-        must_count = branch.free is None and branch.least > len(branch.required)
+        must_count = branch.least > len(branch.required)
         yield from branch.keys.values() if must_count else (branch.keys[key] for key in branch.required)
+        yield from (group.values for group in groups_of(branch) or []) if must_count else ()
 
 
 def _size(branch: Branch, size_of: _SizeOf) -> int:
@@ -108,17 +110,17 @@ def _list(branch: Lists, size_of: _SizeOf) -> int:
 
 
 def _object(branch: Objects, size_of: _SizeOf) -> int:
-    more = branch.least - len(branch.required)
-    if more > 0 and branch.free is None and more > _unrequired(branch, size_of):
-        return INFINITE
     pairs = [len(key) + 4 + size_of(branch.keys[key]) for key in branch.required]
-    return min(INFINITE, 2 + sum(pairs) + 4 * max(0, branch.least - len(pairs)))
-
-
-def _unrequired(branch: Objects, size_of: _SizeOf) -> int:
-    """How many named keys may stand there beside the required ones."""
-    others = [key for name, key in branch.keys.items() if name not in branch.required]
-    return sum(size_of(key) < INFINITE for key in others)
+    if branch.least > _MAX_SIZE:
+        return INFINITE
+    if (more := branch.least - len(pairs)) > 0:
+        others = [size_of(key) for name, key in branch.keys.items() if name not in branch.required]
+        groups = groups_of(branch)
+        for group in groups or []:
+            others += [size_of(group.values)] * min(more, more if group.size is None else group.size)
+        others += [1] * more if groups is None else []
+        pairs += [4 + size for size in [*sorted(others), *[INFINITE] * more][:more]]
+    return min(INFINITE, 2 + sum(pairs))
 
 
 def _values(conjunction: "Conjunction") -> float:
