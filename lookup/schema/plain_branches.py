@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lookup.schema.document import Document, Part
 from lookup.schema.negation import ANNOTATIONS, Refused
-from lookup.schema.nodes import Branch, Constants, Lists, Texts
+from lookup.schema.nodes import Branch, Constants, Contained, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.plain_words import Plain, given_values, numbers_of, texts_of
 from lookup.schema.validation import Validator
@@ -116,12 +116,27 @@ class PlainBranches:
         end = next((n for n, item in enumerate(items) if item.is_false), None)
         mosts = [most for schema, _ in plain if (most := count(schema, "maxItems")) is not None]
         most = min(mosts + ([] if end is None else [end]), default=None)
-        least = max((count(schema, "minItems") or 0 for schema, _ in plain), default=0)
+        places = items if end is None else items[:end]
+        contains = tuple(
+            self._contained(schema, resource, places) for schema, resource in plain if is_schema(schema.get("contains"))
+        )
+        leasts = [count(schema, "minItems") or 0 for schema, _ in plain] + [one.least for one in contains]
+        least = max(leasts, default=0)
         if most is not None and least > most:
             return []
         unique = any(schema.get("uniqueItems") is True for schema, _ in plain)
-        prefix = tuple(items[:size] if end is None else items[: min(end, size)])
-        return [Lists(prefix, None if end is not None else items[size], least, most, unique)]
+        rest = None if end is not None else items[size]
+        return [Lists(tuple(places[:size]), rest, least, most, unique, contains)]
+
+    def _contained(
+        self, schema: Mapping[Any, Any], resource: Mapping[str, Any], items: "Sequence[Conjunction]"
+    ) -> Contained:
+        wanted, others = (
+            tuple(self.conjunction([*item.parts, self._document.part(inner, resource)]) for item in items)
+            for inner in (schema["contains"], {"not": schema["contains"]})
+        )
+        least = count(schema, "minContains")
+        return Contained(wanted, others, 1 if least is None else least, count(schema, "maxContains"))
 
 
 _LISTED: Final[dict[Kind, tuple[Any, ...]]] = {"null": (None,), "boolean": (True, False)}

@@ -8,6 +8,7 @@ from typing import Any, Final
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.reserved import RESERVED
+from lookup.schema.number_range import MAX_DIGITS
 from lookup.values.bracket_shapes import Elements
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey, MarkedText
@@ -22,8 +23,8 @@ MAX_DEPTH: Final = 5
 MAX_DOCUMENTED_DEPTH: Final = 48
 """The deepest nesting of a documented type; with ``MAX_DEPTH`` on top, the literal reader can still read it."""
 
-_INT: Final = r"-?+(?:0|[1-9][0-9]{0,17})"
-_FLOAT: Final = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
+_INT: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
+_FLOAT: Final = rf"{_INT}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?"
 
 
 def shape_of(value_type: ValueType, notation: Notation) -> Shape:

@@ -299,3 +299,58 @@ def test_an_object_that_needs_more_keys_than_there_are_is_refused(words: Schema)
     assert Law({"type": "object", **words}).is_empty
     with pytest.raises(DocumentationError):
         law_grammar(Law({"type": "object", **words}), "json")
+
+
+TRUTH: Schema = {"type": "boolean"}
+EMPTY: Schema = {"type": "object", "additionalProperties": False}
+KEYED: Schema = {"type": "object", "properties": {"a": TRUTH}, "additionalProperties": False}
+ONE_OR_TWO: Schema = {"enum": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ({"items": EMPTY}, 1),
+        ({"items": TRUTH}, 2),
+        ({"items": {"enum": [1, 1.0, "a"]}}, 2),
+        ({"items": {"const": None}}, 1),
+        ({"items": {"type": ["boolean", "null"]}}, 3),
+        ({"items": KEYED}, 3),
+        ({"items": {"anyOf": [EMPTY, TRUTH]}}, 3),
+        ({"items": {"type": "array", "items": EMPTY, "maxItems": 1}}, 2),
+        ({"items": {"type": "number", "minimum": 1, "maximum": 3, "multipleOf": 1}}, 3),
+        ({"items": {"type": "string", "pattern": "^[ab]$"}}, 2),
+        ({"items": ONE_OR_TWO, "prefixItems": [{"const": 1}]}, 2),
+        ({"items": {"enum": [1, 2, 3]}, "prefixItems": [{"const": 1}, ONE_OR_TWO]}, 3),
+        ({"items": False, "prefixItems": [ONE_OR_TWO, ONE_OR_TWO, ONE_OR_TWO]}, 2),
+    ],
+    ids=str,
+)
+def test_a_list_that_needs_more_different_items_than_there_are_is_refused(words: Schema, most: int) -> None:
+    for least in (most, most + 1):
+        schema = {"type": "array", **words, "uniqueItems": True, "minItems": least}
+        around = {"type": "object", "properties": {"k": schema}, "required": ["k"]}
+        assert Law(schema).is_empty == Law(around).is_empty == (least > most)
+    assert not law_grammar(Law({**schema, "minItems": most}), "json").complete("[]")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_empty"),
+    [
+        ({"contains": WHOLE, "items": {"type": "string"}}, True),
+        ({"contains": WHOLE, "items": {"type": "string"}, "minContains": 0}, False),
+        ({"contains": WHOLE, "minContains": 2, "maxItems": 1}, True),
+        ({"contains": WHOLE, "minContains": 2, "maxContains": 1}, True),
+        ({"contains": WHOLE, "maxContains": 0}, True),
+        ({"contains": {"const": 1}, "minContains": 2, "uniqueItems": True}, True),
+        ({"contains": {"const": 1}, "uniqueItems": True}, False),
+        ({"contains": {"const": True}, "items": TRUTH, "minContains": 2, "uniqueItems": True}, True),
+        ({"contains": {"const": 1}, "items": {"const": 1}, "maxContains": 1, "minItems": 2}, True),
+        ({"contains": NEVER}, True),
+        ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False}, False),
+        ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False, "minContains": 2}, True),
+    ],
+    ids=str,
+)
+def test_contains_that_no_list_can_obey_is_refused(words: Schema, is_empty: bool) -> None:
+    assert Law({"type": "array", **words}).is_empty == is_empty

@@ -1,6 +1,7 @@
 """Schemas as the parameters of tools: what is neither written nor valid, and what is refused before decoding."""
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import jsonschema
@@ -12,7 +13,8 @@ from lookup import extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import value_grammar
-from lookup.values.literal_values import render_value
+from lookup.values.literal_values import read_value, render_value
+from lookup.values.notations import Notation
 from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
 NAMES = ["a", "b", "c"]
@@ -172,6 +174,72 @@ def test_a_documented_default_is_right_beside_any_limit(limit: dict[str, Any], d
     assert called(tool, {"x": default}).valid
     _, inner = parameter({"type": "object", "properties": {"k": {"type": "integer", **limit, "default": default}}})
     assert accepts(inner, {"k": default}) == (default == 7 and "enum" not in limit)  # a rule of parameters
+
+
+@pytest.mark.parametrize("address", ["http://[", "//[", "http://a]b/", "http://[v1.x"])
+def test_an_address_that_is_none_is_no_crash(address: str) -> None:
+    text = {"type": "string", "minLength": 2}
+    for around in ({"$id": address, "$defs": {"s": text}}, {"$defs": {"s": {**text, "$id": address}}}):
+        tool = tool_of({"properties": {"x": {"$ref": "#/$defs/s"}}, "required": ["x"], **around})
+        assert accepts(tool.parameter("x"), "ab") and not accepts(tool.parameter("x"), "a")
+    tool = tool_of({"$id": "http://ok/", "properties": {"x": {"$ref": address}}})
+    assert any("leads nowhere" in note for note in tool.notes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ({"anyOf": [{"type": "number"}, {"type": "integer"}]}, 3),
+        ({"anyOf": [{"type": "number"}, {"type": "integer"}]}, 3.0),
+        ({"type": ["number", "integer"], "minimum": 0}, 3),
+        ({"type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "integer"}]}}, [1, 1.5, 2.0]),
+        ({"anyOf": [{"type": "array", "items": {"type": "number"}}, {"items": {"type": "integer"}}]}, [1]),
+        ({"type": "number"}, 10**400),
+        ({"type": "number"}, 1234567890123456789),
+        ({"type": "number", "minimum": 10**400, "exclusiveMaximum": 10**500}, 10**401),
+        ({"type": "array", "items": {"type": "number"}}, [10**400]),
+    ],
+)  # fmt: skip
+def test_a_number_stays_as_it_is_written(spec: dict[str, Any], value: Any) -> None:
+    checked = check_value(value, parameter(spec)[1])
+    assert repr(checked) == repr(value)
+
+
+def test_numbers_beyond_every_limit_are_refused_with_a_message() -> None:
+    for spec in ({"type": "integer", "maximum": 5}, {"type": "number", "exclusiveMaximum": 10**400}, {"enum": [1, "a"]},
+                 {"type": "integer", "multipleOf": 10**5001}, {"type": "string"}, {"type": "boolean"}):  # fmt: skip
+        with pytest.raises(TypeCheckError):
+            check_value(10**5000, parameter(spec)[1])
+    assert check_value(3, parameter({"type": "number"})[1]) == 3.0
+
+
+@pytest.mark.parametrize("notation", ["json", "python", "quoted"])
+@pytest.mark.parametrize("spec", [{"type": "integer"}, {"type": "integer", "minimum": 1}, {"type": "number"}, {}])
+def test_whole_numbers_have_as_many_digits_as_identifiers_have(spec: dict[str, Any], notation: Notation) -> None:
+    _, found = parameter(spec)
+    grammar = value_grammar(found, notation)
+    for number in (1234567890123456789, 2**64, 2**128 + 1, 2**256, 10**99):
+        literal = render_value(number, notation)
+        assert grammar.complete(literal) and accepts(found, number)
+        if spec:
+            assert check_value(read_value(literal, found, notation), found) == number
+    assert not spec or not grammar.complete(render_value(10**200, notation))
+
+
+HUGE = [10**400, 1e308, 1.7976931348623157e308, 7 * 10**399, 10**19]
+
+
+@pytest.mark.parametrize("limits", [{}, {"minimum": 1}, {"maximum": -1}, {"minimum": -5, "maximum": 5}])
+@pytest.mark.parametrize("step", HUGE)
+@pytest.mark.parametrize("kind", ["integer", "number"])
+def test_what_is_begun_of_a_huge_multiple_can_be_ended(kind: str, step: float, limits: dict[str, Any]) -> None:
+    _, found = parameter({"type": kind, "multipleOf": step, **limits})
+    grammar = value_grammar(found, "json")
+    for begun in ("", "-", "0", "1", "0.", "-0", "7"):
+        if grammar.possible(begun):
+            value = json.loads(begun + grammar.close(begun))
+            assert accepts(found, value) and Fraction(value) % Fraction(str(step)) == 0
+    assert grammar.possible("-") == ("minimum" not in limits)
 
 
 CONDITIONS = st.recursive(
