@@ -41,7 +41,7 @@ def law_of(schema: Mapping[str, Any], document: Document) -> ValueLaw | None:
     members = schema.get("enum")
     kinds = kinds_of(schema)
     wrong = [kind_of(m) not in kinds for m in members] if isinstance(members, list | tuple) else []
-    if wrong and all(wrong):
+    if wrong and all(wrong) and not kinds <= {"object", "null"}:
         return ListedAgainstType()
     if any(wrong) or says_more(schema, document):
         return Law(schema, document, closed=True)
@@ -53,7 +53,10 @@ def law_of(schema: Mapping[str, Any], document: Document) -> ValueLaw | None:
 
 
 class ListedAgainstType:
-    """The law of an enum without a member of the documented type: what is listed wins, and nothing else is enforced."""
+    """The law of an enum without a member of the documented type: what is listed wins, and nothing else is enforced.
+
+    BFCL documents lists, numbers and booleans so; an object with such an enum has no value.
+    """
 
     decides = is_empty = False
     notes = ("the enum has no member of the type, so only the enum is enforced",)

@@ -137,7 +137,8 @@ class PropertyReader:
         return tuple(
             self._key(key, spec, _listed(key, required, optional), scope)
             for key, spec in properties.items()
-            if not (self._skip_read_only and self._is_read_only(key, spec, scope))
+            if not (spec is False and not (required and key in required))  # no object may have this key
+            and not (self._skip_read_only and self._is_read_only(key, spec, scope))
         )
 
     def _key_list(

@@ -264,6 +264,10 @@ class Lazy(Shape):
     def size(self) -> int:
         return byte_length(self._shortest)
 
+    @property
+    def rank(self) -> int:
+        return self._conjunction.size
+
     @cached_property
     def longest_closing(self) -> int:
         shapes = self._shapes

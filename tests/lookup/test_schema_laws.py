@@ -354,3 +354,12 @@ def test_a_list_that_needs_more_different_items_than_there_are_is_refused(words:
 )
 def test_contains_that_no_list_can_obey_is_refused(words: Schema, is_empty: bool) -> None:
     assert Law({"type": "array", **words}).is_empty == is_empty
+
+
+@pytest.mark.parametrize("free", [False, {"type": "integer"}], ids=str)
+def test_an_object_that_needs_a_key_and_may_contain_itself_has_a_shortest_value(free: Any) -> None:
+    own: Schema = {"a": {"$ref": "#"}, "b": {"type": "array", "items": {"$ref": "#"}, "minItems": 2}}
+    plain: Schema = {} if free else {"zz": {"type": "integer"}}
+    schema = {"type": "object", "properties": {**own, **plain}, "minProperties": 1, "additionalProperties": free}
+    text = law_grammar(Law(schema), "json").close("")
+    assert judge(schema).is_valid(json.loads(text)) and "a" not in json.loads(text)

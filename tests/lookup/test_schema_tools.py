@@ -49,7 +49,7 @@ def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
 @pytest.mark.parametrize(
     ("spec", "literal"),
     [
-        ({"type": "object", "enum": ["x", "y"]}, '"x"'),
+        ({"type": "boolean", "enum": ["x", "y"]}, '"x"'),
         ({"type": "array", "items": {"type": "string"}, "enum": ["x", "y"]}, '["x"]'),
     ],
 )
@@ -76,6 +76,7 @@ EMPTY = {"type": "object", "additionalProperties": False}
           "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, ""),
         ({"type": "string", "pattern": "^a$", "minLength": 3}, ""),
         ({"type": "integer", "minimum": 3, "maximum": 2}, ""),
+        ({"type": "object", "enum": ["x", "y"]}, ""),
         (CLOSED, ""),
         ({"type": "object", "properties": {"k": CLOSED}, "required": ["k"]}, "key 'k': "),
         ({"type": "array", "items": CLOSED, "minItems": 1}, "items: "),
