@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from lookup.schema.nodes import Numbers
 
-MAX_DIGITS: Final = 100
-"""The most digits of a whole number without limits: a number must end some time."""
+MAX_DIGITS: Final = 40
+"""The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""
 
 _FRACTION_DIGITS: Final = 15
 _MOST_FRACTION_DIGITS: Final = 60

@@ -246,6 +246,8 @@ class _Check:
 
 
 def _lists_others(schema: Mapping[str, Any], kinds: frozenset[Kind]) -> bool:
-    """Whether a schema lists values, and none of them of its own types."""
+    """Whether a schema lists values, and none of them of its own types; not if it is about objects only."""
     values = given_values(schema)
-    return values is not None and not any(kind_of(value) in kinds for value in values)
+    if values is None or kinds <= {"object", "null"}:
+        return False
+    return not any(kind_of(value) in kinds for value in values)

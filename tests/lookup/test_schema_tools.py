@@ -219,7 +219,7 @@ def test_numbers_beyond_every_limit_are_refused_with_a_message() -> None:
 def test_whole_numbers_have_as_many_digits_as_identifiers_have(spec: dict[str, Any], notation: Notation) -> None:
     _, found = parameter(spec)
     grammar = value_grammar(found, notation)
-    for number in (1234567890123456789, 2**64, 2**128 + 1, 2**256, 10**99):
+    for number in (1234567890123456789, 2**64, 2**128 + 1, 10**39):
         literal = render_value(number, notation)
         assert grammar.complete(literal) and accepts(found, number)
         if spec:

@@ -69,7 +69,7 @@ def test_a_schema_that_cannot_be_kept_is_refused_by_name(server: Running, schema
     [
         {"$ref": "#/nowhere"},
         {"type": "string", "pattern": "(["},
-        {"allOf": [{"type": "string"}, {"type": "integer"}]},
+        {"type": "array", "contains": {"type": "string"}},
     ],
     ids=str,
 )
@@ -84,6 +84,13 @@ def test_what_cannot_be_enforced_is_refused_if_strict_and_told_if_not(server: Ru
     for request in (asking(schema), {"tools": [tool("use", x=part)], "tool_choice": "required"}):
         [warning] = server.ask(**request, max_tokens=4).json()["tooldecoding"]["warnings"]
         assert "x" in warning or "nowhere" in warning
+
+
+def test_what_no_value_can_obey_is_refused(server: Running) -> None:
+    part = {"allOf": [{"type": "string"}, {"type": "integer"}]}
+    schema = {"type": "object", "properties": {"x": part}, "required": ["x"]}
+    for request in (asking(schema), {"tools": [tool("use", x=part)], "tool_choice": "required"}):
+        assert "no value can obey the schema" in error_of(server.ask(**request, max_tokens=4), 400)["message"]
 
 
 def test_tools_beside_a_schema_are_refused(server: Running) -> None:
