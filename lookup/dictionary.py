@@ -31,7 +31,11 @@ class ValueLaw(Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no value can obey it. Then it says nothing."""
+        """Whether no value can obey it: an optional key is then never written, and a required one is refused."""
+
+    @property
+    def decides(self) -> bool:
+        """Whether it alone says what a value is; otherwise the type does."""
 
     def check(self, value: Any) -> Any:
         """The value if it obeys the schema; otherwise a ValueError that says what was expected."""
@@ -124,6 +128,15 @@ class ParameterSpec:
     default: Any = MISSING
     rule: Rule = field(default="habit", compare=False)
     law: ValueLaw | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def beside(self) -> tuple[Any, ...]:
+        """The values that are right whatever type, enum and limits say: a documented default.
+
+        One with brackets must obey the schema.
+        """
+        bound = self.law is not None and isinstance(self.default, list | tuple | dict)
+        return () if bound or self.default is MISSING else (self.default,)
 
     @property
     def value_type(self) -> ValueType:
@@ -249,7 +262,8 @@ class LookupDictionary(Mapping[str, ToolSpec]):
     def decided(self, unknown: UnknownKeys) -> "LookupDictionary":
         """The same tools, with every key of unknown requiredness made ``required`` or ``optional``.
 
-        The result is cached. Tools and types without such a key are the same objects.
+        Optional parameters that no value can obey are left out. The result is cached. Tools and types without such a
+        key are the same objects.
         """
         if unknown not in self._decided:
             required = unknown == "required"
@@ -268,7 +282,13 @@ class LookupDictionary(Mapping[str, ToolSpec]):
 
 def _decided(tool: ToolSpec, required: bool) -> ToolSpec:
     parameters = _decided_keys(tool.parameters, required)
+    if any(map(_is_useless, parameters)):
+        parameters = tuple(p for p in parameters if not _is_useless(p))
     return tool if parameters is tool.parameters else replace(tool, parameters=parameters)
+
+
+def _is_useless(spec: ParameterSpec) -> bool:
+    return not spec.required and spec.law is not None and spec.law.is_empty
 
 
 def _decided_keys(specs: tuple[ParameterSpec, ...], required: bool) -> tuple[ParameterSpec, ...]:

@@ -17,7 +17,15 @@ def shown(value: object) -> str:
         return f"an object with {len(value)} keys"
     if isinstance(value, list | tuple | set):
         return f"a list of {len(value)}"
-    return f"{type(value).__name__} {reprlib.repr(value)}"
+    return f"{type(value).__name__} {written(value)}"
+
+
+def written(value: object) -> str:
+    """A value as Python writes it, shortened; also one with a number of more digits than Python writes."""
+    try:
+        return reprlib.repr(value) if isinstance(value, list | tuple | dict) else repr(value)
+    except ValueError:
+        return f"{type(value).__name__} with a number of very many digits"
 
 
 def quoted(text: str) -> str:

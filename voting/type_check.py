@@ -1,9 +1,10 @@
 """Check whether a Python value has the documented type, and decide which values are the same vote."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
-from lookup.dictionary import MISSING, ParameterSpec, ValueLaw, ValueType
+from lookup.dictionary import ParameterSpec, ValueLaw, ValueType
+from lookup.messages import written
 
 
 class TypeCheckError(ValueError):
@@ -13,22 +14,23 @@ class TypeCheckError(ValueError):
 def check_value(value: Any, spec: ParameterSpec) -> Any:
     """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
-    If an enum is documented, only its members are valid, even if they contradict the type. The documented default is
-    always valid, and null is valid if the documentation allows it. A schema that says more decides alone, unless no
-    value can obey it.
+    If an enum is documented, only its members are valid, even if they contradict the type. Null is valid if the
+    documentation allows it. A schema that says more decides instead of the type. The documented default of a parameter
+    is valid beside all of this, see ``ParameterSpec.beside``.
 
     Raises
     ------
     TypeCheckError
         If the value has another type, is not a member of the enum, or breaks the schema.
     """
-    if spec.law is not None and not spec.law.is_empty:
-        return _lawful(value, spec, spec.law)
     try:
+        if spec.law is not None and spec.law.decides:
+            return _lawful(value, spec, spec.law)
         return _check(value, spec.value_type)
     except TypeCheckError:
-        if spec.default is not MISSING and vote_identity(spec.default) == vote_identity(value):
-            return spec.default
+        for default in spec.beside:
+            if vote_identity(default) == vote_identity(value):
+                return default
         raise
 
 
@@ -51,12 +53,10 @@ def _check(value: Any, value_type: ValueType) -> Any:
         for member in value_type.enum:
             if vote_identity(member) == vote_identity(value):
                 return member
-        raise TypeCheckError(f"expected one of {list(value_type.enum)!r}, got {value!r}")
-    for branch in value_type.any_of:
-        try:
-            return _check(value, branch)
-        except TypeCheckError:
-            continue
+        raise TypeCheckError(f"expected one of {list(value_type.enum)!r}, got {written(value)}")
+    if fitting := list(_fitting(value, value_type.any_of)):
+        asis = vote_identity(value)  # of several branches, that which takes the value as it is written
+        return next((checked for checked in fitting if vote_identity(checked) == asis), fitting[0])
     items = value_type.items
     match value_type.kind, value:
         case ("any", _) if not value_type.any_of:
@@ -66,7 +66,7 @@ def _check(value: Any, value_type: ValueType) -> Any:
         case ("int", int()) | ("float", float()) if not isinstance(value, bool):
             return value
         case ("float", int()) if not isinstance(value, bool):
-            return float(value)
+            return _as_float(value)
         case ("dict", dict()) if value_type.properties:
             return _check_keys(value, value_type.properties)
         case ("dict", dict()):
@@ -74,7 +74,25 @@ def _check(value: Any, value_type: ValueType) -> Any:
         case ("list", list()) | ("tuple", list() | tuple()):
             checked = [_check(v, items) for v in value] if items else list(value)
             return tuple(checked) if value_type.kind == "tuple" else checked
-    raise TypeCheckError(f"expected {value_type}, got {type(value).__name__} {value!r}")
+    raise TypeCheckError(f"expected {value_type}, got {type(value).__name__} {written(value)}")
+
+
+def _fitting(value: Any, branches: tuple[ValueType, ...]) -> Iterator[Any]:
+    """The value in the type of each branch that it has."""
+    for branch in branches:
+        try:
+            yield _check(value, branch)
+        except TypeCheckError:
+            continue
+
+
+def _as_float(value: int) -> float:
+    """The number as a float, if there is one that is equal."""
+    try:
+        found = float(value)
+    except OverflowError:
+        return value
+    return found if found == value else value
 
 
 def _check_keys(value: dict[Any, Any], properties: tuple[ParameterSpec, ...]) -> dict[Any, Any]:
@@ -85,8 +103,8 @@ def _check_keys(value: dict[Any, Any], properties: tuple[ParameterSpec, ...]) ->
             raise TypeCheckError(f"expected the keys {', '.join(map(repr, known))}, got {key!r}")
     for spec in properties:
         if spec.required and spec.name not in value:
-            raise TypeCheckError(f"expected the required key {spec.name!r}, got {value!r}")
-    return {key: check_value(member, known[key]) for key, member in value.items()}
+            raise TypeCheckError(f"expected the required key {spec.name!r}, got {written(value)}")
+    return {key: _check(member, known[key].value_type) for key, member in value.items()}
 
 
 def vote_identity(value: Any) -> Hashable:

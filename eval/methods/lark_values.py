@@ -10,8 +10,8 @@ from lookup.values.notations import QUOTED_TEXT, Notation, TextSyntax, inside
 NATIVE_NOTATIONS: Final = ("python", "python-lists", "quoted")
 """The notations of values that have such rules."""
 
-_NUMBERS: Final = r"""INT: /-?(0|[1-9][0-9]{0,17})/
-FLOAT: /-?(0|[1-9][0-9]{0,15})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?/
+_NUMBERS: Final = r"""INT: /-?(0|[1-9][0-9]{0,39})/
+FLOAT: /-?(0|[1-9][0-9]{0,39})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?/
 """
 
 Literal = Callable[[str], str]

@@ -1,7 +1,7 @@
 """Formats of JSON Schema, as patterns of the whole text.
 
-Sources: RFC 3339 (dates, times, durations), RFC 5321 and 5322 (e-mail), RFC 1123 (hostnames), RFC 4291 (IPv6), RFC 3986
-and 3987 (URIs, IRIs), RFC 6570 (URI templates), RFC 6901 (JSON pointers), RFC 9562 (UUIDs).
+Sources: RFC 3339 (dates, times, durations), RFC 5321, 5322 and 6531 (e-mail), RFC 1123 (hostnames), RFC 4291 (IPv6),
+RFC 3986 and 3987 (URIs, IRIs), RFC 6570 (URI templates), RFC 6901 (JSON pointers), RFC 9562 (UUIDs).
 """
 
 from typing import Final
@@ -12,7 +12,19 @@ _DATE: Final = (
     rf"|02-(?:0[1-9]|1\d|2[0-8]))|{_LEAP}-02-29)"
 )
 _CLOCK: Final = r"(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?"
-_TIME: Final = rf"{_CLOCK}(?:[zZ]|[+-](?:[01]\d|2[0-3]):[0-5]\d)"
+
+
+def _leap_seconds() -> str:
+    """The last second of a day in UTC with a leap second, in UTC and in each zone of a whole quarter of an hour."""
+    found = []
+    for shift in range(0, 24 * 60, 15):
+        local, ahead, behind = (divmod(minutes % (24 * 60), 60) for minutes in (shift - 1, shift, -shift))
+        zone = rf"\+{ahead[0]:02}:{ahead[1]:02}|-{behind[0]:02}:{behind[1]:02}" + ("" if shift else "|[zZ]")
+        found.append(rf"{local[0]:02}:{local[1]:02}:60(?:\.\d+)?(?:{zone})")
+    return "|".join(found)
+
+
+_TIME: Final = rf"(?:{_CLOCK}(?:[zZ]|[+-](?:[01]\d|2[0-3]):[0-5]\d)|{_leap_seconds()})"
 
 _DURATION: Final = r"P(?:\d+W|(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)(?:T{0})?|T{0})".replace(
     "{0}", r"(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)"
@@ -27,6 +39,8 @@ _IDN_LABEL: Final = rf"(?:{_LABEL}|[{_SMALL}](?:[{_SMALL}\p{{M}}\-]{{0,61}}[{_SM
 _IDN_HOSTNAME: Final = rf"{_IDN_LABEL}(?:[.\u3002\uFF0E\uFF61]{_IDN_LABEL})*"
 
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+
+_QUOTED: Final = r'"(?:[ !#-\[\]-~{more}]|\\[ -~])*"'
 
 _OCTET: Final = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 _IPV4: Final = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
@@ -51,6 +65,8 @@ def _behind(count: int) -> str:
 
 # Each alternative begins differently, so that few states are needed to tell them apart.
 _IPV6: Final = rf"(?:::{_groups(7)}?|{_H16}{_behind(1)})"
+
+_MAIL_HOST: Final = rf"\[(?:{_IPV4}|[iI][pP][vV]6:{_IPV6})\]"
 
 
 def _uri(letters: str, private: str) -> tuple[str, str]:
@@ -91,8 +107,12 @@ FORMATS: Final[dict[str, tuple[str, int | None]]] = {
     "time": (_TIME, None),
     "date-time": (f"{_DATE}[tT]{_TIME}", None),
     "duration": (_DURATION, None),
-    "email": (rf"{_ATOM}(?:\.{_ATOM})*@{_HOSTNAME}", 254),
-    "idn-email": (rf"(?:[{_LETTER}]|{_ATOM})+(?:\.(?:[{_LETTER}]|{_ATOM})+)*@{_IDN_HOSTNAME}", 254),
+    "email": (rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED.replace('{more}', '')})@(?:{_HOSTNAME}|{_MAIL_HOST})", 254),
+    "idn-email": (
+        rf"(?:(?:[{_LETTER}]|{_ATOM})+(?:\.(?:[{_LETTER}]|{_ATOM})+)*|{_QUOTED.replace('{more}', _LETTER)})"
+        rf"@(?:{_IDN_HOSTNAME}|{_MAIL_HOST})",
+        254,
+    ),
     "hostname": (_HOSTNAME, 253),
     "idn-hostname": (_IDN_HOSTNAME, 253),
     "ipv4": (_IPV4, None),

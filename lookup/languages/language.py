@@ -20,6 +20,7 @@ from lookup.languages.syntax_tree import Characters, Edge, Node, Repeat, Sequenc
 from lookup.languages.texts import automaton_of_texts
 
 State: TypeAlias = Any
+_MAX_BEGUN: Final = 2_000  # beginnings of texts from which others are found
 
 
 class Language(ABC):
@@ -140,6 +141,19 @@ class Language(ABC):
         """The alphabet that tells apart what one of the parts does."""
         first, *others = [part.automaton.alphabet for part in self.parts] or [ANY.alphabet]
         return reduce(lambda one, two: joint(one, two)[0], others, first)
+
+
+def completions(language: Language, state: State) -> Iterator[str]:
+    """Texts that complete a text of a language, roughly the shorter ones first."""
+    yield language.rest(state)
+    waiting = [("", state)]
+    for begun, place in waiting:  # it grows
+        for character in language.letters(place):
+            behind = language.step(place, character)
+            if behind is not None:
+                yield begun + character + language.rest(behind)
+                if len(waiting) < _MAX_BEGUN:
+                    waiting.append((begun + character, behind))
 
 
 class _PlainLanguage(Language):

@@ -41,7 +41,7 @@ def law_of(schema: Mapping[str, Any], document: Document) -> ValueLaw | None:
     members = schema.get("enum")
     kinds = kinds_of(schema)
     wrong = [kind_of(m) not in kinds for m in members] if isinstance(members, list | tuple) else []
-    if wrong and all(wrong):
+    if wrong and all(wrong) and not kinds <= {"object", "null"}:
         return ListedAgainstType()
     if any(wrong) or says_more(schema, document):
         return Law(schema, document, closed=True)
@@ -53,9 +53,12 @@ def law_of(schema: Mapping[str, Any], document: Document) -> ValueLaw | None:
 
 
 class ListedAgainstType:
-    """The law of an enum without a member of the documented type: what is listed wins, and nothing else is enforced."""
+    """The law of an enum without a member of the documented type: what is listed wins, and nothing else is enforced.
 
-    is_empty = True
+    BFCL documents lists, numbers and booleans so; an object with such an enum has no value.
+    """
+
+    decides = is_empty = False
     notes = ("the enum has no member of the type, so only the enum is enforced",)
 
     def check(self, value: Any) -> Any:
@@ -92,12 +95,15 @@ def _limits(schema: Mapping[str, Any]) -> bool:
     if isinstance(schema.get("items"), list | tuple):
         return True
     additional = schema.get("additionalProperties")
-    if schema.get("properties"):
+    if properties := schema.get("properties"):
+        if not isinstance(properties, Mapping) or not properties.keys() >= set(listed_keys(schema)):
+            return True  # a type has no keys without a description
         if additional is True or isinstance(additional, Mapping):
             return True
     elif additional is False or listed_keys(schema):
-        return True  # a type has no object without keys, and no keys without a description
-    return any(_has_objects(schema, union) for union in UNIONS)
+        return True  # a type has no object without keys
+    several = isinstance(schema.get("type"), list | tuple)
+    return any(_has_objects(schema, union) or (several and union in schema) for union in UNIONS)
 
 
 def _has_objects(schema: Mapping[str, Any], union: str) -> bool:
@@ -135,6 +141,8 @@ class Together:
         The words that say it.
     """
 
+    decides = True
+
     def __init__(
         self, schema: Mapping[str, Any], document: Document, keys: Collection[str], required: Collection[str]
     ) -> None:
@@ -150,7 +158,7 @@ class Together:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Whether no call obeys it, whatever its values are: such a condition is not checked."""
+        """Whether no call obeys it, whatever its values are."""
         return bool(self.words) and Law({"allOf": [self._keys, self._said]}, self._document, closed=True).is_empty
 
     @property
@@ -158,12 +166,12 @@ class Together:
         """What is not enforced while the arguments are decoded."""
         if not self.words:
             return ()
-        end = "; no call can obey it, so it is not checked" if self.is_empty else ""
+        end = "; no call can obey it, so the tool is refused" if self.is_empty else ""
         return (f"several parameters together: {', '.join(self.words)}{end}",)
 
     def check(self, value: Any) -> Any:
         """The arguments if they obey the schema; otherwise SchemaError."""
-        return value if self.is_empty else self._law.check(value)
+        return self._law.check(value)
 
     def _across(
         self, schema: Mapping[str, Any], document: Document, keys: int, required: int, depth: int

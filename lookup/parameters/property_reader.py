@@ -19,6 +19,7 @@ from lookup.parameters.references import References
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null
 from lookup.parameters.schemas import Schemas, Scope
+from lookup.schema.plain_words import given_values
 from lookup.types.type_names import NULL_NAMES, WITH_MARKER, value_type
 from lookup.types.unions import united
 
@@ -136,7 +137,8 @@ class PropertyReader:
         return tuple(
             self._key(key, spec, _listed(key, required, optional), scope)
             for key, spec in properties.items()
-            if not (self._skip_read_only and self._is_read_only(key, spec, scope))
+            if not (spec is False and not (required and key in required))  # no object may have this key
+            and not (self._skip_read_only and self._is_read_only(key, spec, scope))
         )
 
     def _key_list(
@@ -150,8 +152,8 @@ class PropertyReader:
         for key in keys:
             if not isinstance(key, str):
                 raise DocumentationError(f"{scope.where}: expected {word!r} to hold keys, found {shown(key)}")
-            if key in properties:
-                continue
+            if key in properties or (word == "required" and scope.nesting):
+                continue  # inside a parameter its law knows them
             message = f"{scope.where}: {word!r} names {quoted(key)}, which is not in 'properties'"
             if strict and key:
                 expected = ", ".join(map(repr, properties)) or "nothing"
@@ -211,11 +213,13 @@ class PropertyReader:
             spec, active = self._schemas.merged({k: v for k, v in spec.items() if k not in UNIONS}, active)
         scope = scope._replace(active=active)
         written = spec.get("type", spec.get("param_type"))
+        given = given_values(spec)
+        nullable = given is None or any(value is None for value in given)  # an enum without null refuses it
         if written is None and (union := next((word for word in UNIONS if branches_of(spec, word)), None)):
-            return self._union(spec, union, scope)
+            kind, raw_type, spec = self._union(spec, union, scope)
+            return _Typed(replace(kind, nullable=kind.nullable and nullable), raw_type, spec)
         kind, raw_type = self._written_type(written, spec, scope)
-        if spec.get("nullable") is True:
-            kind = replace(kind, nullable=True)
+        kind = replace(kind, nullable=nullable and (kind.nullable or spec.get("nullable") is True))
         return _Typed(self._inside(kind, spec, scope), raw_type, spec)
 
     def _union(self, spec: Schema, union: str, scope: Scope) -> _Typed:
@@ -250,7 +254,7 @@ class PropertyReader:
             if kind.kind == "dict" or not branches:
                 continue
             found = united(self._element(branch, scope) for branch in branches if not is_null(branch))
-            nullable = kind.nullable or any(map(is_null, branches))
+            nullable = any(map(is_null, branches)) or (found if found.enum else kind).nullable
             kind = replace(kind, enum=found.enum or kind.enum, nullable=nullable)
         return kind
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urljoin
 
 Schema = Mapping[str, Any] | bool
 
@@ -52,7 +52,7 @@ class Document:
         return self._targets[key]
 
     def _find(self, reference: str, resource: Mapping[str, Any]) -> Part | None:
-        name, fragment = urldefrag(reference)
+        name, _, fragment = reference.partition("#")
         places = [resource, self.root] if not name else [self._named(name, resource)]
         for place in places:
             found = None if place is None else self._inside(place, fragment)
@@ -69,8 +69,8 @@ class Document:
 
     def _named(self, name: str, resource: Mapping[str, Any]) -> Mapping[str, Any] | None:
         base = _name(self.root) or ""
-        inner = urljoin(base, _name(resource) or "")
-        for url in (urljoin(inner, name), urljoin(base, name), name):
+        inner = _joined(base, _name(resource) or "")
+        for url in (_joined(inner, name), _joined(base, name), name):
             if url in self._names:
                 return self._names[url]
         return None
@@ -82,7 +82,7 @@ class Document:
         found: dict[str, Mapping[str, Any]] = {}
         for schema in self._objects():
             if isinstance(name := _name(schema), str):
-                found.setdefault(urldefrag(urljoin(base, name))[0], schema)
+                found.setdefault(_joined(base, name).partition("#")[0], schema)
         return found
 
     @cached_property
@@ -125,6 +125,14 @@ def _name(schema: Mapping[str, Any]) -> str | None:
         if isinstance(schema.get(word), str):
             return str(schema[word])
     return None
+
+
+def _joined(base: str, name: str) -> str:
+    """The address of a name; the name itself if one of both is no address."""
+    try:
+        return urljoin(base, name)
+    except ValueError:
+        return name
 
 
 def pointed(node: Any, pointer: str) -> Any:

@@ -9,12 +9,13 @@ from lookup.schema.conjunction import Compiler, Conjunction
 from lookup.schema.document import Document, Part, Schema
 from lookup.schema.listing import leaves_values
 from lookup.schema.nodes import INFINITE, Branch, Lists, Objects, Texts
+from lookup.schema.sizes import needed
 from lookup.schema.validation import Validator
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
 _MAX_NOTES: Final = 20
-_CONTRADICTORY: Final = "no value can obey the whole schema, so only the type is enforced"
+_IMPOSSIBLE: Final = "no value can obey the schema"
 
 
 class Law:
@@ -82,14 +83,13 @@ class Law:
         """Whether a value obeys the schema."""
         return all(self._validator.allows(value, part) for part in self._parts)
 
+    decides = True
+
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What is not enforced while a value is decoded, only checked after: ``key 'a': not``.
-
-        If no value obeys the schema, nothing of it is enforced or checked beyond the type.
-        """
+        """What is not enforced while a value is decoded, only checked after: ``key 'a': not``."""
         if self.is_empty:
-            return (_CONTRADICTORY,)
+            return (f"{self.impossible}, so it is never written",)
         found: list[str] = []
         for where, words in _unenforced(self.conjunction):
             note = f"{where}{', '.join(words)}"
@@ -101,6 +101,23 @@ class Law:
     def is_empty(self) -> bool:
         """Whether no value is allowed."""
         return self.conjunction.size >= INFINITE
+
+    @property
+    def impossible(self) -> str:
+        """Where a schema that no value can obey contradicts itself: ``key 'a': items: no value …``."""
+        where, here, seen = "", self.conjunction, {self.conjunction}
+        while True:
+            members = (
+                (step, inner)
+                for branch in here.node.branches
+                for step, inner in _inside(branch)
+                if inner not in seen and inner in needed(branch) and inner.size >= INFINITE
+            )
+            step, inner = next(members, ("", None))
+            if inner is None:
+                return f"{where}{_IMPOSSIBLE}"
+            where, here = f"{where}{step}: ", inner
+            seen.add(inner)
 
 
 def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -13,6 +13,7 @@ class Refused(enum.Enum):
     PATTERN = enum.auto()
     FORMAT = enum.auto()
     VALUES = enum.auto()
+    KEYS = enum.auto()  # its properties are named by what refuses them, so they stay unevaluated
 
 
 Alternatives = list[list[Any]]
@@ -73,7 +74,7 @@ def _required(schema: Mapping[str, Any], word: str) -> Alternatives:
 
 def _properties(schema: Mapping[str, Any], word: str) -> Alternatives:
     return [
-        [{"type": "object", "required": [key], "properties": {key: {"not": inner}}}]
+        [{"type": "object", "required": [key], "properties": {key: {"not": inner}}, Refused.KEYS: True}]
         for key, inner in schemas(schema, word).items()
     ]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from lookup.languages.formats import FORMATS
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
@@ -133,6 +133,23 @@ class Numbers:
         return not (self.low is None and self.high is None and self.step is None and not self.excluded)
 
 
+class Contained(NamedTuple):
+    """What ``contains`` says of a list.
+
+    Attributes
+    ----------
+    wanted, others : tuple of Conjunction
+        The items that count, and those that do not: at each place of the prefix, and behind it.
+    least, most : int
+        How many count; ``most`` may be ``None``.
+    """
+
+    wanted: "tuple[Conjunction, ...]"
+    others: "tuple[Conjunction, ...]"
+    least: int
+    most: int | None
+
+
 @dataclass(frozen=True, eq=False)
 class Lists:
     """Lists: the schemas of the first items, and of all others (``None``: there are no others)."""
@@ -142,6 +159,7 @@ class Lists:
     least: int = 0
     most: int | None = None
     unique: bool = False
+    contains: tuple[Contained, ...] = ()
 
     def item(self, index: int) -> "Conjunction | None":
         """The schema of an item; ``None`` if there cannot be so many."""
@@ -167,6 +185,8 @@ class Objects:
         Number of keys; ``most`` may be ``None``.
     dependent : mapping of str to tuple of str
         Key -> the keys that it requires.
+    patterns : tuple of Language
+        Free keys that the same of these match have values of one schema.
     """
 
     keys: "Mapping[str, Conjunction]"
@@ -176,6 +196,7 @@ class Objects:
     least: int = 0
     most: int | None = None
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    patterns: tuple[Language, ...] = ()
 
 
 Branch = Constants | Texts | Numbers | Lists | Objects

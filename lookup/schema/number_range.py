@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from lookup.schema.nodes import Numbers
 
-_DIGITS: Final = 18
+MAX_DIGITS: Final = 40
+"""The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""
+
 _FRACTION_DIGITS: Final = 15
-_MOST_DIGITS: Final = 60
+_MOST_FRACTION_DIGITS: Final = 60
+_MOST_DIGITS: Final = 500  # readers take 640 characters
+_FLOAT_DIGITS: Final = 308  # a number with more, and a fraction, is no float
 _TEXT = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:(\.)([0-9]*))?")
 
 
@@ -36,11 +40,13 @@ class NumberRange:
     def __init__(self, numbers: "Numbers") -> None:
         self._integer = numbers.integer
         limits = [limit for limit in (numbers.low, numbers.high) if limit is not None]
-        widest = max((len(str(abs(int(limit)))) for limit in limits), default=0)
-        self._most_digits = min(_MOST_DIGITS, max(_DIGITS, widest))
+        widest = max((_whole_digits(limit) for limit in limits), default=0)
+        if len(limits) < 2:
+            widest = max(MAX_DIGITS, 1 + max(widest, _whole_digits(numbers.step or Fraction(1))))
+        self._most_digits = min(_MOST_DIGITS, widest)
         grid = Fraction(1) if numbers.integer else Fraction(1, 10**_FRACTION_DIGITS)
         fine = [_decimal_digits(limit) for limit in (*limits, numbers.step or Fraction(1))]
-        self._fraction_digits = 0 if numbers.integer else min(_MOST_DIGITS, max(_FRACTION_DIGITS, *fine))
+        self._fraction_digits = 0 if numbers.integer else min(_MOST_FRACTION_DIGITS, max(_FRACTION_DIGITS, *fine))
         if not numbers.integer:
             grid = Fraction(1, 10**self._fraction_digits)
         if numbers.step:
@@ -53,8 +59,7 @@ class NumberRange:
     @property
     def is_empty(self) -> bool:
         """Whether there is no such number, or none with so few digits that it is written."""
-        nearest = self._nearest(None, None)
-        return nearest is None or abs(nearest * self._grid) >= 10**self._most_digits
+        return not self._has(None, None)
 
     @property
     def longest(self) -> int:
@@ -68,8 +73,10 @@ class NumberRange:
             return False
         sign, digits, point, behind = found.groups()
         if not digits:
-            return not point and (not sign or self._nearest(None, -1) is not None)
-        if len(digits) > self._most_digits or len(behind or "") > self._fraction_digits or (point and self._integer):
+            return not point and (not sign or self._has(None, -1))
+        if len(digits) > self._most_digits or len(behind or "") > self._fraction_digits:
+            return False
+        if point and (self._integer or len(digits) > _FLOAT_DIGITS):
             return False
         begun = _Begun(int(digits + (behind or "")), len(behind or ""))
         if point or digits == "0":
@@ -96,20 +103,21 @@ class NumberRange:
         sign, digits, point, behind = _TEXT.fullmatch(text).groups()  # type: ignore[union-attr]
         if not digits:
             return _written(-self._number(self._nearest(None, -1)))
-        begun = int(digits + (behind or ""))
+        begun = _Begun(int(digits + (behind or "")), len(behind or ""))
         most = 0 if point or digits == "0" else self._most_digits - len(digits)
-        for length in range(1, most + self._fraction_digits + 1):
-            for whole in range(min(length, most), -1, -1):
-                found = self._completion(begun, length, len(behind or "") + length - whole, sign)
-                if found is not None:
-                    return found if point or whole == length else f"{found[:whole]}.{found[whole:]}"
+        whole = next((more for more in range(most) if self._reaches(begun, more, sign)), most)
+        for more in range(0 if whole else 1, self._fraction_digits - begun.behind + 1):
+            found = self._completion(begun.digits, whole + more, begun.behind + more, sign)
+            if found is not None:
+                return found if point or not more else f"{found[:whole]}.{found[whole:]}"
         return ""
 
-    def all_numbers(self, limit: int) -> list[int] | None:
-        """All numbers if they are integers and at most ``limit``; otherwise ``None``."""
-        if not self._integer or self._low is None or self._high is None or self._high - self._low >= limit:
+    def all_numbers(self, limit: int) -> list[float] | None:
+        """All numbers if they are at most ``limit``; otherwise ``None``."""
+        if self._low is None or self._high is None or self._high - self._low >= limit:
             return None
-        return [int(n * self._grid) for n in range(self._low, self._high + 1) if n not in self._excluded]
+        found = [n * self._grid for n in range(self._low, self._high + 1) if n not in self._excluded]
+        return [int(number) if number.denominator == 1 else float(number) for number in found]
 
     def _number(self, multiple: int | None) -> Fraction:
         return (multiple or 0) * self._grid
@@ -144,6 +152,11 @@ class NumberRange:
                 continue
             return str(int(abs(value) / unit)).rjust(len(str(begun)) + more, "0")[-more:] if more else ""
         return None
+
+    def _has(self, first: int | None, last: int | None) -> bool:
+        """Whether one of the allowed multiples of the step between two others has few enough digits."""
+        nearest = self._nearest(first, last)
+        return nearest is not None and abs(nearest * self._grid) < 10**self._most_digits
 
     def _nearest(self, first: int | None, last: int | None) -> int | None:
         """The allowed multiple of the step between two others that is nearest to zero; ``None`` if there is none."""
@@ -180,10 +193,15 @@ def common_multiple(one: Fraction, other: Fraction) -> Fraction:
     return Fraction(numerator, gcd(one.denominator, other.denominator))
 
 
+def _whole_digits(value: Fraction) -> int:
+    """How many digits stand before the point of a decimal; ``_MOST_DIGITS`` if there are more."""
+    return len(str(min(abs(int(value)), 10**_MOST_DIGITS - 1)))
+
+
 def _decimal_digits(value: Fraction) -> int:
     """How many digits stand behind the point of a decimal."""
     digits = 0
-    while value.denominator != 1 and digits < _MOST_DIGITS:
+    while value.denominator != 1 and digits < _MOST_FRACTION_DIGITS:
         value *= 10
         digits += 1
     return digits

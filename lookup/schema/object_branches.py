@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from lookup.languages.language import Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.schema.document import Document, Part
+from lookup.schema.negation import Refused
 from lookup.schema.nodes import Constants, Node, Objects, Texts
 from lookup.schema.plain_checks import matches
 from lookup.schema.words import count, is_schema, names, schemas
@@ -29,6 +30,8 @@ class _Keys(NamedTuple):
         For all other keys; ``None`` if the schema does not say.
     unevaluated : schema or None
         For keys that no schema beside this one names.
+    refused : bool
+        Whether the schema says what another one refuses, so that it names no keys.
     """
 
     properties: Mapping[str, Any]
@@ -36,6 +39,7 @@ class _Keys(NamedTuple):
     additional: Any
     unevaluated: Any
     resource: Mapping[str, Any]
+    refused: bool
 
     def of(self, name: str) -> list[Any]:
         """The schemas of a key, apart from additional ones."""
@@ -59,6 +63,9 @@ class ObjectBranches:
         """The branch of objects that obey some schemas, in a list; empty if there is none."""
         said = [self._said(schema, resource, notes) for schema, resource in plain if not _WORDS.isdisjoint(schema)]
         found = _Found(said, self._closed, self._of)
+        inner = any(keys.unevaluated not in (None, True) for keys in said[1:])
+        if inner and any(keys.properties or keys.patterns for keys in said[:-1]):
+            notes.append("unevaluatedProperties of a branch")  # it does not see what stands around it
         texts = [
             self._names(schema["propertyNames"], resource)
             for schema, resource in plain
@@ -90,7 +97,8 @@ class ObjectBranches:
         least = max((count(schema, "minProperties") or 0 for schema, _ in plain), default=0)
         if (most is not None and max(least, len(required)) > most) or (free is None and least > len(named)):
             return []
-        return [Objects(named, tuple(required), free, language, least, most, dependent)]
+        patterns = tuple(language for keys in said for language, _ in keys.patterns)
+        return [Objects(named, tuple(required), free, language, least, most, dependent, patterns)]
 
     def _said(self, schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:
         """What a schema says of keys; read once."""
@@ -141,19 +149,34 @@ class _Found:
     ) -> None:
         self._said = said
         self._conjunction = conjunction
-        self._patterns_only = closed and all(keys.additional in (None, False) for keys in said)
+        self._patterns_only = closed and all(
+            w in (None, False) for keys in said for w in (keys.additional, keys.unevaluated)
+        )
 
     def key(self, name: str) -> "Conjunction | None":
         """The schema of a key; ``None`` if an object may not have it."""
         found: list[tuple[Any, Mapping[str, Any]]] = []
         named = [keys.of(name) for keys in self._said]
-        for keys, here in zip(self._said, named, strict=True):
+        evaluated = any(here and not keys.refused for keys, here in zip(self._said, named, strict=True))
+        for place, (keys, here) in enumerate(zip(self._said, named, strict=True)):
             found += [(schema, keys.resource) for schema in here]
             if not here and keys.additional is not None:
                 found.append((keys.additional, keys.resource))
-            if keys.unevaluated is not None and keys.additional is None and not any(named):
-                found.append((keys.unevaluated, keys.resource))
+            if not evaluated and (unevaluated := self._unevaluated(place)) is not None:
+                found.append((unevaluated, keys.resource))
         return None if any(schema is False for schema, _ in found) else self._conjunction(found)
+
+    def _unevaluated(self, place: int) -> Any:
+        """What a schema's ``unevaluatedProperties`` says of keys that nobody names; ``None`` if others speak of them.
+
+        Schemas inside another one come behind it.
+        """
+        others = (
+            n != place and (k.additional is not None or (n > place and k.unevaluated is not None))
+            for n, k in enumerate(self._said)
+        )
+        own = self._said[place]
+        return None if own.additional is not None or any(others) else own.unevaluated
 
     @property
     def free(self) -> "Callable[[str], Conjunction | None] | None":
@@ -165,7 +188,7 @@ class _Found:
         """Lists of languages; a free key must be in one of each."""
         every = [pattern for keys in self._said for pattern in keys.patterns]
         limits = [keys.patterns for keys in self._said if keys.additional is False]
-        limits += [every for keys in self._said if keys.unevaluated is False and keys.additional is None]
+        limits += [every for place in range(len(self._said)) if self._unevaluated(place) is False]
         limits += [every] if self._patterns_only else []
         return [[language for language, schema in patterns if schema is not False] for patterns in limits]
 
@@ -193,7 +216,7 @@ def _read_keys(schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: li
         for word in ("additionalProperties", "unevaluatedProperties")
     )
     properties = schemas(schema, "properties") if "properties" in schema else _NONE
-    return _Keys(properties, patterns, additional, unevaluated, resource)
+    return _Keys(properties, patterns, additional, unevaluated, resource, Refused.KEYS in schema)
 
 
 def _required(schema: Mapping[Any, Any], closed: bool) -> list[str]:

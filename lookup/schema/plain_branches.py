@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from lookup.schema.document import Document, Part
 from lookup.schema.negation import ANNOTATIONS, Refused
-from lookup.schema.nodes import Branch, Constants, Lists, Texts
+from lookup.schema.nodes import Branch, Constants, Contained, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.plain_words import Plain, given_values, numbers_of, texts_of
 from lookup.schema.validation import Validator
-from lookup.schema.words import KINDS, Kind, count, identity, is_plain, kind_of, kinds_of, schema_list
+from lookup.schema.words import KINDS, Kind, count, identity, is_plain, is_schema, kind_of, kinds_of, schema_list
 
 if TYPE_CHECKING:
     from lookup.schema.conjunction import Conjunction
@@ -100,26 +100,43 @@ class PlainBranches:
         return [Constants(tuple(values))] if values else []
 
     def _lists(self, plain: Plain, notes: list[str]) -> list[Branch]:
-        if any("contains" in schema for schema, _ in plain):
-            notes.append("contains")
+        contained = any("contains" in schema for schema, _ in plain)
+        if contained:
+            notes += ["contains", *(["unevaluatedItems"] if _unevaluated(plain) else [])]
         tuples = [(_prefix(schema), _rest(schema), resource) for schema, resource in plain]
         size = max(len(prefix) for prefix, _, _ in tuples)
-        items = [
-            self.conjunction(
-                self._document.part(prefix[n] if n < len(prefix) else rest, resource)
-                for prefix, rest, resource in tuples
-            )
-            for n in range(size + 1)
-        ]
+        if any("unevaluatedItems" in schema for schema, _ in plain[1:]) and any(p or r for p, r, _ in tuples[:-1]):
+            notes.append("unevaluatedItems of a branch")  # it does not see what stands around it
+        items = []
+        for n in range(size + 1):
+            said = [(prefix[n] if n < len(prefix) else rest, resource) for prefix, rest, resource in tuples]
+            if all(schema is None for schema, _ in said) and not contained:
+                said += _unevaluated(plain)
+            items.append(self.conjunction(self._document.part(s, r) for s, r in said if s is not None))
         end = next((n for n, item in enumerate(items) if item.is_false), None)
         mosts = [most for schema, _ in plain if (most := count(schema, "maxItems")) is not None]
         most = min(mosts + ([] if end is None else [end]), default=None)
-        least = max((count(schema, "minItems") or 0 for schema, _ in plain), default=0)
+        places = items if end is None else items[:end]
+        contains = tuple(
+            self._contained(schema, resource, places) for schema, resource in plain if is_schema(schema.get("contains"))
+        )
+        leasts = [count(schema, "minItems") or 0 for schema, _ in plain] + [one.least for one in contains]
+        least = max(leasts, default=0)
         if most is not None and least > most:
             return []
         unique = any(schema.get("uniqueItems") is True for schema, _ in plain)
-        prefix = tuple(items[:size] if end is None else items[: min(end, size)])
-        return [Lists(prefix, None if end is not None else items[size], least, most, unique)]
+        rest = None if end is not None else items[size]
+        return [Lists(tuple(places[:size]), rest, least, most, unique, contains)]
+
+    def _contained(
+        self, schema: Mapping[Any, Any], resource: Mapping[str, Any], items: "Sequence[Conjunction]"
+    ) -> Contained:
+        wanted, others = (
+            tuple(self.conjunction([*item.parts, self._document.part(inner, resource)]) for item in items)
+            for inner in (schema["contains"], {"not": schema["contains"]})
+        )
+        least = count(schema, "minContains")
+        return Contained(wanted, others, 1 if least is None else least, count(schema, "maxContains"))
 
 
 _LISTED: Final[dict[Kind, tuple[Any, ...]]] = {"null": (None,), "boolean": (True, False)}
@@ -138,13 +155,14 @@ def _prefix(schema: Mapping[Any, Any]) -> list[Any]:
 
 
 def _rest(schema: Mapping[Any, Any]) -> Any:
-    """The schema of all further items."""
-    for word in ("items", "additionalItems", "unevaluatedItems"):
-        if word == "additionalItems" and not isinstance(schema.get("items"), list | tuple):
-            continue
-        if isinstance(schema.get(word), dict | bool):
-            return schema[word]
-    return True
+    """The schema of all further items; ``None`` if there is none."""
+    word = "additionalItems" if isinstance(schema.get("items"), list | tuple) else "items"
+    return schema[word] if is_schema(schema.get(word)) else None
+
+
+def _unevaluated(plain: Plain) -> Plain:
+    """What ``unevaluatedItems`` says of items of which no other word does: the innermost one, which is the last."""
+    return [(s["unevaluatedItems"], r) for s, r in plain if is_schema(s.get("unevaluatedItems"))][-1:]
 
 
 def _only_gives(schema: Mapping[Any, Any], given: Sequence[Any]) -> bool:

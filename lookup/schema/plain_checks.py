@@ -1,12 +1,12 @@
 """Checks of finished values without a look inside: texts, numbers, sizes, required keys."""
 
 import math
-import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from lookup.languages.language import Language, format_language, pattern_language
 from lookup.languages.limits import LanguageError
+from lookup.messages import written
 from lookup.schema.words import count, exact, names, number, schemas
 
 _MAX_SHOWN: Final = 80
@@ -18,7 +18,7 @@ class SchemaError(ValueError):
 
 def broken(where: str, expected: str, value: Any) -> SchemaError:
     """The error of a value that is not what its schema expects."""
-    shown = reprlib.repr(value) if isinstance(value, list | tuple | dict) else repr(value)
+    shown = written(value)
     if len(shown) > _MAX_SHOWN:
         shown = shown[: _MAX_SHOWN - 1] + "…"
     return SchemaError(f"{where}: expected {expected}, got {shown}")
@@ -37,7 +37,7 @@ def check_text(value: str, schema: Mapping[str, Any], where: str) -> None:
 
 def check_number(value: float, schema: Mapping[str, Any], where: str) -> None:
     """SchemaError unless a number is within the limits of a schema."""
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise broken(where, "a finite number", value)
     given = exact(value)
     for word, sign in (("minimum", 1), ("maximum", -1)):
@@ -45,12 +45,12 @@ def check_number(value: float, schema: Mapping[str, Any], where: str) -> None:
         beyond = number(schema, f"exclusive{word.capitalize()}")
         exclusive = schema.get(f"exclusive{word.capitalize()}") is True
         if limit is not None and (sign * (given - limit) < 0 or (exclusive and given == limit)):
-            raise broken(where, f"{word} {schema[word]}", value)
+            raise broken(where, f"{word} {written(schema[word])}", value)
         if beyond is not None and sign * (given - beyond) <= 0:
-            raise broken(where, f"exclusive {word} {float(beyond):g}", value)
+            raise broken(where, f"exclusive {word} {written(schema[f'exclusive{word.capitalize()}'])}", value)
     step = number(schema, "multipleOf")
     if step and (given / step).denominator != 1:
-        raise broken(where, f"a multiple of {schema['multipleOf']}", value)
+        raise broken(where, f"a multiple of {written(schema['multipleOf'])}", value)
 
 
 def check_count(size: int, schema: Mapping[str, Any], what: str, where: str) -> None:

@@ -43,16 +43,16 @@ class _UncheckedError(SchemaError):
 
 
 class _Applied:
-    """The keys, and the number of first items, that some schemas name."""
+    """The keys, and the places of items, that some schemas name."""
 
     def __init__(self) -> None:
         self.keys: set[str] = set()
-        self.items = 0
+        self.items: set[int] = set()
 
     def add(self, other: "_Applied") -> None:
         """Also what another schema names."""
         self.keys |= other.keys
-        self.items = max(self.items, other.items)
+        self.items |= other.items
 
 
 class Validator:
@@ -208,10 +208,11 @@ class _Check:
                 found = [additional]
             for one in found:
                 self.check(member, self._document.part(one, part.resource), inner, depth + 1)
+            if not found and is_schema(unevaluated) and key not in applied.keys:
+                found = [unevaluated]
+                self.check(member, self._document.part(unevaluated, part.resource), inner, depth + 1)
             if found:
                 applied.keys.add(key)
-            elif is_schema(unevaluated) and key not in applied.keys:
-                self.check(member, self._document.part(unevaluated, part.resource), inner, depth + 1)
             if is_schema(schema.get("propertyNames")):
                 self.check(str(key), self._document.part(schema["propertyNames"], part.resource), inner, depth + 1)
 
@@ -229,19 +230,24 @@ class _Check:
             inner = first[place] if place < len(first) else rest
             if is_schema(inner):
                 self.check(member, self._document.part(inner, part.resource), f"{where}, item {place}", depth + 1)
-        applied.items = max(applied.items, len(value) if is_schema(rest) else len(first))
+        applied.items |= set(range(len(value) if is_schema(rest) else len(first)))
+        if is_schema(schema.get("contains")):
+            found = [n for n, m in enumerate(value) if self._allowed(m, schema["contains"], part, depth) is not None]
+            least, most = count(schema, "minContains"), count(schema, "maxContains")
+            if len(found) < (1 if least is None else least) or (most is not None and len(found) > most):
+                raise broken(where, "another number of items that 'contains' allows", value)
+            applied.items.update(found)
         unevaluated = schema.get("unevaluatedItems")
         if is_schema(unevaluated):
-            for place, member in enumerate(value[applied.items :], applied.items):
-                self.check(member, self._document.part(unevaluated, part.resource), f"{where}, item {place}", depth + 1)
-        if is_schema(schema.get("contains")):
-            found = sum(self._allowed(member, schema["contains"], part, depth) is not None for member in value)
-            least, most = count(schema, "minContains"), count(schema, "maxContains")
-            if found < (1 if least is None else least) or (most is not None and found > most):
-                raise broken(where, "another number of items that 'contains' allows", value)
+            for place in set(range(len(value))) - applied.items:
+                inner = f"{where}, item {place}"
+                self.check(value[place], self._document.part(unevaluated, part.resource), inner, depth + 1)
+            applied.items = set(range(len(value)))
 
 
 def _lists_others(schema: Mapping[str, Any], kinds: frozenset[Kind]) -> bool:
-    """Whether a schema lists values, and none of them of its own types."""
+    """Whether a schema lists values, and none of them of its own types; not if it is about objects only."""
     values = given_values(schema)
-    return values is not None and not any(kind_of(value) in kinds for value in values)
+    if values is None or kinds <= {"object", "null"}:
+        return False
+    return not any(kind_of(value) in kinds for value in values)

@@ -25,6 +25,7 @@ _KIND_OF: Final[dict[str, frozenset[Kind]]] = {
     "any": KINDS,
 }
 _MAX_DIGITS: Final = 100
+_MAX_NUMBER: Final = 10**640  # larger ones cannot be read
 _MAX_MEMBERS: Final = 100_000
 _MAX_DEPTH: Final = 100
 
@@ -128,7 +129,7 @@ def _identity(value: Any, left: list[int], depth: int) -> Any:
     if isinstance(value, str):
         return "string", value
     if isinstance(value, int | float):
-        return ("number", exact(value)) if is_number(value) else None
+        return ("number", exact(value)) if is_number(value) and abs(value) < _MAX_NUMBER else None
     if not isinstance(value, dict | list | tuple):
         return None
     left[0] -= len(value)

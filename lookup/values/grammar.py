@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final, Literal
 
-from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
+from lookup.dictionary import ANY, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
 from lookup.reserved import RESERVED
 from lookup.schema.law import Law
@@ -193,16 +193,16 @@ _GRAMMARS: dict[int, tuple["weakref.ref[ParameterSpec]", dict[tuple[Notation, Co
 def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:
     """The grammar of a parameter's values, cached for the lifetime of ``spec``.
 
-    ``typed`` allows literals of the documented type, or the members of a documented enum; also the documented default,
-    and null if it is allowed. ``free`` allows any literal, as in the paper (section 3.2); the type check of the vote
-    then drops wrong ones.
+    ``typed`` allows literals of the documented type, or the members of a documented enum; also the documented default
+    (``ParameterSpec.beside``), and null if it is allowed. ``free`` allows any literal, as in the paper (section 3.2);
+    the type check of the vote then drops wrong ones.
 
     Raises
     ------
     DocumentationError
-        Naming the key, if its type is nested too deep or is a union of too many types, if its required keys are too
-        long, or if the notation cannot write a member of an enum or a key of an object. A default that it cannot write
-        is left out.
+        Naming the key, if no value can obey its schema, if its type is nested too deep or is a union of too many types,
+        if its required keys are too long, or if the notation cannot write a member of an enum or a key of an object. A
+        default that it cannot write is left out.
     """
     number = id(spec)
     if number not in _GRAMMARS:
@@ -230,17 +230,13 @@ def _free(notation: Notation) -> ValueGrammar:
 
 
 def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
+    law = spec.law if isinstance(spec.law, Law) else None
     try:
-        if isinstance(spec.law, Law) and not spec.law.is_empty:
-            return _lawful(spec.law, notation)
-        grammar = _grammar(spec.value_type, notation)
+        grammar = _grammar(spec.value_type, notation) if law is None else _lawful(law, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
-    render = renderer(notation)
-    beside = [] if spec.default is MISSING else [render(spec.default)]
-    if spec.type.nullable:
-        beside.append(render(None))
-    for literal in beside:
+    null = (None,) if law is None and spec.type.nullable else ()
+    for literal in map(renderer(notation), (*spec.beside, *null)):
         # A quoted value is never empty.
         if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
             grammar = grammar.beside(literal)
@@ -259,6 +255,8 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
 
 def _lawful(law: Law, notation: Notation) -> ValueGrammar:
     """The grammar of a law. Without a bound of its own on what closes its values it gets one."""
+    if law.is_empty:
+        raise DocumentationError(f"{law.impossible}: document what can be written, or leave the key out")
     found = law_shape(law, notation)
     if found.shape.size > MAX_CLOSING:
         raise DocumentationError(

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import regex
 
-from lookup.languages.language import Language, State, pattern_language
+from lookup.languages.language import Language, State, completions, pattern_language
 from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
 from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
@@ -179,19 +179,6 @@ class _LimitedReading(Reading):
         if self._pending:
             return ()
         return (c for c in self._text.language.letters(self._state) if not c.isascii())
-
-
-def completions(language: Language, state: State) -> Iterator[str]:
-    """Texts that complete a text of a language, roughly the shorter ones first."""
-    yield language.rest(state)
-    waiting = [("", state)]
-    for begun, place in waiting:  # it grows
-        for character in language.letters(place):
-            behind = language.step(place, character)
-            if behind is not None:
-                yield begun + character + language.rest(behind)
-                if len(waiting) < _MAX_TRIED:
-                    waiting.append((begun + character, behind))
 
 
 class BareText(Shape):

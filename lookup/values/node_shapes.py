@@ -2,21 +2,22 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
-from collections.abc import Iterable
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from functools import cached_property, reduce
 from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.languages.language import Language
+from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.languages.limits import LanguageError
 from lookup.schema.conjunction import Conjunction
+from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
 from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.plain_checks import matches
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
 from lookup.values.enclosed_shapes import Enclosed
-from lookup.values.language_shapes import completions, quoted_text, text_before
+from lookup.values.language_shapes import quoted_text, text_before
 from lookup.values.limited_numbers import LimitedNumber
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey
@@ -40,7 +41,6 @@ UNKNOWN: Final = 1 << 40
 
 _ANY_DEPTH: Final = 12
 _MAX_MEASURED: Final = 500
-_MAX_SAMPLED: Final = 50
 _BRACKETS: Final = frozenset("[({")
 
 
@@ -128,7 +128,7 @@ class NodeShapes:
         if listed is not None:
             values |= {name: value for name, value in listed.items() if name not in values}
             names, free = list(values), None
-        names = self._possible_keys(branch, names)
+        names = self._possible_keys(branch, names, values)
         places = {name: place for place, name in enumerate(names)}
         made = [
             Key(
@@ -144,9 +144,9 @@ class NodeShapes:
             raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
         return Record(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
 
-    def _possible_keys(self, branch: Objects, names: list[str]) -> list[str]:
+    def _possible_keys(self, branch: Objects, names: list[str], values: Mapping[str, Conjunction]) -> list[str]:
         """The keys that can be written together with those that they need."""
-        possible = {name for name in names if self._can_have(branch, name)}
+        possible = {name for name in names if not values[name].is_empty and self._can_have(branch, name)}
         while unfit := {name for name in possible if not possible.issuperset(branch.dependent.get(name, ()))}:
             possible -= unfit
         missing = [name for name in branch.required if name not in possible]
@@ -155,8 +155,6 @@ class NodeShapes:
         return [name for name in names if name in possible]
 
     def _can_have(self, branch: Objects, name: str) -> bool:
-        if name in branch.keys and branch.keys[name].is_empty:
-            return False
         if is_key(name, self.notation):
             return True
         if name in branch.required:
@@ -176,7 +174,9 @@ class NodeShapes:
         free = branch.free
         if free is None:
             return None
-        language = branch.free_language
+        language = self._free_language(branch)
+        if language is not None and language.is_empty:
+            return None
         if isinstance(self.notation, BareKeys):
             texts: Any = [BareKey()] if language is None else []  # a bare key has no language
         elif language is None:
@@ -190,13 +190,15 @@ class NodeShapes:
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
 
-        if language is not None and not any(map(value, itertools.islice(_texts_of(language), _MAX_SAMPLED))):
-            return None
         return FreeKeys(tuple(texts), value, scalar_shape("int", self.notation)) if texts else None
 
-
-def _texts_of(language: Language) -> Iterable[str]:
-    return completions(language, language.start) if not language.is_empty else ()
+    def _free_language(self, branch: Objects) -> Language | None:
+        """The free keys that have a value; ``None`` if they may be any text."""
+        groups = groups_of(branch)
+        possible = [group for group in groups or [] if not group.values.is_empty]
+        if groups is None or len(possible) == len(groups) > 0:
+            return branch.free_language
+        return reduce(Language.either, (group.language or ANY_TEXT for group in possible), any_of(()))
 
 
 class Lazy(Shape):
@@ -261,6 +263,10 @@ class Lazy(Shape):
     @property
     def size(self) -> int:
         return byte_length(self._shortest)
+
+    @property
+    def rank(self) -> int:
+        return self._conjunction.size
 
     @cached_property
     def longest_closing(self) -> int:

@@ -48,6 +48,11 @@ class Key(NamedTuple):
         """Bytes of the key with its shortest value."""
         return byte_length(self.texts[0]) + len(self.spacing.colon) + self.shape.size
 
+    @property
+    def rank(self) -> int:
+        """About ``size``, see ``Shape.rank``."""
+        return byte_length(self.texts[0]) + self.shape.rank
+
     def shortest(self) -> str:
         """The key with its shortest value."""
         return self.texts[0] + self.spacing.colon + self.shape.shortest()

@@ -132,23 +132,22 @@ class OpenRecord(Bracket):
 
     def _one_more(self) -> "tuple[str, OpenRecord | None]":
         """A short member with an unused key."""
-        if self._unused:
-            number = self.next_key(self.shape.texts.whole)
+        number = self.next_key(self.shape.texts.whole) if self._unused else None
+        key, value = "", None
+        if self.shape.free is not None:
+            key = self.shape.free.texts[0].shortest_of(_OpenKey(self, alone=True))
+            value = self.free_value(parse_key(key, self.shape.dialect))
+        if number is not None and (value is None or self.shape.keys[number].rank <= byte_length(key) + value.rank):
             return self.shape.keys[number].shortest(), self.with_key(number)
-        if self.shape.free is None:
-            return "", None
-        key = self.shape.free.texts[0].shortest_of(_OpenKey(self, alone=True))
-        name = parse_key(key, self.shape.dialect)
-        value = self.free_value(name)
         if value is None:
             return "", None
-        return key + self.spacing.colon + value.shortest(), self.with_free(name, value)
+        return key + self.spacing.colon + value.shortest(), self.with_free(parse_key(key, self.shape.dialect), value)
 
     def next_key(self, span: Span) -> int:
         """The unused key in a span of texts that completes the object best: needed keys first, then short ones."""
         unused = {self.shape.key_at[n] for n in range(span.start, span.end) if self._unused >> n & 1}
         keys, needed = self.shape.keys, self.shape.needed(self.used)
-        return min(unused, key=lambda number: (not self.shape.bits[number] & needed, keys[number].size, number))
+        return min(unused, key=lambda number: (not self.shape.bits[number] & needed, keys[number].rank, number))
 
     def leaves(self, span: Span) -> bool:
         """Whether a key of a span may be the next one."""

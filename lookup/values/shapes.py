@@ -151,6 +151,11 @@ class Shape(ABC):
         return 1
 
     @property
+    def rank(self) -> int:
+        """About ``size``, found without a look at shapes inside that may contain this one."""
+        return self.size
+
+    @property
     def alternatives(self) -> "tuple[Shape, ...]":
         """The shapes of a union; otherwise the shape itself."""
         return (self,)

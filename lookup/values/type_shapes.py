@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
-from lookup.dictionary import MISSING, ParameterSpec, ValueType
+from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.reserved import RESERVED
+from lookup.schema.number_range import MAX_DIGITS
 from lookup.values.bracket_shapes import Elements
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.marked_shapes import BareKey, MarkedText
@@ -22,8 +23,8 @@ MAX_DEPTH: Final = 5
 MAX_DOCUMENTED_DEPTH: Final = 48
 """The deepest nesting of a documented type; with ``MAX_DEPTH`` on top, the literal reader can still read it."""
 
-_INT: Final = r"-?+(?:0|[1-9][0-9]{0,17})"
-_FLOAT: Final = r"-?+(?:0|[1-9][0-9]{0,15})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?"
+_INT: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
+_FLOAT: Final = rf"{_INT}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?"
 
 
 def shape_of(value_type: ValueType, notation: Notation) -> Shape:
@@ -90,9 +91,6 @@ class _Builder:
         if not is_key(spec.name, self._notation):
             raise DocumentationError(f"the key {spec.name!r} of an object cannot be written in this call format")
         shape = self.shape(spec.value_type, depth, level)
-        plain = list(filter(self._is_literal, map(self._inside.render, _plain_default(spec))))
-        if plain:
-            shape = Union([shape, Literals(plain)])
         return Key(tuple(self._inside.keys(spec.name)), shape, bool(spec.required), self._inside.spacing)
 
 
@@ -104,11 +102,6 @@ def writable(literals: Iterable[str], can_be_written: Callable[[str], bool]) -> 
             shown = "".join(c for c in literal if ord(c) not in RESERVED)
             raise DocumentationError(f"the member {shown!r} of the enum cannot be written in this call format")
     return distinct
-
-
-def _plain_default(spec: ParameterSpec) -> Iterable[Any]:
-    """The default of an object's key, unless it is a list, tuple or dict."""
-    return [] if spec.default is MISSING or isinstance(spec.default, list | tuple | dict) else [spec.default]
 
 
 @lru_cache(maxsize=64)

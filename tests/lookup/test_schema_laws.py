@@ -1,5 +1,6 @@
 """Grammars of schemas allow what jsonschema allows, in every notation, and never write anything else."""
 
+import itertools
 import json
 import random
 from typing import Any
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import DocumentationError
+from lookup.literals.literal_reader import parse_literal
 from lookup.schema.law import Law
 from lookup.schema.plain_checks import SchemaError
 from lookup.values.grammar import ValueGrammar, law_grammar, value_grammar
@@ -207,3 +209,157 @@ def test_every_beginning_is_possible_and_can_be_closed(schema: Schema, seed: int
     for end in range(len(grammar.opener), len(text) + 1):
         assert grammar.possible(text[:end])
         assert grammar.complete(text[:end] + grammar.close(text[:end]))
+
+
+UNEVALUATED: list[Schema] = [
+    schema
+    for word, whole, some in (
+        ("unevaluatedProperties", "additionalProperties", {"properties": {"a": {"type": "string"}}}),
+        ("unevaluatedItems", "items", {"prefixItems": [{"type": "string"}]}),
+    )
+    for schema in (
+        {"allOf": [{word: True}], word: False},
+        {"allOf": [{word: {"type": "string"}}], word: False},
+        {"allOf": [{"allOf": [{word: True}]}], word: False},
+        {"allOf": [{whole: {"type": "string"}}], word: False},
+        {"allOf": [some], word: False},
+        {"anyOf": [some, {word: True}], word: False},
+        {"if": some, "then": {word: True}, word: False},
+        {"not": some, word: False},
+        {**some, "allOf": [{word: {"type": "integer"}}], word: False},
+    )
+]
+CONTAINS: list[Schema] = [
+    {"contains": {"type": "string"}, "unevaluatedItems": False},
+    {"contains": {"type": "string"}, "unevaluatedItems": {"type": "integer"}},
+    {"contains": {"type": "string"}, "minContains": 0, "unevaluatedItems": False},
+    {"allOf": [{"contains": {"type": "string"}}], "prefixItems": [True], "unevaluatedItems": False},
+]
+SMALL_VALUES: list[Any] = [
+    *({key: value for key, value in zip("ab", pair, strict=True) if value is not None}
+      for pair in itertools.product(("s", 1, None), repeat=2)),
+    *(list(items) for size in range(4) for items in itertools.product(("s", 1, None), repeat=size)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", [*UNEVALUATED, *CONTAINS], ids=json.dumps)
+def test_what_other_schemas_name_is_evaluated(schema: Schema) -> None:
+    law = Law(schema)
+    for value in SMALL_VALUES:
+        valid = judge(schema).is_valid(value)
+        assert law.allows(value) == valid, value
+        complete = not law.is_empty and law_grammar(law, "json").complete(json.dumps(value))
+        assert complete == valid or (complete and law.notes), value
+
+
+NEVER = {"type": "string", "minLength": 5, "maxLength": 2}
+WHOLE = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"additionalProperties": NEVER},
+        {"additionalProperties": {"type": "object", "additionalProperties": NEVER, "minProperties": 1}},
+        {"additionalProperties": NEVER, "properties": {"a": WHOLE}, "minProperties": 1, "maxProperties": 3},
+        {"additionalProperties": NEVER, "properties": {"a": WHOLE}, "patternProperties": {"^a": {"type": "string"}}},
+        {"additionalProperties": NEVER, "patternProperties": {"^x": WHOLE}, "minProperties": 3},
+        {"additionalProperties": WHOLE, "patternProperties": {"^x": NEVER, "0$": {"type": "integer", "minimum": 3}}},
+        {"additionalProperties": False, "patternProperties": {"^x": WHOLE, "0$": NEVER}},
+        {"additionalProperties": WHOLE, "patternProperties": {"^x": NEVER}, "propertyNames": {"pattern": "^x"}},
+        {"additionalProperties": WHOLE, "patternProperties": {"a": NEVER}, "propertyNames": {"enum": ["a", "b"]}},
+        {"propertyNames": NEVER},
+        {"properties": {"a": {"type": "object", "additionalProperties": NEVER}}, "required": ["a"]},
+    ],
+    ids=json.dumps,
+)
+@pytest.mark.parametrize("notation", ["json", "python"])
+def test_a_key_is_only_begun_if_its_value_can_be_written(words: Schema, notation: Notation) -> None:
+    schema = {"type": "object", **words}
+    grammar = law_grammar(Law(schema), notation)
+    for seed in range(40):
+        text = written(grammar, seed, "{'\"x0ab: }")
+        assert judge(schema).is_valid(parse_literal(text)), text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {"additionalProperties": NEVER, "minProperties": 1},
+        {"additionalProperties": NEVER, "minProperties": 2, "properties": {"a": WHOLE}},
+        {"additionalProperties": False, "minProperties": 1, "patternProperties": {"^x": NEVER}},
+        {"minProperties": 1, "propertyNames": NEVER},
+        {"minProperties": 3, "propertyNames": {"enum": ["a", "b"]}},
+        {"minProperties": 2, "propertyNames": {"enum": ["a", "b"]}, "patternProperties": {"a": NEVER}},
+        {"additionalProperties": {"$ref": "#"}, "minProperties": 1},
+    ],
+    ids=json.dumps,
+)
+def test_an_object_that_needs_more_keys_than_there_are_is_refused(words: Schema) -> None:
+    assert Law({"type": "object", **words}).is_empty
+    with pytest.raises(DocumentationError):
+        law_grammar(Law({"type": "object", **words}), "json")
+
+
+TRUTH: Schema = {"type": "boolean"}
+EMPTY: Schema = {"type": "object", "additionalProperties": False}
+KEYED: Schema = {"type": "object", "properties": {"a": TRUTH}, "additionalProperties": False}
+ONE_OR_TWO: Schema = {"enum": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ({"items": EMPTY}, 1),
+        ({"items": TRUTH}, 2),
+        ({"items": {"enum": [1, 1.0, "a"]}}, 2),
+        ({"items": {"const": None}}, 1),
+        ({"items": {"type": ["boolean", "null"]}}, 3),
+        ({"items": KEYED}, 3),
+        ({"items": {"anyOf": [EMPTY, TRUTH]}}, 3),
+        ({"items": {"type": "array", "items": EMPTY, "maxItems": 1}}, 2),
+        ({"items": {"type": "number", "minimum": 1, "maximum": 3, "multipleOf": 1}}, 3),
+        ({"items": {"type": "string", "pattern": "^[ab]$"}}, 2),
+        ({"items": ONE_OR_TWO, "prefixItems": [{"const": 1}]}, 2),
+        ({"items": {"enum": [1, 2, 3]}, "prefixItems": [{"const": 1}, ONE_OR_TWO]}, 3),
+        ({"items": False, "prefixItems": [ONE_OR_TWO, ONE_OR_TWO, ONE_OR_TWO]}, 2),
+    ],
+    ids=str,
+)
+def test_a_list_that_needs_more_different_items_than_there_are_is_refused(words: Schema, most: int) -> None:
+    for least in (most, most + 1):
+        schema = {"type": "array", **words, "uniqueItems": True, "minItems": least}
+        around = {"type": "object", "properties": {"k": schema}, "required": ["k"]}
+        assert Law(schema).is_empty == Law(around).is_empty == (least > most)
+    assert not law_grammar(Law({**schema, "minItems": most}), "json").complete("[]")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_empty"),
+    [
+        ({"contains": WHOLE, "items": {"type": "string"}}, True),
+        ({"contains": WHOLE, "items": {"type": "string"}, "minContains": 0}, False),
+        ({"contains": WHOLE, "minContains": 2, "maxItems": 1}, True),
+        ({"contains": WHOLE, "minContains": 2, "maxContains": 1}, True),
+        ({"contains": WHOLE, "maxContains": 0}, True),
+        ({"contains": {"const": 1}, "minContains": 2, "uniqueItems": True}, True),
+        ({"contains": {"const": 1}, "uniqueItems": True}, False),
+        ({"contains": {"const": True}, "items": TRUTH, "minContains": 2, "uniqueItems": True}, True),
+        ({"contains": {"const": 1}, "items": {"const": 1}, "maxContains": 1, "minItems": 2}, True),
+        ({"contains": NEVER}, True),
+        ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False}, False),
+        ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False, "minContains": 2}, True),
+    ],
+    ids=str,
+)
+def test_contains_that_no_list_can_obey_is_refused(words: Schema, is_empty: bool) -> None:
+    assert Law({"type": "array", **words}).is_empty == is_empty
+
+
+@pytest.mark.parametrize("free", [False, {"type": "integer"}], ids=str)
+def test_an_object_that_needs_a_key_and_may_contain_itself_has_a_shortest_value(free: Any) -> None:
+    own: Schema = {"a": {"$ref": "#"}, "b": {"type": "array", "items": {"$ref": "#"}, "minItems": 2}}
+    plain: Schema = {} if free else {"zz": {"type": "integer"}}
+    schema = {"type": "object", "properties": {**own, **plain}, "minProperties": 1, "additionalProperties": free}
+    text = law_grammar(Law(schema), "json").close("")
+    assert judge(schema).is_valid(json.loads(text)) and "a" not in json.loads(text)

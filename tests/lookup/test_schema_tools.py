@@ -1,6 +1,7 @@
-"""Schemas as the parameters of tools: what contradicts itself is told, and does not make the tool useless."""
+"""Schemas as the parameters of tools: what is neither written nor valid, and what is refused before decoding."""
 
 import json
+from fractions import Fraction
 from typing import Any
 
 import jsonschema
@@ -9,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup import extract
-from lookup.dictionary import ParameterSpec, ToolSpec
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.errors import DocumentationError
 from lookup.values.grammar import value_grammar
+from lookup.values.literal_values import read_value, render_value
+from lookup.values.notations import Notation
 from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
 NAMES = ["a", "b", "c"]
@@ -45,17 +49,11 @@ def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
 @pytest.mark.parametrize(
     ("spec", "literal"),
     [
-        ({"type": "object", "properties": {"r": {"type": "number"}, "h": {"type": "number"}}, "required": ["r", "h"],
-          "oneOf": [{"required": ["r"]}, {"required": ["h"]}]}, '{"r": 1.5, "h": 2.5}'),
-        ({"type": "object", "maxProperties": 1, "required": ["a"], "dependentRequired": {"a": ["b"]},
-          "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, '{"a": 1}'),
-        ({"type": "string", "pattern": "^a$", "minLength": 3}, '"anything"'),
-        ({"type": "integer", "minimum": 3, "maximum": 2}, "7"),
-        ({"type": "object", "enum": ["x", "y"]}, '"x"'),
+        ({"type": "boolean", "enum": ["x", "y"]}, '"x"'),
         ({"type": "array", "items": {"type": "string"}, "enum": ["x", "y"]}, '["x"]'),
     ],
-)  # fmt: skip
-def test_without_a_right_value_the_type_is_enforced_and_this_is_told(spec: dict[str, Any], literal: str) -> None:
+)
+def test_an_enum_without_a_member_of_its_type_wins_and_this_is_told(spec: dict[str, Any], literal: str) -> None:
     tool, found = parameter(spec)
     assert len(tool.unenforced) == 1 and tool.unenforced[0].startswith("parameter 'x': ")
     for notation in ("json", "python", "quoted"):
@@ -63,6 +61,38 @@ def test_without_a_right_value_the_type_is_enforced_and_this_is_told(spec: dict[
     assert value_grammar(found, "json").complete(literal)
     voted = called(tool, {"x": json.loads(literal)})
     assert voted.valid and not voted.errors
+
+
+CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False}
+EMPTY = {"type": "object", "additionalProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("spec", "path"),
+    [
+        ({"type": "object", "properties": {"r": {"type": "number"}, "h": {"type": "number"}}, "required": ["r", "h"],
+          "oneOf": [{"required": ["r"]}, {"required": ["h"]}]}, ""),
+        ({"type": "object", "maxProperties": 1, "required": ["a"], "dependentRequired": {"a": ["b"]},
+          "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, ""),
+        ({"type": "string", "pattern": "^a$", "minLength": 3}, ""),
+        ({"type": "integer", "minimum": 3, "maximum": 2}, ""),
+        ({"type": "object", "enum": ["x", "y"]}, ""),
+        (CLOSED, ""),
+        ({"type": "object", "properties": {"k": CLOSED}, "required": ["k"]}, "key 'k': "),
+        ({"type": "array", "items": CLOSED, "minItems": 1}, "items: "),
+        ({"type": "array", "items": EMPTY, "uniqueItems": True, "minItems": 2}, ""),
+        ({"type": "object", "properties": {"k": {"type": "array", "items": {"enum": [1, 1.0]}, "uniqueItems": True,
+          "minItems": 2}}, "required": ["k"]}, "key 'k': "),
+    ],
+)  # fmt: skip
+def test_what_no_value_can_obey_is_refused_before_decoding(spec: dict[str, Any], path: str) -> None:
+    tool, found = parameter(spec)
+    assert tool.unenforced == (f"parameter 'x': {path}no value can obey the schema, so it is never written",)
+    with pytest.raises(DocumentationError, match=f"^key 'x': {path}no value can obey the schema"):
+        value_grammar(found, "json")
+    assert not any(accepts(found, value) for value in ({}, {"a": 1}, {"k": {"a": 1}}, [{}], [{}, {}], "a", 3, None))
+    optional = LookupDictionary((tool_of({"properties": {"x": spec, "y": {"type": "integer"}}}),)).decided("optional")
+    assert [p.name for p in optional["f"].parameters] == ["y"]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +122,127 @@ def test_what_the_schema_refuses_is_neither_written_nor_valid(
         assert grammar.complete(json.dumps(value)) == allowed == accepts(found, value)
 
 
+LACKS = {"type": ["string", "null"], "enum": ["v"]}
+NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "values"),
+    [
+        (LACKS, ["v", None]),
+        ({"type": ["string", "null"], "const": "v"}, ["v", None]),
+        ({"type": ["integer", "null"], "enum": ["v"]}, [None]),
+        ({"type": "array", "items": LACKS}, [["v"], [None]]),
+        ({"type": "object", "properties": {"k": LACKS}}, [{"k": "v"}, {"k": None}]),
+        ({"type": "object", "additionalProperties": LACKS}, [{"k": "v"}, {"k": None}]),
+        ({"anyOf": [LACKS, {"type": "integer"}]}, ["v", 1, None]),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}], "enum": ["v"]}, ["v", None]),
+        ({"anyOf": [{"const": "v"}, {"type": "null"}]}, ["v", None]),
+        ({"type": ["string", "null"], "anyOf": [{"enum": ["a"]}, {"enum": ["b"]}]}, ["a", "c", None]),
+        ({"type": ["string", "null"], "oneOf": [{"enum": ["a"]}, {"enum": ["b", None]}]}, ["a", None]),
+        ({"allOf": [{"type": ["string", "null"]}, {"enum": ["v"]}]}, ["v", None]),
+        (NEEDS, [{"a": 1}, {"b": 1}, {"a": 1, "b": 2}]),
+        ({"type": "array", "items": NEEDS}, [[{"a": 1}], [{"b": 1}], []]),
+        ({"type": "object", "properties": {"k": NEEDS}, "required": ["k"]}, [{"k": {"a": 1}}, {"k": {"b": 2}}]),
+        ({"anyOf": [NEEDS, {"type": "string"}]}, [{"a": 1}, {"b": 1}, "s"]),
+        ({"allOf": [{"type": "object", "properties": {"a": {}}}, {"required": ["b"]}]}, [{"a": 1}, {"b": 1}]),
+        ({**NEEDS, "patternProperties": {"^b": {"type": "string"}}}, [{"a": 1}, {"b": 1}, {"b": "s"}]),
+        ({**NEEDS, "additionalProperties": {"type": "string"}}, [{"a": 1}, {"b": 1}, {"b": "s"}]),
+        ({"type": "object", "properties": {"k": CLOSED}}, [{}, {"k": {"b": 1}}]),
+    ],
+)  # fmt: skip
+def test_null_and_required_keys_are_as_jsonschema_says(spec: dict[str, Any], values: list[Any]) -> None:
+    _, found = parameter(spec)
+    for value in values:
+        allowed = jsonschema.Draft202012Validator(spec).is_valid(value)
+        for notation in ("json", "python"):
+            assert value_grammar(found, notation).complete(render_value(value, notation)) == allowed, value
+        assert accepts(found, value) == allowed, value
+
+
+def test_an_enum_without_null_refuses_it_in_openapi() -> None:
+    _, found = parameter({"type": "string", "nullable": True, "enum": ["v"]})
+    assert accepts(found, "v") and not accepts(found, None) and not value_grammar(found, "json").complete("null")
+
+
+@pytest.mark.parametrize("limit", [{}, {"minLength": 2}, {"pattern": "^[A-Z]+$"}, {"enum": ["LONG"]}])
+@pytest.mark.parametrize("default", [None, "x", 7])
+def test_a_documented_default_is_right_beside_any_limit(limit: dict[str, Any], default: Any) -> None:
+    tool, found = parameter({"type": "string", **limit, "default": default})
+    for notation in ("json", "python", "quoted"):
+        assert value_grammar(found, notation).complete(render_value(default, notation))
+    assert accepts(found, default) and accepts(found, "LONG") and not accepts(found, 8)
+    assert called(tool, {"x": default}).valid
+    _, inner = parameter({"type": "object", "properties": {"k": {"type": "integer", **limit, "default": default}}})
+    assert accepts(inner, {"k": default}) == (default == 7 and "enum" not in limit)  # a rule of parameters
+
+
+@pytest.mark.parametrize("address", ["http://[", "//[", "http://a]b/", "http://[v1.x"])
+def test_an_address_that_is_none_is_no_crash(address: str) -> None:
+    text = {"type": "string", "minLength": 2}
+    for around in ({"$id": address, "$defs": {"s": text}}, {"$defs": {"s": {**text, "$id": address}}}):
+        tool = tool_of({"properties": {"x": {"$ref": "#/$defs/s"}}, "required": ["x"], **around})
+        assert accepts(tool.parameter("x"), "ab") and not accepts(tool.parameter("x"), "a")
+    tool = tool_of({"$id": "http://ok/", "properties": {"x": {"$ref": address}}})
+    assert any("leads nowhere" in note for note in tool.notes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ({"anyOf": [{"type": "number"}, {"type": "integer"}]}, 3),
+        ({"anyOf": [{"type": "number"}, {"type": "integer"}]}, 3.0),
+        ({"type": ["number", "integer"], "minimum": 0}, 3),
+        ({"type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "integer"}]}}, [1, 1.5, 2.0]),
+        ({"anyOf": [{"type": "array", "items": {"type": "number"}}, {"items": {"type": "integer"}}]}, [1]),
+        ({"type": "number"}, 10**400),
+        ({"type": "number"}, 1234567890123456789),
+        ({"type": "number", "minimum": 10**400, "exclusiveMaximum": 10**500}, 10**401),
+        ({"type": "array", "items": {"type": "number"}}, [10**400]),
+    ],
+)  # fmt: skip
+def test_a_number_stays_as_it_is_written(spec: dict[str, Any], value: Any) -> None:
+    checked = check_value(value, parameter(spec)[1])
+    assert repr(checked) == repr(value)
+
+
+def test_numbers_beyond_every_limit_are_refused_with_a_message() -> None:
+    for spec in ({"type": "integer", "maximum": 5}, {"type": "number", "exclusiveMaximum": 10**400}, {"enum": [1, "a"]},
+                 {"type": "integer", "multipleOf": 10**5001}, {"type": "string"}, {"type": "boolean"}):  # fmt: skip
+        with pytest.raises(TypeCheckError):
+            check_value(10**5000, parameter(spec)[1])
+    assert check_value(3, parameter({"type": "number"})[1]) == 3.0
+
+
+@pytest.mark.parametrize("notation", ["json", "python", "quoted"])
+@pytest.mark.parametrize("spec", [{"type": "integer"}, {"type": "integer", "minimum": 1}, {"type": "number"}, {}])
+def test_whole_numbers_have_as_many_digits_as_identifiers_have(spec: dict[str, Any], notation: Notation) -> None:
+    _, found = parameter(spec)
+    grammar = value_grammar(found, notation)
+    for number in (1234567890123456789, 2**64, 2**128 + 1, 10**39):
+        literal = render_value(number, notation)
+        assert grammar.complete(literal) and accepts(found, number)
+        if spec:
+            assert check_value(read_value(literal, found, notation), found) == number
+    assert not spec or not grammar.complete(render_value(10**200, notation))
+
+
+HUGE = [10**400, 1e308, 1.7976931348623157e308, 7 * 10**399, 10**19]
+
+
+@pytest.mark.parametrize("limits", [{}, {"minimum": 1}, {"maximum": -1}, {"minimum": -5, "maximum": 5}])
+@pytest.mark.parametrize("step", HUGE)
+@pytest.mark.parametrize("kind", ["integer", "number"])
+def test_what_is_begun_of_a_huge_multiple_can_be_ended(kind: str, step: float, limits: dict[str, Any]) -> None:
+    _, found = parameter({"type": kind, "multipleOf": step, **limits})
+    grammar = value_grammar(found, "json")
+    for begun in ("", "-", "0", "1", "0.", "-0", "7"):
+        if grammar.possible(begun):
+            value = json.loads(begun + grammar.close(begun))
+            assert accepts(found, value) and Fraction(value) % Fraction(str(step)) == 0
+    assert grammar.possible("-") == ("minimum" not in limits)
+
+
 CONDITIONS = st.recursive(
     st.one_of(
         st.lists(st.sampled_from(NAMES), max_size=2, unique=True).map(lambda keys: {"required": keys}),
@@ -119,18 +270,17 @@ def test_a_call_is_valid_only_if_jsonschema_says_so(condition: dict[str, Any], a
     tool = tool_of(schema)
     if any(p.required and p.name not in arguments for p in tool.parameters):
         return  # no candidate lacks a required key
-    told = any("no call can obey it" in note or "no value can obey" in note for note in tool.unenforced)
     voted = called(tool, arguments)
-    if voted.arguments == arguments and not told:
+    if voted.arguments == arguments:
         assert voted.valid == jsonschema.Draft202012Validator(schema).is_valid(arguments)
 
 
-def test_a_condition_that_no_call_obeys_is_told_and_not_checked() -> None:
+def test_a_condition_that_no_call_obeys_is_told_and_no_call_is_valid() -> None:
     properties = {"r": {"type": "number"}, "h": {"type": "number"}}
     either = [{"required": ["r"]}, {"required": ["h"]}]
     tool = tool_of({"properties": properties, "required": ["r", "h"], "oneOf": either})
-    assert [note.endswith("no call can obey it, so it is not checked") for note in tool.unenforced] == [True]
-    assert called(tool, {"r": 1.5, "h": 2.5}).valid
+    assert [note.endswith("no call can obey it, so the tool is refused") for note in tool.unenforced] == [True]
+    assert not called(tool, {"r": 1.5, "h": 2.5}).valid
     tool = tool_of({"properties": properties, "oneOf": either})
     assert not called(tool, {"r": 1.5, "h": 2.5}).valid and called(tool, {"r": 1.5}).valid
 

@@ -1,11 +1,15 @@
 """Law 1 on documentation that no corpus has: odd enums, names, keys and types, with random and biased logits."""
 
 import random
+from fractions import Fraction
 from typing import Any
 
+import jsonschema
 import pytest
 
+from lookup import extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import unreadable
@@ -139,3 +143,59 @@ def test_a_text_may_end_at_once(prompt: str) -> None:
     decoder.engine = engine
     [result] = decoder.run([Request(prompt, lookup(), DecodeOptions(tool_choice="none"))])
     assert result.text == ""
+
+
+NEVER: dict[str, Any] = {"type": "string", "minLength": 5, "maxLength": 2}
+CORNERS: list[dict[str, Any]] = [
+    {"type": ["string", "null"], "enum": ["v1"]},
+    {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]},
+    {"type": "object", "additionalProperties": NEVER},
+    {"type": "object", "patternProperties": {"^x": NEVER}, "additionalProperties": {"type": "integer"}},
+    {"type": "integer", "multipleOf": 10**400},
+    {"type": "number", "multipleOf": 1e308, "maximum": 0},
+    {"type": "integer", "minimum": 10**30},
+    {"type": "array", "items": {"type": ["boolean", "null"]}, "uniqueItems": True, "minItems": 3},
+    {"type": "string", "format": "email"},
+    {"anyOf": [{"type": "number"}, {"type": "integer"}]},
+]
+
+
+def decoded(schema: dict[str, Any], seed: int, format: str) -> Any:
+    """The call of a tool whose required key has this schema, with random logits."""
+    parameters = {"type": "object", "properties": {"k": schema}, "required": ["k"]}
+    tools = extract({"name": "f", "description": "", "parameters": parameters})
+    decoder = DECODERS[seed % 2]
+    decoder.engine = RandomEngine(decoder.table.texts, seed, BIASES[seed % len(BIASES)])
+    options = DecodeOptions(format=format, max_value_tokens=8, max_calls=1, order_limit=1)
+    return decoder.run([Request("x\n", tools, options)])[0]
+
+
+@pytest.mark.parametrize("format", ["pythonic", "hermes"])
+@pytest.mark.parametrize("schema", CORNERS, ids=str)
+def test_what_a_schema_says_in_its_corners_holds_for_random_logits(schema: dict[str, Any], format: str) -> None:
+    for seed in range(10):
+        result = decoded(schema, seed, format)
+        value = result.calls[0].voted.arguments["k"]
+        assert result.valid, result.errors
+        assert "multipleOf" in schema or jsonschema.Draft202012Validator(schema).is_valid(value), value
+        assert "multipleOf" not in schema or value % Fraction(str(schema["multipleOf"])) == 0
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False},
+        {
+            "type": "array",
+            "items": {"type": "object", "additionalProperties": False},
+            "uniqueItems": True,
+            "minItems": 2,
+        },
+        {"type": "object", "additionalProperties": NEVER, "minProperties": 1},
+    ],
+    ids=str,
+)
+def test_what_no_value_can_obey_is_an_error_before_decoding(schema: dict[str, Any]) -> None:
+    for around, path in ((schema, ""), ({"type": "array", "items": schema, "minItems": 1}, "items: ")):
+        with pytest.raises(DocumentationError, match=f"^tool 'f': key 'k': {path}.*no value can obey the schema"):
+            decoded(around, 0, "pythonic")

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 from tokenizers import processors
 from transformers import PreTrainedTokenizerFast
 
@@ -125,11 +127,23 @@ def test_what_is_no_prompt_of_tokens(decoder: ToolDecoder) -> None:
         ([[5], [5, True]], "prompt 1 of the list: token 1: expected a whole number, got bool"),
         ([[5], []], "prompt 1 of the list: expected a text, token ids .* got an empty list"),
         ([[]], "prompt 0 of the list: .* got an empty list"),
+        (range(60, 65), "got range; lists are lists or tuples"),
+        ([range(60, 65)], "prompt 0 of the list: .* got range"),
+        (np.array([5, 6]), "got ndarray; .* tolist"),
+        (np.array([]), "got ndarray"),
+        (torch.tensor([[5, 6]]), "got Tensor"),
+        ([torch.tensor(5), torch.tensor(6)], "prompt 0 of the list: .* got Tensor"),
+        ([np.array([5, 6])], "prompt 0 of the list: .* got ndarray"),
+        ([np.float64(5)], "prompt 0 of the list: .* got float64"),
+        (["x", 5], "prompt 1 of the list: .* got int"),
+        ([5, "x", [6]], "token 1: expected a whole number, got str"),
+        ([5, {"role": "user", "content": "x"}], "token 1: expected a whole number, got dict"),
         ([{"role": "user", "content": "x"}, "y"], "the prompt: message 1: expected .* got str"),
         ([{"content": "x"}], "message 0: expected .* got no role"),
     ]:
         with pytest.raises(PromptError, match=said):
             decoder.decode(prompt, **FIELDS)  # type: ignore[arg-type]
+    assert decoder.decode((), **FIELDS) == [] and not isinstance(decoder.decode((np.int64(5), 6), **FIELDS), list)
     with pytest.raises(PromptError, match="ids go from 0"):
         decoder.decode([5, size])
     with pytest.raises(PromptError, match="ids go from 0"):

@@ -15,6 +15,7 @@ Prompt = str | Sequence[int] | Sequence[Mapping[str, Any]]
 """A text for the model, its token ids, or messages for the tokenizer's chat template."""
 
 _EXPECTED = 'a text, token ids (a list of whole numbers) or messages (a list of {"role", "content"})'
+_HINT = "; lists are lists or tuples, so give list(…) of another sequence and tolist() of an array or tensor"
 
 
 class Written(NamedTuple):
@@ -38,7 +39,8 @@ def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokeniz
     """Return the prompts, and whether a single one was given.
 
     A list of whole numbers is one prompt of token ids, a list of messages is one dialogue, any other list is several
-    prompts, and an empty list is no prompt.
+    prompts, and an empty list is no prompt. Lists are lists or tuples: a range, an array or a tensor is refused,
+    because it may be meant as either.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokeniz
     if isinstance(prompt, str) or (_is_list(prompt) and prompt and isinstance(prompt[0], int | Integral | Mapping)):
         return [_written(prompt, tokenizer, "the prompt")], True
     if not _is_list(prompt):
-        raise PromptError(f"expected a prompt, {_EXPECTED}, or a list of prompts, got {type(prompt).__name__}")
+        raise PromptError(f"expected a prompt, {_EXPECTED}, or a list of prompts, got {type(prompt).__name__}{_HINT}")
     return [_written(p, tokenizer, f"prompt {n} of the list") for n, p in enumerate(prompt)], False
 
 
@@ -58,7 +60,7 @@ def _written(prompt: Any, tokenizer: PreTrainedTokenizerBase, name: str) -> Writ
     if isinstance(prompt, str):
         return Written(prompt, special_tokens=True)
     if not _is_list(prompt):
-        raise PromptError(f"{name}: expected {_EXPECTED}, got {type(prompt).__name__}")
+        raise PromptError(f"{name}: expected {_EXPECTED}, got {type(prompt).__name__}{_HINT}")
     if not prompt:
         raise PromptError(f"{name}: expected {_EXPECTED}, got an empty list")
     if isinstance(prompt[0], Mapping):
@@ -82,7 +84,7 @@ def _whole_numbers(ids: Sequence[Any], name: str = "the prompt") -> list[int]:
 
 
 def _is_list(prompt: object) -> bool:
-    return isinstance(prompt, Sequence) and not isinstance(prompt, str | bytes | bytearray)
+    return isinstance(prompt, list | tuple)
 
 
 def checked_ids(ids: Sequence[int], vocabulary: int) -> list[int]:

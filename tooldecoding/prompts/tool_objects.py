@@ -67,15 +67,25 @@ def _marked(spec: ParameterSpec) -> str:
 
 
 def _property(spec: ParameterSpec, prose: bool) -> dict[str, Any]:
-    row = _json_type(spec.type, prose) | ({"description": spec.description} if prose else {})
-    if spec.enum is not None:
+    nullable = _has_null_beside(spec.type, spec.enum)
+    row = _json_type(replace(spec.type, enum=spec.enum) if nullable else spec.type, prose)
+    row |= {"description": spec.description} if prose else {}
+    if spec.enum is not None and not nullable:
         row["enum"] = list(spec.enum)
     if prose and spec.default is not MISSING:
         row["default"] = spec.default
     return row
 
 
+def _has_null_beside(value_type: ValueType, enum: tuple[Any, ...] | None) -> bool:
+    """Whether null is allowed beside an enum that lacks it, which takes a branch of its own."""
+    return value_type.nullable and enum is not None and None not in enum
+
+
 def _json_type(value_type: ValueType, prose: bool) -> dict[str, Any]:
+    if value_type.enum is not None and _has_null_beside(value_type, value_type.enum):
+        named = _json_type(replace(value_type, nullable=False, enum=None), prose)
+        return {"anyOf": [{**named, "enum": list(value_type.enum)}, {"type": "null"}]}
     if value_type.any_of:
         branches = [_json_type(branch, prose) for branch in value_type.any_of]
         return {"anyOf": [*branches, {"type": "null"}] if value_type.nullable else branches}
