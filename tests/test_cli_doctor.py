@@ -82,7 +82,6 @@ def test_tables_say_the_same(cli: Cli, tmp_path: Path) -> None:
     [
         (None, "no chat template"),
         ("{{ raise_exception('never') }}", "refuses a dialogue with a call"),
-        ("{% for m in messages %}{{ m.content }}{% endfor %}", "does not write calls"),
         (HERMES.replace("tool_call>", "CALL>"), "in no known format"),
     ],
 )
@@ -111,9 +110,15 @@ def test_a_format_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
 def test_a_template_that_prints_no_tools(cli: Cli, tmp_path: Path) -> None:
     silent = HERMES.replace("{% if tools %}{{ tools | tojson }}{% endif %}", "")
     told = found(cli("doctor", "--model", saved(tmp_path, chat_tokenizer(silent)), "--json"))
-    assert told["format"] == "hermes"
-    [problem] = told["problems"]
-    assert "prints no tools" in problem
+    assert told["format"] == "hermes" and told["problems"] == [] and not told["prints_tools"]
+    assert '"name": "get_weather"' in told["prompt"] and "Call a tool." in told["prompt"]
+
+
+def test_who_prints_the_tools_is_told(cli: Cli, tmp_path: Path) -> None:
+    folder = saved(tmp_path, chat_tokenizer("{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"))
+    ran = cli("doctor", "--model", folder)
+    assert ran.code == 0 and "Tool Decoding prints them" in ran.out and "system: You can call" in ran.out
+    assert found(cli("doctor", "--model", folder, "--json"))["self_check"]["exact"] == len(CALLS)
 
 
 def test_the_reference_model(cli: Cli) -> None:

@@ -12,6 +12,7 @@ from lookup.dictionary import LookupDictionary
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
+from tooldecoding.chat.messages import Conversation
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
 from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -22,7 +23,6 @@ from tooldecoding.models.loading import load_model
 from tooldecoding.models.places import demand_placed
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
-from tooldecoding.prompts.choose_format import chat_format
 from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
@@ -202,12 +202,13 @@ class ToolDecoder:
         Parameters
         ----------
         prompt : str, sequence of int, sequence of messages, or a sequence of these
-            A text, its token ids, or messages ``{"role", "content"}``, which the tokenizer's chat template turns into
-            text; the format ``auto`` is then the template's. A list of integers is one prompt, a list of messages is
-            one dialogue, and any other list is several prompts. Special tokens are added only to a text that does not
-            begin with them.
+            A text, its token ids, or messages ``{"role", "content"}``, which become a prompt with ``tools`` as ``chat``
+            makes it; the format ``auto`` is then that of the chat template. A list of integers is one prompt, a list of
+            messages is one dialogue, and any other list is several prompts. Special tokens are added only to a text that
+            does not begin with them.
         tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
-            Default: the documentation in each prompt itself.
+            What may be called; a text or token ids must hold the documentation that the model shall read. Default: the
+            documentation in each prompt itself.
         **fields
             Fields of ``DecodeOptions`` that differ from the decoder's.
 
@@ -224,14 +225,16 @@ class ToolDecoder:
             writes calls in no known format.
         """
         options = changed(self.options, fields)
-        demand_full(options, "decode")
+        prompts, single = read_prompts(prompt)
         known = None if tools is None else as_lookup(tools)
-        prompts, single = read_prompts(prompt, self.tokenizer)
         requests = []
-        for content, special_tokens, chat in prompts:
+        for content in prompts:
+            if isinstance(content, Conversation):
+                requests.append(self._chat_request(content, tools, options))
+                continue
+            demand_full(options, "decode")
             found = known if known is not None else extract(self._readable(content), origin="<prompt>")
-            own = replace(options, format=chat_format(options, self.tokenizer)) if chat else options
-            requests.append(Request(content, found, own, special_tokens))
+            requests.append(Request(content, found, options, special_tokens=isinstance(content, str)))
         results = self.run(requests)
         return results[0] if single else results
 
@@ -290,6 +293,18 @@ class ToolDecoder:
         from tooldecoding.chat.chat import stream  # it needs this module
 
         return stream(self, messages, tools, tool_choice, parallel_tool_calls, fields)
+
+    def _chat_request(self, conversation: Conversation, tools: Tools | None, options: DecodeOptions) -> Request:
+        """Return the request for messages; without tools, their documentation is in the messages."""
+        from tooldecoding.chat.chat import chat_request  # it needs this module
+        from tooldecoding.chat.tools import read_tools
+
+        request = chat_request(conversation, read_tools(tools), options, self.tokenizer)
+        if tools is not None:
+            return request
+        demand_full(options, "decode")
+        own = replace(request.options, tool_choice=options.tool_choice)
+        return replace(request, tools=extract(str(request.prompt), origin="<prompt>"), options=own)
 
     def _readable(self, content: str | list[int]) -> str:
         """Return a prompt's text, with special tokens, to find its documentation in."""

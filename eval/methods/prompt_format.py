@@ -10,7 +10,6 @@ from eval.methods.call_grammar import demand_grammar
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.options.decode_options import AUTO
 from tooldecoding.prompts.choose_format import chat_format
-from tooldecoding.prompts.prompts import shows_tools
 
 
 def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
@@ -19,10 +18,10 @@ def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTok
     Raises
     ------
     EvalError
-        If the template is ``chat``, and the model has no chat template that prints tools; if the method needs a grammar
-        of calls, and the format has none.
+        If the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls, and the
+        format has none.
     ModelError
-        If the chat template writes calls in no known format.
+        If the chat template prints tools, and writes calls in no known format.
     """
     found = _with_format(options, benchmark, tokenizer)
     if found.method in PEER_METHODS:
@@ -33,8 +32,6 @@ def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTok
 def _with_format(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
     if options.template != "chat":
         return replace(options, format=benchmark.call_format) if options.format == AUTO else options
-    if not shows_tools(tokenizer):
-        raise EvalError(
-            f"the tokenizer of {options.model!r} has no chat template that prints tools; leave out --template chat"
-        )
+    if not tokenizer.chat_template:
+        raise EvalError(f"the tokenizer of {options.model!r} has no chat template; leave out --template chat")
     return replace(options, format=chat_format(options, tokenizer))

@@ -243,12 +243,6 @@ class TestModels:
         with pytest.raises(ModelError, match="no known format"):
             decoder.decode([USER], [OPENAI])
 
-    def test_a_template_that_prints_no_tools(self) -> None:
-        decoder = decoder_of(HERMES.partition("{% endif %}")[2])
-        random_logits(decoder, 1)
-        with pytest.warns(ChatWarning, match="prints no tools"):
-            decoder.chat([USER], [OPENAI])
-
     @pytest.mark.parametrize(
         "refusal",
         [

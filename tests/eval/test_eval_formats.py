@@ -120,5 +120,5 @@ def test_a_model_without_a_chat_template(cli: Cli, tiny_model_path: str, tmp_pat
     data = write_sgd(tmp_path / "sgd")
     command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--out", tmp_path / "run"]
     ran = cli(*command, "--template", "chat")
-    assert ran.code == 2 and "has no chat template that prints tools; leave out --template chat" in ran.err
+    assert ran.code == 2 and "has no chat template; leave out --template chat" in ran.err
     assert not (tmp_path / "run").exists()

@@ -10,13 +10,14 @@ from transformers import PreTrainedTokenizerFast
 
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding import Request, ToolDecoder
+from tooldecoding.chat.tools import read_tools
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.options import DecodeOptions
 from tools import WEATHER, lookup
 
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
-    "{% if tools is not none %}TOOLS{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    "{% if tools %}{{ tools | tojson }}{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What's the weather in New York?"}]
 FIELDS: dict[str, Any] = {"tools": lookup(WEATHER), "max_value_tokens": 5, "order_limit": 2, "format": "api-bank"}
@@ -46,8 +47,9 @@ def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
 
 
 def chat(decoder: ToolDecoder, tokenize: bool) -> Any:
+    tools = read_tools(FIELDS["tools"]).as_chat_tools()
     return decoder.tokenizer.apply_chat_template(
-        MESSAGES, tokenize=tokenize, add_generation_prompt=True, return_dict=False
+        MESSAGES, tools=tools, tokenize=tokenize, add_generation_prompt=True, return_dict=False
     )
 
 
@@ -103,15 +105,18 @@ def test_special_tokens_are_added_to_other_texts(decoder: ToolDecoder) -> None:
     assert space == decoder.tokenizer.encode(" <s>User: hi", add_special_tokens=False)
 
 
-def test_messages_know_of_no_tools(decoder: ToolDecoder) -> None:
-    assert decoder.decode(MESSAGES, **FIELDS).text == decoder.decode(chat(decoder, False), **FIELDS).text  # type: ignore[union-attr]
-    assert "TOOLS" not in chat(decoder, False)
+def test_messages_are_shown_the_tools_as_in_a_chat(decoder: ToolDecoder) -> None:
+    fields = FIELDS | {"tool_choice": "required"}
+    for documentation in ("full", "signatures", "names"):
+        result: Any = decoder.decode(MESSAGES, documentation=documentation, **fields)
+        assert written(result) == written(decoder.chat(MESSAGES, documentation=documentation, **fields).result)
+    assert "GetWeather" in chat(decoder, False)
 
 
 def test_documentation_is_found_in_ids_and_messages(decoder: ToolDecoder) -> None:
     docs = 'Tools: {"name": "Add", "parameters": {"type": "object", "properties": {}}}\nAPI-Request: '
     ids = decoder.tokenizer.encode(docs)
-    for prompt in (ids, docs, [{"role": "system", "content": docs}]):
+    for prompt in (ids, docs, [{"role": "user", "content": docs}]):
         result: Any = decoder.decode(prompt, max_calls=1, format="api-bank")
         assert [call.voted.name for call in result.calls] == ["Add"]
 
@@ -138,8 +143,8 @@ def test_what_is_no_prompt_of_tokens(decoder: ToolDecoder) -> None:
         (["x", 5], "prompt 1 of the list: .* got int"),
         ([5, "x", [6]], "token 1: expected a whole number, got str"),
         ([5, {"role": "user", "content": "x"}], "token 1: expected a whole number, got dict"),
-        ([{"role": "user", "content": "x"}, "y"], "the prompt: message 1: expected .* got str"),
-        ([{"content": "x"}], "message 0: expected .* got no role"),
+        ([{"role": "user", "content": "x"}, "y"], r"the prompt: messages\[1\]: expected a message .* found str"),
+        ([[{"content": "x"}]], r"prompt 0 of the list: messages\[0\]: a message needs a 'role'"),
     ]:
         with pytest.raises(PromptError, match=said):
             decoder.decode(prompt, **FIELDS)  # type: ignore[arg-type]
@@ -157,6 +162,6 @@ def test_messages_need_a_template(decoder: ToolDecoder, monkeypatch: pytest.Monk
 
 
 def test_messages_that_the_template_cannot_write_are_an_error(decoder: ToolDecoder, monkeypatch: Any) -> None:
-    monkeypatch.setattr(decoder.tokenizer, "chat_template", "{{ messages[0]['content'] + '!' }}")
+    monkeypatch.setattr(decoder.tokenizer, "chat_template", "{{ messages[0]['content'] + 1 }}")
     with pytest.raises(PromptError, match="chat template refuses the dialogue"):
-        decoder.decode([{"role": "user", "content": None}], **FIELDS)
+        decoder.decode(MESSAGES, **FIELDS)

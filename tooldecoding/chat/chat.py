@@ -10,6 +10,7 @@ from transformers import PreTrainedTokenizerBase
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.call_ids import new_ids
 from tooldecoding.chat.messages import Conversation, ToolCall, read_messages
+from tooldecoding.chat.printed_tools import with_tools
 from tooldecoding.chat.rendering import conversation_prompt
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
@@ -34,7 +35,8 @@ def chat_request(
 ) -> Request:
     """Return the request for a conversation.
 
-    Without tools, the tool choice ``auto`` becomes ``none``.
+    Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
+    ``tooldecoding.chat.printed_tools`` if it prints none.
 
     Raises
     ------
@@ -46,6 +48,9 @@ def chat_request(
     options = replace(options, format=chat_format(options, tokenizer))
     habits = habits_of(tokenizer)
     tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
+    if not habits.prints_tools:
+        conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
+        tools = []
     text = conversation_prompt(conversation, tools, habits, tokenizer)
     return Request(text, documentation.lookup, options, special_tokens=False)
 

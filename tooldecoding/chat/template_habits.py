@@ -14,7 +14,7 @@ from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.errors import PromptError
 from tooldecoding.prompts.detect_format import written_format
 from tooldecoding.prompts.probe_call import NAME, PLAIN, TOOL, Written
-from tooldecoding.prompts.prompts import chat_prompt
+from tooldecoding.prompts.prompts import chat_prompt, leaves_out_tools
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -61,6 +61,10 @@ class Habits:
         Which calls of a message the template writes.
     bare_tools : bool
         Whether tools may lack descriptions, or everything but the name.
+    prints_tools : bool
+        Whether it prints tools; if not, ``tooldecoding.chat.printed_tools`` does.
+    takes_system : bool
+        Whether it takes system messages.
     """
 
     arguments_as_text: bool = False
@@ -71,6 +75,8 @@ class Habits:
     content_beside_calls: bool = True
     shown_calls: ShownCalls = "all"
     bare_tools: bool = True
+    prints_tools: bool = True
+    takes_system: bool = True
 
 
 _known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[Any, Habits]]" = WeakKeyDictionary()
@@ -98,6 +104,8 @@ def _find(probe: "_Probe") -> Habits:
         content_beside_calls=probe.accepts({"content": "Well."}),
         shown_calls=probe.shown_calls(),
         bare_tools=probe.takes_bare_tools(),
+        prints_tools=probe.prints_tools,
+        takes_system=probe.takes_system(),
     )
 
 
@@ -108,6 +116,7 @@ class _Probe:
         self._tokenizer = tokenizer
         self.as_text = False
         self.no_content: str | None = ""
+        self.prints_tools = not leaves_out_tools(tokenizer)
         # some tokenizers have a template of their own for tools; a few templates refuse tools
         self._tools: list[Mapping[str, Any]] = [TOOL]
         answered = [_USER, {"role": "assistant", "content": "Well."}, _USER]
@@ -170,6 +179,10 @@ class _Probe:
             return "none" if self.text() else "all"
         two = self._text([self._call("qzvx00001"), self._call("qzvx00002", _OTHER_KEY)], {})
         return "first" if two and _OTHER_KEY not in two else "all"
+
+    def takes_system(self) -> bool:
+        """Return whether a system message is taken, and written."""
+        return _THOUGHT in self._rendered([{"role": "system", "content": _THOUGHT}, _USER])
 
     def takes_bare_tools(self) -> bool:
         """Return whether the template names tools with a mere signature, and tools with no more than a name."""

@@ -73,6 +73,8 @@ def _unenforced(command: DoctorCommand) -> dict[str, Sequence[str]]:
 def _show(findings: "Findings", unenforced: Mapping[str, Sequence[str]]) -> None:
     console = output_console()
     console.print(table(("", "found"), [*_rows(findings)]))
+    if findings.prompt:
+        console.print(Text(shown(f"the prompt of one tool:\n{findings.prompt}")), soft_wrap=True)
     for tool, limits in unenforced.items():
         for limit in limits:
             console.print(Text(shown(f"{tool}: {UNENFORCED}: {limit}")), soft_wrap=True)
@@ -104,7 +106,7 @@ def _rows(found: "Findings") -> Iterator[tuple[str, str]]:
 def _template(found: "Findings") -> str:
     if not found.chat_template:
         return "none"
-    return "prints tools" if found.prints_tools else "prints no tools"
+    return "prints tools" if found.prints_tools else "prints no tools: Tool Decoding prints them"
 
 
 def _self_check(found: "Findings") -> str:

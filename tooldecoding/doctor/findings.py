@@ -6,6 +6,7 @@ from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from tooldecoding.doctor.samples import TOOLS
 from tooldecoding.doctor.self_check import Checked, SelfCheck
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.errors import ModelError, TokenizerError
@@ -13,9 +14,10 @@ from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.places import input_device
 from tooldecoding.models.sources import quantized
-from tooldecoding.options import Strategy
+from tooldecoding.options.decode_options import AUTO, Strategy
+from tooldecoding.prompts.choose_format import PRINTED
 from tooldecoding.prompts.detect_format import Detected, detected
-from tooldecoding.prompts.prompts import shows_tools
+from tooldecoding.prompts.prompts import leaves_out_tools, shows_tools
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class Findings:
     turn_ends : sequence of Token
         All tokens that end the assistant's turn.
     chat_template, prints_tools : bool
-        Whether there is one, and whether it prints tools.
+        Whether there is one, and whether it prints tools; if not, Tool Decoding does.
+    prompt : str
+        What ``chat`` gives the model for one tool; empty without a chat template or format.
     format : str or None
         The call format; None if it is unknown.
     format_reason : str
@@ -86,6 +90,7 @@ class Findings:
     turn_ends: Sequence[Token]
     chat_template: bool
     prints_tools: bool
+    prompt: str
     format: str | None
     format_reason: str
     marks: Sequence[Token]
@@ -120,8 +125,7 @@ def examine(
     check, tokenizer_error = _self_check(model, tokenizer)
     checked = check.run(found.call_format) if check is not None and found is not None else None
     ends = [] if check is None else check.ends
-    prints_tools = shows_tools(tokenizer)
-    problems = _problems(tokenizer, config.vocab_size, tokenizer_error, format_error, prints_tools, check, checked)
+    problems = _problems(tokenizer, config.vocab_size, tokenizer_error, format_error, check, checked)
     return Findings(
         model=path,
         architecture=type(model).__name__,
@@ -141,7 +145,8 @@ def examine(
         eos=_token(tokenizer, tokenizer.eos_token_id),
         turn_ends=[Token(_name(tokenizer, end), end) for end in ends],
         chat_template=bool(tokenizer.chat_template),
-        prints_tools=prints_tools,
+        prints_tools=shows_tools(tokenizer),
+        prompt=check.prompt(found.call_format, TOOLS[:1]) if check is not None and found is not None else "",
         format=None if found is None else found.call_format.name,
         format_reason=format_error if found is None else found.reason,
         marks=[] if found is None else _marks(tokenizer, found.call_format),
@@ -155,8 +160,12 @@ def _format(tokenizer: PreTrainedTokenizerBase, name: str) -> tuple[Detected | N
     try:
         found = detected(tokenizer)
     except ModelError as error:
-        return (Detected(CALL_FORMATS[name], "it was asked for"), "") if name != "auto" else (None, str(error))
-    if name in ("auto", found.call_format.name):
+        if name != AUTO:
+            return Detected(CALL_FORMATS[name], "it was asked for"), ""
+        if leaves_out_tools(tokenizer):
+            return Detected(CALL_FORMATS[PRINTED], "the default for chat templates that print no tools"), ""
+        return None, str(error)
+    if name in (AUTO, found.call_format.name):
         return found, ""
     return Detected(CALL_FORMATS[name], f"it was asked for, but {found.reason}, as {found.call_format.name} is"), ""
 
@@ -173,7 +182,6 @@ def _problems(
     vocabulary: int,
     tokenizer_error: str,
     format_error: str,
-    prints_tools: bool,
     check: SelfCheck | None,
     checked: Checked | None,
 ) -> Iterator[str]:
@@ -181,11 +189,6 @@ def _problems(
         yield tokenizer_error
     if format_error:
         yield format_error
-    if tokenizer.chat_template and not prints_tools:
-        yield (
-            "the chat template prints no tools, so that the model does not see the documentation; "
-            "--template api-bank or bfcl shows it"
-        )
     if check is not None and not check.ends:
         yield "no token ends the model's turn; name one as eos_token in the tokenizer's configuration"
     if len(tokenizer) > vocabulary:

@@ -1,20 +1,23 @@
 """Whether the tokenizer's own tokens of sample calls are decoded exactly."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.errors import ToolDecodingError
+from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.doctor.samples import CALLS, TOOLS
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options import DecodeOptions
-from tooldecoding.prompts.prompts import chat_prompt
 from tooldecoding.testing import SyntheticEngine
 from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable
@@ -87,18 +90,24 @@ class SelfCheck:
     def run(self, call_format: CallFormat) -> Checked:
         """Decode all samples that the format can write."""
         samples = {what: calls for what, calls in CALLS.items() if call_format.parallel or len(calls) == 1}
-        prompt = self._prompt()
+        prompt = self.prompt(call_format, TOOLS) or _PLAIN_PROMPT
         differences = [(what, self._difference(call_format, calls, prompt)) for what, calls in samples.items()]
         wrong = [f"{what}: {difference}" for what, difference in differences if difference]
         return Checked(len(samples) - len(wrong), len(samples), wrong[0] if wrong else "")
 
-    def _prompt(self) -> str:
-        """The chat template's prompt if it takes tools: calls must fit behind it."""
-        tools = [dict(tool) for tool in TOOLS]
+    def prompt(self, call_format: CallFormat, tools: Sequence[Mapping[str, Any]]) -> str:
+        """Return the prompt of a question with tools, as ``chat`` gives it to the model; empty if there is none."""
+        conversation = read_messages([{"role": "user", "content": "Call a tool."}])
         try:
-            return chat_prompt(self._decoder.tokenizer, [{"role": "user", "content": "Call a tool."}], tools)
+            request = chat_request(conversation, read_tools(tools), self._options(call_format), self._decoder.tokenizer)
         except ToolDecodingError:
-            return _PLAIN_PROMPT
+            return ""
+        return str(request.prompt)
+
+    def _options(self, call_format: CallFormat, max_calls: int = 1) -> DecodeOptions:
+        return DecodeOptions(
+            format=call_format.name, order_limit=1, max_calls=max_calls, max_value_tokens=_MOST_TOKENS
+        )
 
     def _difference(self, call_format: CallFormat, calls: Sequence[Call], prompt: str) -> str:
         """Return how the calls came out otherwise than they are written; empty if they came out so."""
@@ -110,9 +119,7 @@ class SelfCheck:
         if own[:sure] != before[:sure]:
             own = (*before, *self.table.encode_after(prompt.encode(), self._bound(text).encode()))
         self._wanted = (*own, *self.ends[:1])
-        options = DecodeOptions(
-            format=call_format.name, order_limit=1, max_calls=len(calls) + 1, max_value_tokens=_MOST_TOKENS
-        )
+        options = self._options(call_format, len(calls) + 1)
         try:
             [result] = self._decoder.run([Request(prompt, self._tools, options, special_tokens=False)])
         except ToolDecodingError as error:

@@ -1,20 +1,23 @@
 """Which call format a prompt is decoded in.
 
-``auto`` is the format that the chat template writes, for prompts of the template ``chat``; ``pythonic`` for ``bfcl``;
-``api-bank`` for other prompts.
+``auto`` is the format that the chat template writes, for prompts of the template ``chat``, and ``PRINTED`` if it prints
+no tools; ``pythonic`` for ``bfcl``; ``api-bank`` for other prompts.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tooldecoding.errors import ModelError
 from tooldecoding.options.decode_command import Template
 from tooldecoding.options.decode_options import AUTO, DecodeOptions
 from tooldecoding.prompts.detect_format import detect_format
-from tooldecoding.prompts.prompts import shows_tools
+from tooldecoding.prompts.prompts import leaves_out_tools
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+PRINTED: Final = "hermes"
+"""The format of chat templates that print no tools and write no calls; docs/models.md says why."""
 
 
 def chosen_format(options: DecodeOptions, template: Template, tokenizer: "PreTrainedTokenizerBase") -> str:
@@ -30,20 +33,20 @@ def chat_format(options: DecodeOptions, tokenizer: "PreTrainedTokenizerBase") ->
     Raises
     ------
     ModelError
-        If it is ``auto``, tools may be called, and the chat template writes calls in no known format.
+        If it is ``auto``, tools may be called, and the chat template prints them but writes calls in no known format.
     """
     if options.format != AUTO:
         return options.format
     try:
         return detect_format(tokenizer).name
     except ModelError:
-        if options.tool_choice == "none" and tokenizer.chat_template:
-            return "api-bank"  # a text without calls has no format
+        if leaves_out_tools(tokenizer) or (options.tool_choice == "none" and tokenizer.chat_template):
+            return PRINTED  # a text without calls has no format
         raise
 
 
 def chat_misfits(name: str, tokenizer: "PreTrainedTokenizerBase") -> Iterator[str]:
-    """Yield a warning if a chat template does not write calls in the format, or prints no tools."""
+    """Yield a warning if a chat template writes calls in another format."""
     try:
         written = name if name == AUTO else detect_format(tokenizer).name
     except ModelError:
@@ -52,9 +55,4 @@ def chat_misfits(name: str, tokenizer: "PreTrainedTokenizerBase") -> Iterator[st
         yield (
             f"the model's chat template writes calls in the format {written}, but they are decoded in {name}; "
             "--format auto takes the template's"
-        )
-    if not shows_tools(tokenizer):
-        yield (
-            "the model's chat template prints no tools, so that the model does not see the documentation; write it "
-            "into a message, or show it with --template api-bank or bfcl"
         )

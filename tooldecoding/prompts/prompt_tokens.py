@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
-from transformers import PreTrainedTokenizerBase
-
+from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.errors import PromptError
-from tooldecoding.prompts.prompts import chat_prompt
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.unicode_text import demand_unicode
 
@@ -18,24 +16,7 @@ _EXPECTED = 'a text, token ids (a list of whole numbers) or messages (a list of 
 _HINT = "; lists are lists or tuples, so give list(…) of another sequence and tolist() of an array or tensor"
 
 
-class Written(NamedTuple):
-    """A prompt as a request takes it.
-
-    Attributes
-    ----------
-    content : str or list of int
-    special_tokens : bool
-        Whether the tokenizer may add special tokens; False after a chat template, which has written them.
-    chat : bool
-        Whether the chat template wrote it.
-    """
-
-    content: str | list[int]
-    special_tokens: bool
-    chat: bool = False
-
-
-def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokenizerBase) -> tuple[list[Written], bool]:
+def read_prompts(prompt: Prompt | Sequence[Prompt]) -> tuple[list[str | list[int] | Conversation], bool]:
     """Return the prompts, and whether a single one was given.
 
     A list of whole numbers is one prompt of token ids, a list of messages is one dialogue, any other list is several
@@ -45,35 +26,25 @@ def read_prompts(prompt: Prompt | Sequence[Prompt], tokenizer: PreTrainedTokeniz
     Raises
     ------
     PromptError
-        For anything else, and for messages that the chat template refuses.
-    ModelError
-        For messages if the tokenizer has no chat template.
+        For anything else, and as ``read_messages``.
     """
     if isinstance(prompt, str) or (_is_list(prompt) and prompt and isinstance(prompt[0], int | Integral | Mapping)):
-        return [_written(prompt, tokenizer, "the prompt")], True
+        return [_read(prompt, "the prompt")], True
     if not _is_list(prompt):
         raise PromptError(f"expected a prompt, {_EXPECTED}, or a list of prompts, got {type(prompt).__name__}{_HINT}")
-    return [_written(p, tokenizer, f"prompt {n} of the list") for n, p in enumerate(prompt)], False
+    return [_read(p, f"prompt {n} of the list") for n, p in enumerate(prompt)], False
 
 
-def _written(prompt: Any, tokenizer: PreTrainedTokenizerBase, name: str) -> Written:
+def _read(prompt: Any, name: str) -> str | list[int] | Conversation:
     if isinstance(prompt, str):
-        return Written(prompt, special_tokens=True)
+        return prompt
     if not _is_list(prompt):
         raise PromptError(f"{name}: expected {_EXPECTED}, got {type(prompt).__name__}{_HINT}")
     if not prompt:
         raise PromptError(f"{name}: expected {_EXPECTED}, got an empty list")
     if isinstance(prompt[0], Mapping):
-        return Written(_chat_text(prompt, tokenizer, name), special_tokens=False, chat=True)
-    return Written(_whole_numbers(prompt, name), special_tokens=False)
-
-
-def _chat_text(messages: Sequence[Any], tokenizer: PreTrainedTokenizerBase, name: str) -> str:
-    for number, message in enumerate(messages):
-        if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-            got = "no role" if isinstance(message, Mapping) else type(message).__name__
-            raise PromptError(f'{name}: message {number}: expected {{"role": …, "content": …}}, got {got}')
-    return chat_prompt(tokenizer, messages, [])
+        return read_messages(prompt, f"{name}: messages")
+    return _whole_numbers(prompt, name)
 
 
 def _whole_numbers(ids: Sequence[Any], name: str = "the prompt") -> list[int]:

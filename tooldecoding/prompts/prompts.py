@@ -74,14 +74,25 @@ def bfcl_prompt(
 
 
 def shows_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Return whether the tokenizer has a chat template that prints ``tools``; many leave them out."""
-    if not tokenizer.chat_template:
-        return False
+    """Return whether the tokenizer has a chat template that prints ``tools``."""
+    return _PROBE_NAME in _rendered(tokenizer, [_PROBE])
+
+
+def leaves_out_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
+    """Return whether the tokenizer has a chat template that takes messages, but prints no ``tools``, as many do."""
+    return takes_messages(tokenizer) and not shows_tools(tokenizer)
+
+
+def takes_messages(tokenizer: "PreTrainedTokenizerBase") -> bool:
+    """Return whether the tokenizer has a chat template that takes a message of the user."""
+    return bool(_rendered(tokenizer, []) or _rendered(tokenizer, [_PROBE]))
+
+
+def _rendered(tokenizer: "PreTrainedTokenizerBase", tools: Sequence[Mapping[str, Any]]) -> str:
     try:
-        text = chat_prompt(tokenizer, [{"role": "user", "content": "x"}], [_PROBE])
-    except PromptError:
-        return False
-    return _PROBE_NAME in text
+        return chat_prompt(tokenizer, [{"role": "user", "content": "x"}], tools)
+    except (ModelError, PromptError):
+        return ""
 
 
 def chat_prompt(

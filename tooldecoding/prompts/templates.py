@@ -1,8 +1,8 @@
 """Which template makes a prompt, and whether it fits the call format and the model.
 
 ``auto`` shows the documentation to the model. Messages take ``chat``, a dialogue takes ``api-bank``. A prompt with
-documentation beside it takes ``chat`` if the tokenizer's chat template prints tools; otherwise ``bfcl`` for the call
-format ``pythonic`` and ``api-bank`` for others. A prompt without documentation beside it takes ``raw``: it holds its
+documentation beside it takes ``chat`` if the tokenizer has a chat template that takes it; otherwise ``bfcl`` for the call format
+``pythonic`` and ``api-bank`` for others. A prompt without documentation beside it takes ``raw``: it holds its
 documentation.
 """
 
@@ -15,7 +15,7 @@ from tooldecoding.options.decode_options import AUTO, DecodeOptions
 from tooldecoding.prompts.choose_format import chat_misfits
 from tooldecoding.prompts.dialogue import TOOL_SEARCH, Turn, documented_tools
 from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import shows_tools
+from tooldecoding.prompts.prompts import takes_messages
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -49,7 +49,7 @@ def template_of(
         return "api-bank"
     if documentation is None:
         return "raw"
-    if shows_tools(tokenizer):
+    if takes_messages(tokenizer):
         return "chat"
     return "bfcl" if options.format == FORMATS["bfcl"] else "api-bank"
 
