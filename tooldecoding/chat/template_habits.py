@@ -176,7 +176,7 @@ class _Probe:
     def shown_calls(self) -> ShownCalls:
         """Return which calls of a message are written."""
         if _VALUE not in self.text():
-            return "none" if self.text() else "all"
+            return "none" if self.text() or not self.prints_tools else "all"
         two = self._text([self._call("qzvx00001"), self._call("qzvx00002", _OTHER_KEY)], {})
         return "first" if two and _OTHER_KEY not in two else "all"
 
