@@ -2,13 +2,14 @@
 
 from typing import Any
 
-__all__ = ["DecodeOptions", "DecodeResult", "Request", "ToolDecoder", "tool_decoding"]
+__all__ = ["DecodeOptions", "DecodeResult", "Request", "ToolDecoder", "chat_inputs", "tool_decoding"]
 
 _HOMES = {
     "DecodeOptions": "tooldecoding.options",
     "DecodeResult": "tooldecoding.result",
     "Request": "tooldecoding.decoder",
     "ToolDecoder": "tooldecoding.decoder",
+    "chat_inputs": "tooldecoding.generate.method",
     "tool_decoding": "tooldecoding.generate.method",
 }
 

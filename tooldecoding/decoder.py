@@ -204,8 +204,8 @@ class ToolDecoder:
         prompt : str, sequence of int, sequence of messages, or a sequence of these
             A text, its token ids, or messages ``{"role", "content"}``, which become a prompt with ``tools`` as ``chat``
             makes it; the format ``auto`` is then that of the chat template. A list of integers is one prompt, a list of
-            messages is one dialogue, and any other list is several prompts. Special tokens are added only to a text that
-            does not begin with them.
+            messages is one dialogue, and any other list is several prompts. Special tokens are added only to a text
+            that does not begin with them.
         tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
             What may be called; a text or token ids must hold the documentation that the model shall read. Default: the
             documentation in each prompt itself.

@@ -8,6 +8,7 @@ import pytest
 from chat_models import HERMES, decoder_of, original, random_logits, says
 from test_chat_laws import TOOLS, converse
 
+from tooldecoding import chat_inputs, tool_decoding
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -128,3 +129,15 @@ def test_a_template_that_writes_calls_but_no_tools_keeps_its_calls() -> None:
     assert not habits.prints_tools and habits.shown_calls == "all"
     prompt = prompt_of(decoder, CALLED)
     assert "How many." in prompt and "Result of" not in prompt and "first: booked" in prompt
+
+
+def test_generate_reads_the_same_prompt(decoder: SyntheticDecoder) -> None:
+    """Both ways into ``generate`` take ``chat_inputs``; the format is found."""
+    tokenizer, model = decoder.tokenizer, decoder.model
+    inputs = chat_inputs(tokenizer, [SYSTEM] * habits_of(tokenizer).takes_system + [USER], TOOLS)
+    assert "book_table" in tokenizer.decode(inputs["input_ids"][0])
+    fields: dict[str, Any] = {"order_limit": 1, "max_value_tokens": 4, "max_calls": 1}
+    method = tool_decoding(tokenizer, TOOLS, **fields)
+    ids = model.generate(**inputs, max_new_tokens=512, custom_generate=method)[0, inputs["input_ids"].shape[1] :]
+    if any(token in tokenizer.all_special_ids for token in inputs["input_ids"][0, -8:].tolist()):
+        assert tokenizer.decode(ids).startswith(CALL_FORMATS[PRINTED].start(0))

@@ -135,7 +135,7 @@ class PromptDecoder:
             stops=[stop for stop in options.stop if stop],
             thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
-            chat=any(map(self._table.is_special, self._prompt_ids[-_TURN:])),
+            chat=ends_as_chat(self._prompt_ids, self._table),
         )
         if options.tool_choice != "none":
             rules = replace(rules, opener=call_format.trigger)
@@ -166,3 +166,8 @@ class PromptDecoder:
         if self._options.max_tokens is not None:
             most = max(0, min(most, self._options.max_tokens - len(branch.ids)))
         return self._tools.fitting(most, self._options.tool_choice, branch.room)
+
+
+def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:
+    """Return whether a prompt ends with the turn that a chat template has opened: with a special token near its end."""
+    return any(map(table.is_special, prompt_ids[-_TURN:]))

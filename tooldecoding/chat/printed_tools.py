@@ -3,7 +3,6 @@
 The wording is the best of those that docs/models.md compares.
 """
 
-import json
 from dataclasses import replace
 from typing import Final
 
@@ -27,7 +26,7 @@ def with_tools(
 
     They stand in the system message, behind what it says already; in the first message of the user where the template
     refuses system messages. Calls that the template does not write are text of the assistant, and their results text of
-    the user; what the user says in several messages then is one, for many templates want user and assistant to alternate.
+    the user. What the user says in several messages is one then: many templates want user and assistant to alternate.
 
     Parameters
     ----------
@@ -45,8 +44,7 @@ def with_tools(
 
 
 def _instruction(documentation: Documentation, detail: Detail, call_format: CallFormat) -> str:
-    tools = [json.dumps(tool["function"], ensure_ascii=False) for tool in documentation.as_chat_tools(detail)]
-    return _INSTRUCTION.format(tools="\n".join(tools), form=call_format.render([_FORM]))
+    return _INSTRUCTION.format(tools=documentation.as_signatures(detail), form=call_format.render([_FORM]))
 
 
 def _show(instruction: str, messages: list[Message], takes_system: bool) -> None:

@@ -105,9 +105,7 @@ class SelfCheck:
         return str(request.prompt)
 
     def _options(self, call_format: CallFormat, max_calls: int = 1) -> DecodeOptions:
-        return DecodeOptions(
-            format=call_format.name, order_limit=1, max_calls=max_calls, max_value_tokens=_MOST_TOKENS
-        )
+        return DecodeOptions(format=call_format.name, order_limit=1, max_calls=max_calls, max_value_tokens=_MOST_TOKENS)
 
     def _difference(self, call_format: CallFormat, calls: Sequence[Call], prompt: str) -> str:
         """Return how the calls came out otherwise than they are written; empty if they came out so."""

@@ -7,14 +7,20 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import torch
-from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import BatchEncoding, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.generation.streamers import BaseStreamer
 from transformers.utils import ModelOutput
 
+from tooldecoding.calls.prompt_decoder import ends_as_chat
+from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import Request, ToolDecoder, Tools, as_lookup
 from tooldecoding.errors import ConfigError
 from tooldecoding.generate.arguments import Limit, asked_of_generate, most_tokens, refuse_unheld
 from tooldecoding.options import DecodeOptions, Strategy, changed, demand_full
+from tooldecoding.options.decode_options import AUTO
+from tooldecoding.prompts.choose_format import chat_format
 from tooldecoding.result import DecodeResult
 
 
@@ -106,7 +112,13 @@ class ToolDecodingMethod:
         options = self._options
         if limit:
             options = replace(options, max_text_tokens=min(options.max_text_tokens, limit.tokens))
-        return decoder.run([Request(row, self._lookup, options) for row in rows])
+        return decoder.run([Request(row, self._lookup, self._settled(options, row, decoder)) for row in rows])
+
+    def _settled(self, options: DecodeOptions, row: Sequence[int], decoder: ToolDecoder) -> DecodeOptions:
+        """Return the options with the chat template's format for ``auto``, if it has written the prompt."""
+        if options.format != AUTO or not ends_as_chat(row, decoder.table):
+            return options
+        return replace(options, format=chat_format(options, self._tokenizer))
 
     def _decoder(self, model: PreTrainedModel) -> ToolDecoder:
         """Return the model's decoder. It lives as long as both the model and this method."""
@@ -175,6 +187,38 @@ def tool_decoding(
     options = changed(DecodeOptions(), fields)
     demand_full(options, "generate")
     return ToolDecodingMethod(tokenizer, tools, strategy, options, streamer, prompt_cache_mb)
+
+
+def chat_inputs(
+    tokenizer: PreTrainedTokenizerBase, messages: Any, tools: Tools | None = None, **fields: Any
+) -> BatchEncoding:
+    """Return the inputs of ``generate`` for a conversation: the prompt that ``ToolDecoder.chat`` makes.
+
+    The tools stand in it also where the chat template prints none. A decoding method without a ``format`` writes calls
+    as this prompt asks for.
+
+    Parameters
+    ----------
+    messages : sequence of mappings
+        In OpenAI's shape, see ``tooldecoding.chat.messages``.
+    tools : optional
+        As in ``ToolDecoder.chat``.
+    **fields
+        Fields of ``DecodeOptions``, such as ``documentation="signatures"``; give ``format`` to the method as well.
+
+    Returns
+    -------
+    BatchEncoding
+        ``input_ids`` and ``attention_mask``, each of shape (1, length).
+
+    Raises
+    ------
+    ToolDecodingError
+        As ``ToolDecoder.chat``.
+    """
+    request = chat_request(read_messages(messages), read_tools(tools), changed(DecodeOptions(), fields), tokenizer)
+    text = str(request.prompt)
+    return tokenizer(text, add_special_tokens=False, return_tensors="pt", return_token_type_ids=False)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tooldecoding.prompts.prompts import leaves_out_tools
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-PRINTED: Final = "hermes"
+PRINTED: Final = "pythonic"
 """The format of chat templates that print no tools and write no calls; docs/models.md says why."""
 
 

@@ -10,7 +10,13 @@ from lookup import LookupDictionary, ToolSpec, extract
 from lookup.duplicates import OnDuplicate
 from tooldecoding.files.manifest import digest
 from tooldecoding.options.decode_options import Detail
-from tooldecoding.prompts.tool_objects import api_bank_object, api_bank_signature, json_schema, json_signature
+from tooldecoding.prompts.tool_objects import (
+    api_bank_object,
+    api_bank_signature,
+    json_schema,
+    json_signature,
+    signature_text,
+)
 
 _SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
 """Where tools as data have their JSON Schema: OpenAI's, MCP's, Anthropic's."""
@@ -80,6 +86,12 @@ class Documentation:
         if detail == "signatures":
             return "[" + ",\n".join(_json(json_signature(tool)) for tool in self.lookup.tools) + "]"
         return json.dumps(self.objects, indent=4, ensure_ascii=False)
+
+    def as_signatures(self, detail: Detail = "full") -> str:
+        """Return the tools as lines of signatures, in full with their descriptions in lines behind, or as names."""
+        if detail == "names":
+            return "\n".join(self.lookup)
+        return "\n".join(signature_text(tool, prose=detail == "full") for tool in self.lookup.tools)
 
     def as_chat_tools(self, detail: Detail = "full", bare: bool = True) -> list[dict[str, Any]]:
         """Return the tools in OpenAI's form, which chat templates take as ``tools``.

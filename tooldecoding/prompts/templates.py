@@ -1,9 +1,9 @@
 """Which template makes a prompt, and whether it fits the call format and the model.
 
 ``auto`` shows the documentation to the model. Messages take ``chat``, a dialogue takes ``api-bank``. A prompt with
-documentation beside it takes ``chat`` if the tokenizer has a chat template that takes it; otherwise ``bfcl`` for the call format
-``pythonic`` and ``api-bank`` for others. A prompt without documentation beside it takes ``raw``: it holds its
-documentation.
+documentation beside it takes ``chat`` if the tokenizer has a chat template that takes it; otherwise ``bfcl`` for the
+call format ``pythonic`` and ``api-bank`` for others. A prompt without documentation beside it takes ``raw``: it holds
+its documentation.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,7 +3,7 @@
 A signature has names, keys, types, enums, and which keys are required; nothing in words, and no defaults.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -106,3 +106,43 @@ def _object(parameters: Sequence[ParameterSpec], prose: bool) -> dict[str, Any]:
     properties = {p.name: _property(p, prose) for p in parameters}
     required = [p.name for p in parameters if p.required]
     return {"properties": properties} | ({"required": required} if required or prose else {})
+
+
+def signature_text(tool: ToolSpec, prose: bool) -> str:
+    """Return a tool as a signature line, ``name(key: type, other: type = default)``.
+
+    Parameters
+    ----------
+    prose : bool
+        Whether what the documentation says in words follows, in an indented line for the tool and each key.
+    """
+    keys = [_signature_key(p, "None" if p.default is MISSING else repr(p.default)) for p in tool.parameters]
+    lines = [tool.description, *_described_keys(tool.parameters)] if prose else []
+    return "\n    ".join([f"{tool.name}({', '.join(keys)})", *(" ".join(line.split()) for line in lines if line)])
+
+
+def _signature_key(spec: ParameterSpec, default: str) -> str:
+    return f"{spec.name}: {_type_text(spec.value_type)}" + ("" if spec.required else f" = {default}")
+
+
+def _type_text(value_type: ValueType) -> str:
+    if value_type.enum is not None:
+        shown = " | ".join(map(repr, value_type.enum))
+    elif value_type.any_of:
+        shown = " | ".join(map(_type_text, value_type.any_of))
+    elif value_type.properties:
+        keys = (f"{p.name}{'' if p.required else '?'}: {_type_text(p.value_type)}" for p in value_type.properties)
+        shown = f"{{{', '.join(keys)}}}"
+    else:
+        shown = value_type.kind + (f"[{_type_text(value_type.items)}]" if value_type.items else "")
+    return f"{shown} | None" if value_type.nullable else shown
+
+
+def _described_keys(parameters: Sequence[ParameterSpec], outer: str = "") -> Iterator[str]:
+    """Yield a line for each key with a description, those of inner objects behind their own."""
+    for spec in parameters:
+        name = outer + spec.name
+        if spec.description:
+            yield f"{name}: {spec.description}"
+        inner = spec.type.items or spec.type
+        yield from _described_keys(inner.properties or (), f"{name}.")
