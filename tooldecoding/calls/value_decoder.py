@@ -41,7 +41,7 @@ class ValueDecoder:
         self._drafts.begin(spec.name)
         grammar = self._tool.grammar(spec)
         if grammar.choices is not None:
-            number, logprobs = yield from branch.choose(self._tool.members(spec, grammar.choices))
+            number, logprobs = yield from branch.choose(self._tool.members(spec, grammar.choices), as_written=True)
             literal = _Literal(grammar.choices[number], logprobs)
         else:
             literal = yield from self._write(branch, spec, grammar, next_keys)

@@ -254,8 +254,14 @@ class Branch:
         token = choose(logits, self.ids) if choose else logits.best
         return Pick(token, self.table.texts[token] or b"", logits)
 
-    def choose(self, trie: Trie) -> Steps[tuple[int, list[float]]]:
+    def choose(self, trie: Trie, as_written: bool = False) -> Steps[tuple[int, list[float]]]:
         """Let the model choose one of the texts of a trie, and write it.
+
+        Parameters
+        ----------
+        as_written : bool
+            Whether each token is the likeliest one, as the model writes freely; else the likeliest outcome is chosen
+            where one token on offer begins with another.
 
         Returns the number of the text, and the log-probability of each deciding token among those on offer.
         """
@@ -267,7 +273,7 @@ class Branch:
                 self._settle(token)
             own = self.pending.tokens(self.table, trie.shared(place))
             logits = yield from self.fed.compute(own, self._on_offer(trie, place, own))
-            token, logprob = yield from self._chosen(trie, place, logits)
+            token, logprob = yield from self._chosen(trie, place, logits, as_written)
             narrowed = trie.narrowed(place, self._piece(token))
             if narrowed.left < place.left:
                 logprobs.append(logprob)
@@ -282,7 +288,9 @@ class Branch:
         self.write(trie.rest(place))
         return trie.number(place), logprobs
 
-    def _chosen(self, trie: Trie, place: TrieNode, logits: NextTokenLogits) -> Steps[tuple[int, float]]:
+    def _chosen(
+        self, trie: Trie, place: TrieNode, logits: NextTokenLogits, as_written: bool
+    ) -> Steps[tuple[int, float]]:
         """Return the token by which the model chooses, and its log-probability among those on offer."""
         text = self.pending.text
         offered, may = trie.tokens(text, place), in_choice(trie, place, text)
@@ -297,7 +305,8 @@ class Branch:
                 return token, logprob
             offered = offered[offered != token]
         node = trie.narrowed(place, self._piece(token))
-        if not trie.is_decided(node) and self.fed.engine.can_drop and self._is_beginning(token, offered):
+        weighed = not as_written and self.fed.engine.can_drop and not trie.is_decided(node)
+        if weighed and self._is_beginning(token, offered):
             [[behind]] = yield from self.fed.behind([(token,)])
             token = likeliest_outcome(trie, place, self.pending.text, self.table, token, offered, logits, behind)
             logprob = logits.logprob(token) - math.log(logits.share(offered))
