@@ -86,9 +86,10 @@ def test_calls_and_results_are_written_as_text(decoder: SyntheticDecoder) -> Non
     prompt = prompt_of(decoder, CALLED)
     calls = [Call("book_table", json.loads(call["function"]["arguments"])) for call in CALLED[1]["tool_calls"]]
     assert CALL_FORMATS[PRINTED].render(calls) in prompt
-    shown = ["One moment.", "Da Gino", "Luigi", "book_table: first: booked", "book_table: second: full", "Thanks."]
+    shown = ["One moment.", "Da Gino", "Luigi", "book_table is: first: booked", "book_table is: second: full", "Thanks."]
     places = [prompt.rindex(text) for text in shown]
     assert places == sorted(places)
+    assert "another tool" not in prompt and prompt_of(decoder, CALLED[:-1]).count("another tool") == 1
     assert "One moment." in prompt_of(decoder, CALLED, None), "calls are shown without tools, too"
 
 
@@ -120,7 +121,7 @@ def test_a_wanted_call_is_made_and_a_wanted_text_is_not_one() -> None:
 
 def test_templates_that_print_tools_are_left_alone() -> None:
     prompt = prompt_of(decoder_of(HERMES), CALLED)
-    assert "You can call" not in prompt and prompt.count("<tools>") == 1 and "Result of" not in prompt
+    assert "You can call" not in prompt and prompt.count("<tools>") == 1 and "The result of" not in prompt
 
 
 def test_a_template_that_writes_calls_but_no_tools_keeps_its_calls() -> None:
@@ -128,7 +129,7 @@ def test_a_template_that_writes_calls_but_no_tools_keeps_its_calls() -> None:
     habits = habits_of(decoder.tokenizer)
     assert not habits.prints_tools and habits.shown_calls == "all"
     prompt = prompt_of(decoder, CALLED)
-    assert "How many." in prompt and "Result of" not in prompt and "first: booked" in prompt
+    assert "How many." in prompt and "The result of" not in prompt and "first: booked" in prompt
 
 
 def test_generate_reads_the_same_prompt(decoder: SyntheticDecoder) -> None:

@@ -16,6 +16,9 @@ _INSTRUCTION: Final = """You can call these tools:
 {tools}
 
 To call a tool, write {form}"""
+_REQUEST: Final = "\n\nTell me the answer, or call another tool if you need one."
+"""Stands behind results to which the assistant answers: without it, small models make the call again."""
+
 _FORM: Final = Call("tool_name", {"key": "value", "other_key": 5})
 
 
@@ -62,13 +65,14 @@ def _show(instruction: str, messages: list[Message], takes_system: bool) -> None
 def _without_calls(messages: list[Message], call_format: CallFormat) -> list[Message]:
     """Return the messages with calls and results as text."""
     shown: list[Message] = []
-    for message in messages:
+    for message, following in zip(messages, [*messages[1:], None], strict=True):
         if message.calls:
             calls = call_format.render([Call(call.name, call.arguments) for call in message.calls])
-            shown.append(Message("assistant", "\n".join(filter(None, [message.content, calls])), (), message.thinking))
-            continue
-        if message.result_of:
-            message = Message("user", f"Result of {message.result_of.name}: {message.content}")
+            message = Message("assistant", "\n".join(filter(None, [message.content, calls])), (), message.thinking)
+        elif message.result_of:
+            text = f"The result of {message.result_of.name} is: {message.content}"
+            answered = following is None or following.role == "assistant"
+            message = Message("user", text + _REQUEST * answered)
         if shown and message.role == shown[-1].role == "user":
             shown[-1] = replace(shown[-1], content=f"{shown[-1].content}\n{message.content}")
         else:
