@@ -86,7 +86,7 @@ def test_calls_and_results_are_written_as_text(decoder: SyntheticDecoder) -> Non
     prompt = prompt_of(decoder, CALLED)
     calls = [Call("book_table", json.loads(call["function"]["arguments"])) for call in CALLED[1]["tool_calls"]]
     assert CALL_FORMATS[PRINTED].render(calls) in prompt
-    shown = ["One moment.", "Da Gino", "Luigi", "book_table is: first: booked", "book_table is: second: full", "Thanks."]
+    shown = ["One moment.", "Da Gino", "Luigi", "book_table is: first: booked", "is: second: full", "Thanks."]
     places = [prompt.rindex(text) for text in shown]
     assert places == sorted(places)
     assert "another tool" not in prompt and prompt_of(decoder, CALLED[:-1]).count("another tool") == 1

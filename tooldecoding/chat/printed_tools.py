@@ -4,6 +4,7 @@ The wording is the best of those that docs/models.md compares.
 """
 
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Final
 
 from tooldecoding.chat.messages import Conversation, Message
@@ -65,7 +66,7 @@ def _show(instruction: str, messages: list[Message], takes_system: bool) -> None
 def _without_calls(messages: list[Message], call_format: CallFormat) -> list[Message]:
     """Return the messages with calls and results as text."""
     shown: list[Message] = []
-    for message, following in zip(messages, [*messages[1:], None], strict=True):
+    for message, following in zip_longest(messages, messages[1:]):
         if message.calls:
             calls = call_format.render([Call(call.name, call.arguments) for call in message.calls])
             message = Message("assistant", "\n".join(filter(None, [message.content, calls])), (), message.thinking)
