@@ -122,7 +122,7 @@ class ToolDecoder:
             engine_factory = factory = EngineFactory(self.model, strategy, prompt_cache_mb << 20)
             self.strategy, self.prompt_cache = factory.strategy, factory.prompts
         self.new_engine = engine_factory
-        self.options = changed(options or DecodeOptions(), fields)
+        self.options = changed(DecodeOptions(), fields, options)
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     @classmethod
@@ -141,6 +141,7 @@ class ToolDecoder:
         attn_implementation: str | None = None,
         quantization_config: Any = None,
         device_map: Any = None,
+        options: DecodeOptions | None = None,
         **fields: Unpack[DecodeOptionFields],
     ) -> "ToolDecoder":
         """Load a model and its tokenizer from a folder or the hub.
@@ -159,8 +160,10 @@ class ToolDecoder:
             Whether Python code in the model's folder may run; a warning says so. Without it such a model is refused.
         revision, token, subfolder, attn_implementation, quantization_config, device_map
             As transformers' ``from_pretrained`` takes them. With ``device_map`` the model may be spread over devices.
+        options : DecodeOptions, optional
+            The options of all decodes.
         **fields
-            Fields of ``DecodeOptions``, such as ``order_limit=12``.
+            Fields of ``DecodeOptions`` that differ from these, such as ``order_limit=12``.
 
         Raises
         ------
@@ -169,7 +172,7 @@ class ToolDecoder:
         ConfigError
             For an unknown or wrong field.
         """
-        options = changed(DecodeOptions(), fields)
+        options = changed(DecodeOptions(), fields, options)
         model, tokenizer = load_model(
             path,
             device,
@@ -186,16 +189,31 @@ class ToolDecoder:
 
     @overload
     def decode(  # type: ignore[overload-overlap]  # a text is also a sequence of texts
-        self, prompt: Prompt, tools: Tools | None = None, **fields: Unpack[DecodeOptionFields]
+        self,
+        prompt: Prompt,
+        tools: Tools | None = None,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Unpack[DecodeOptionFields],
     ) -> DecodeResult: ...
 
     @overload
     def decode(
-        self, prompt: Sequence[Prompt], tools: Tools | None = None, **fields: Unpack[DecodeOptionFields]
+        self,
+        prompt: Sequence[Prompt],
+        tools: Tools | None = None,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Unpack[DecodeOptionFields],
     ) -> list[DecodeResult]: ...
 
     def decode(
-        self, prompt: Prompt | Sequence[Prompt], tools: Tools | None = None, **fields: Unpack[DecodeOptionFields]
+        self,
+        prompt: Prompt | Sequence[Prompt],
+        tools: Tools | None = None,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Unpack[DecodeOptionFields],
     ) -> DecodeResult | list[DecodeResult]:
         """Decode one prompt, or several together.
 
@@ -209,8 +227,10 @@ class ToolDecoder:
         tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary, optional
             What may be called; a text or token ids must hold the documentation that the model shall read. Default: the
             documentation in each prompt itself.
+        options : DecodeOptions, optional
+            In place of the decoder's.
         **fields
-            Fields of ``DecodeOptions`` that differ from the decoder's.
+            Fields of ``DecodeOptions`` that differ from these.
 
         Returns
         -------
@@ -224,7 +244,7 @@ class ToolDecoder:
             but no chat template, or an option is unknown; if ``format`` is ``auto`` for messages, and the chat template
             writes calls in no known format.
         """
-        options = changed(self.options, fields)
+        options = changed(self.options, fields, options)
         prompts, single = read_prompts(prompt)
         known = None if tools is None else as_lookup(tools)
         requests = []
@@ -238,28 +258,62 @@ class ToolDecoder:
         results = self.run(requests)
         return results[0] if single else results
 
+    @overload
     def chat(
         self,
         messages: Sequence[Mapping[str, Any]],
         tools: Tools | None = None,
-        tool_choice: str | Mapping[str, Any] = "auto",
+        tool_choice: str | Mapping[str, Any] | None = None,
         parallel_tool_calls: bool = True,
+        *,
+        options: DecodeOptions | None = None,
         **fields: Unpack[ChatOptionFields],
-    ) -> "ChatMessage":
+    ) -> "ChatMessage": ...
+
+    @overload
+    def chat(
+        self,
+        messages: Sequence[Sequence[Mapping[str, Any]]],
+        tools: Tools | None = None,
+        tool_choice: str | Mapping[str, Any] | None = None,
+        parallel_tool_calls: bool = True,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Unpack[ChatOptionFields],
+    ) -> "list[ChatMessage]": ...
+
+    def chat(
+        self,
+        messages: Sequence[Any],
+        tools: Tools | None = None,
+        tool_choice: str | Mapping[str, Any] | None = None,
+        parallel_tool_calls: bool = True,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Unpack[ChatOptionFields],
+    ) -> "ChatMessage | list[ChatMessage]":
         """Answer a conversation with text, calls, or both, in the format of the model's chat template.
 
         Parameters
         ----------
-        messages : sequence of mappings
-            In OpenAI's shape, see ``tooldecoding.chat.messages``.
+        messages : sequence of mappings, or a sequence of these
+            In OpenAI's shape, see ``tooldecoding.chat.messages``. Several conversations are decoded together.
         tools : optional
             What ``decode`` takes, or tools in OpenAI's or MCP's shape. Without tools the answer is text.
-        tool_choice : str or mapping
-            ``auto``, ``required``, ``none``, a tool's name, or OpenAI's object with the name of a function.
+        tool_choice : str or mapping, optional
+            ``auto``, ``required``, ``none``, a tool's name, or OpenAI's object with the name of a function. Default:
+            that of the options, else ``auto``.
         parallel_tool_calls : bool
             Whether the answer may have several calls; False allows one, whatever ``max_calls`` says.
+        options : DecodeOptions, optional
+            In place of the decoder's.
         **fields
-            Fields of ``DecodeOptions`` that differ from the decoder's.
+            Fields of ``DecodeOptions`` that differ from these.
+
+        Returns
+        -------
+        ChatMessage or list of ChatMessage
+            One for one conversation; a list for several.
 
         Raises
         ------
@@ -267,19 +321,21 @@ class ToolDecoder:
             If messages, tools or options are wrong, the chat template refuses the messages, or it writes calls in no
             known format and ``format`` names none.
         """
-        from tooldecoding.chat.chat import chat  # it needs this module
+        from tooldecoding.chat.chat import Asked, chat  # it needs this module
 
-        return chat(self, messages, tools, tool_choice, parallel_tool_calls, fields)
+        return chat(self, messages, Asked(tools, tool_choice, parallel_tool_calls, options, fields))
 
     def stream(
         self,
         messages: Sequence[Mapping[str, Any]],
         tools: Tools | None = None,
-        tool_choice: str | Mapping[str, Any] = "auto",
+        tool_choice: str | Mapping[str, Any] | None = None,
         parallel_tool_calls: bool = True,
+        *,
+        options: DecodeOptions | None = None,
         **fields: Unpack[ChatOptionFields],
     ) -> "Iterator[StreamPiece]":
-        """Answer as ``chat``, piece by piece.
+        """Answer one conversation as ``chat``, piece by piece.
 
         Yields
         ------
@@ -290,9 +346,9 @@ class ToolDecoder:
         ChatMessage
             The whole message, at last.
         """
-        from tooldecoding.chat.chat import stream  # it needs this module
+        from tooldecoding.chat.chat import Asked, stream  # it needs this module
 
-        return stream(self, messages, tools, tool_choice, parallel_tool_calls, fields)
+        return stream(self, messages, Asked(tools, tool_choice, parallel_tool_calls, options, fields))
 
     def _chat_request(self, conversation: Conversation, tools: Tools | None, options: DecodeOptions) -> Request:
         """Return the request for messages; without tools, their documentation is in the messages."""
@@ -303,7 +359,7 @@ class ToolDecoder:
         if tools is not None:
             return request
         demand_full(options, "decode")
-        own = replace(request.options, tool_choice=options.tool_choice)
+        own = replace(request.options, tool_choice=options.in_conversation().tool_choice)
         return replace(request, tools=extract(str(request.prompt), origin="<prompt>"), options=own)
 
     def _readable(self, content: str | list[int]) -> str:
@@ -414,7 +470,7 @@ class ToolDecoder:
         if not ids:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
-        needed = max(1, self._prepared(request).reserve(request.options.tool_choice))
+        needed = max(1, self._prepared(request).reserve(request.options.choice))
         excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
@@ -428,7 +484,7 @@ class ToolDecoder:
         return self._prepared(request).need(len(prompt_ids), request.options)
 
     def _check_choice(self, request: Request) -> None:
-        choice = request.options.tool_choice
+        choice = request.options.choice
         if not len(request.tools) and choice != "none":
             raise PromptError("there is no tool to call; give documentation or tool_choice none")
         if choice not in TOOL_CHOICES and choice not in request.tools:
@@ -447,7 +503,7 @@ class ToolDecoder:
     def text_limit(self, request: Request, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
         options = request.options
-        return self._prepared(request).fitting(options.max_text_tokens, options.tool_choice, branch.room)
+        return self._prepared(request).fitting(options.max_text_tokens, options.choice, branch.room)
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:
@@ -463,5 +519,5 @@ def _end_ids(model: PreTrainedModel) -> list[int]:
 
 def callable_tools(request: Request) -> LookupDictionary:
     """Return the tools that ``tool_choice`` allows."""
-    choice = request.options.tool_choice
+    choice = request.options.choice
     return request.tools if choice in TOOL_CHOICES else LookupDictionary((request.tools[choice],))

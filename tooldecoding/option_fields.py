@@ -39,4 +39,4 @@ class ChatOptionFields(TypedDict, total=False):
 class DecodeOptionFields(ChatOptionFields, total=False):
     """Any of the fields of ``DecodeOptions``, which describes them."""
 
-    tool_choice: str
+    tool_choice: str | None

@@ -21,7 +21,7 @@ def draft_first(
     decoder = constrained_decoder(settings, model, tokenizer)
 
     def constrained(request: Request, draft: Prediction) -> bool:
-        return request.options.tool_choice != "auto" or opens_call(draft.text, scored.written)
+        return request.options.choice != "auto" or opens_call(draft.text, scored.written)
 
     def run(requests: Sequence[Request]) -> list[Prediction]:
         drafts = plain.run(requests)

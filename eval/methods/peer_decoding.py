@@ -79,7 +79,7 @@ class _Writer:
 
     def write(self) -> Steps[None]:
         """Write free text, calls, or both."""
-        choice, opener = self._request.options.tool_choice, self._format.start(0)
+        choice, opener = self._request.options.choice, self._format.start(0)
         if choice in ("auto", "none"):
             trigger = self._format.trigger if choice == "auto" else ""
             mode = TextMode(self._branch, TextRules(trigger, line_end=self._request.stop))

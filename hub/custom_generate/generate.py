@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tooldecoding import tool_decoding
+from tooldecoding import DecodeOptions, tool_decoding
 from tooldecoding.errors import ConfigError
 
 
@@ -13,8 +13,8 @@ def generate(model: Any, tokenizer: Any = None, tools: Any = None, decoding: Any
     ----------
     tokenizer : PreTrainedTokenizerBase
     tools : documentation text, parsed documentation, functions, pydantic models, or LookupDictionary
-    decoding : mapping, optional
-        Fields of ``DecodeOptions``, such as ``{"order_limit": 12}``.
+    decoding : DecodeOptions or mapping, optional
+        Options, or some of their fields, such as ``{"order_limit": 12}``.
     **arguments
         Of ``generate``.
 
@@ -27,4 +27,5 @@ def generate(model: Any, tokenizer: Any = None, tools: Any = None, decoding: Any
         if value is None:
             raise ConfigError(f"generate(…, {name}=…) is missing: Tool Decoding needs the tokenizer and the tools")
     given = {name: value for name, value in arguments.items() if value is not None}
-    return model.generate(**given, custom_generate=tool_decoding(tokenizer, tools, **(decoding or {})))
+    fields = {"options": decoding} if isinstance(decoding, DecodeOptions) else decoding or {}
+    return model.generate(**given, custom_generate=tool_decoding(tokenizer, tools, **fields))

@@ -62,10 +62,8 @@ def _request(
     if isinstance(content, Conversation):
         if options.template not in ("auto", template):
             raise PromptError(f"messages go through the chat template; for {options.template} give a --dialogue")
-        options = replace(options, tool_choice=options.tool_choice or "auto")
         return chat_request(content, documentation or NO_TOOLS, options, tokenizer)
-    options = replace(options, tool_choice=options.tool_choice or "required")
-    options = replace(options, format=chosen_format(options, template, tokenizer))
+    options = replace(options, tool_choice=options.choice, format=chosen_format(options, template, tokenizer))
     if template == "raw":
         if not isinstance(content, str):
             raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
@@ -87,7 +85,7 @@ def _request(
 def _raw_tools(prompt: str, documentation: Documentation | None, options: DecodeCommand) -> LookupDictionary:
     if documentation:
         return documentation.lookup
-    if options.tool_choice == "none":
+    if options.choice == "none":
         return LookupDictionary(())
     return Documentation.read(prompt, "<prompt>", options.on_duplicate).lookup
 

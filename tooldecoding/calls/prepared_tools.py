@@ -188,7 +188,7 @@ class PreparedTools:
 
     def need(self, prompt: int, options: DecodeOptions) -> Need:
         """Return an estimate of what a prompt of so many tokens takes in the KV cache, with its text and one call."""
-        choice, shared = options.tool_choice, prompt
+        choice, shared = options.choice, prompt
         if choice in ("auto", "none"):
             shared += options.max_text_tokens
         tools = self.tools if choice in TOOL_CHOICES else (self[choice],)

@@ -97,7 +97,7 @@ class PromptDecoder:
             return DecodedPrompt(written.text, [], answer, written.cut)
         if self._show is not None:
             self._show(answer)
-        only = None if self._options.tool_choice in TOOL_CHOICES else self._options.tool_choice
+        only = None if self._options.choice in TOOL_CHOICES else self._options.choice
         voted = None if self._voted is None else self._show_call
         decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._clock, self._fits(written), voted)
         calls, text, cut, repeated = yield from decoder.decode(written.branch, self._tools.called(written.opened))
@@ -116,7 +116,7 @@ class PromptDecoder:
         """Let the model write what it may before its calls; the branch of the result ends with the opener."""
         call_format, opener = self._format, self._format.start(0)
         mode = self._text_mode(branch)
-        if self._options.tool_choice not in ("auto", "none"):
+        if self._options.choice not in ("auto", "none"):
             thought, behind, *_ = yield from mode.think_first(opener, lambda: self._thinking_limit(branch))
             text = thought or call_format.lead
             behind = behind or branch
@@ -137,7 +137,7 @@ class PromptDecoder:
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
             chat=ends_as_chat(self._prompt_ids, self._table),
         )
-        if options.tool_choice != "none":
+        if options.choice != "none":
             rules = replace(rules, opener=call_format.trigger)
             if call_format.trigger == call_format.start(0):
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt_pattern(call_format))
@@ -165,7 +165,7 @@ class PromptDecoder:
     def _limit(self, most: int, branch: Branch) -> int:
         if self._options.max_tokens is not None:
             most = max(0, min(most, self._options.max_tokens - len(branch.ids)))
-        return self._tools.fitting(most, self._options.tool_choice, branch.room)
+        return self._tools.fitting(most, self._options.choice, branch.room)
 
 
 def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:

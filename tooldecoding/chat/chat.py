@@ -1,9 +1,9 @@
 """From messages and tools to the assistant's next message, at once or piece by piece."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from transformers import PreTrainedTokenizerBase
 
@@ -43,6 +43,7 @@ def chat_request(
     ToolDecodingError
         If there is no chat template, it refuses the conversation, or it writes calls in no known format.
     """
+    options = options.in_conversation()
     if not len(documentation.lookup) and options.tool_choice == "auto":
         options = replace(options, tool_choice="none")
     options = replace(options, format=chat_format(options, tokenizer))
@@ -89,33 +90,44 @@ class ReplyPieces:
         return new
 
 
-def chat(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
-) -> ChatMessage:
-    """Return the assistant's next message; see ``ToolDecoder.chat``."""
-    conversation, request = _prepared(decoder, messages, tools, tool_choice, parallel, fields)
-    return reply_to(conversation, decoder.run([request])[0], decoder.tokenizer)
+class Asked(NamedTuple):
+    """What ``ToolDecoder.chat`` and ``stream`` are given beside messages."""
+
+    tools: Tools | None
+    tool_choice: Any
+    parallel: Any
+    options: DecodeOptions | None
+    fields: ChatOptionFields
 
 
-def stream(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
-) -> Iterator[StreamPiece]:
+def chat(decoder: ToolDecoder, messages: Any, asked: Asked) -> ChatMessage | list[ChatMessage]:
+    """Return the assistant's next message, or those of several conversations; see ``ToolDecoder.chat``."""
+    several = isinstance(messages, list | tuple) and bool(messages) and isinstance(messages[0], list | tuple)
+    read = [read_messages(each, f"conversation {n}: messages") for n, each in enumerate(messages)] if several else None
+    conversations = [read_messages(messages)] if read is None else read
+    results = decoder.run(_requests(decoder, conversations, asked))
+    replies = [reply_to(c, result, decoder.tokenizer) for c, result in zip(conversations, results, strict=True)]
+    return replies if several else replies[0]
+
+
+def stream(decoder: ToolDecoder, messages: Any, asked: Asked) -> Iterator[StreamPiece]:
     """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
-    conversation, request = _prepared(decoder, messages, tools, tool_choice, parallel, fields)
+    conversation = read_messages(messages)
+    [request] = _requests(decoder, [conversation], asked)
     return map(ReplyPieces(conversation, decoder.tokenizer).of, decoder.stream_run(request))
 
 
-def _prepared(
-    decoder: ToolDecoder, messages: Any, tools: Tools | None, tool_choice: Any, parallel: Any, fields: ChatOptionFields
-) -> tuple[Conversation, Request]:
-    if not isinstance(parallel, bool | None):
-        raise PromptError(f"parallel_tool_calls: expected True or False, found {parallel!r:.40}")
-    options = replace(changed(decoder.options, fields), tool_choice=read_tool_choice(tool_choice))
-    if parallel is False:
+def _requests(decoder: ToolDecoder, conversations: Sequence[Conversation], asked: Asked) -> list[Request]:
+    if not isinstance(asked.parallel, bool | None):
+        raise PromptError(f"parallel_tool_calls: expected True or False, found {asked.parallel!r:.40}")
+    options = changed(decoder.options, asked.fields, asked.options)
+    if asked.tool_choice is not None:
+        options = replace(options, tool_choice=read_tool_choice(asked.tool_choice))
+    if asked.parallel is False:
         options = replace(options, max_calls=1)
-    documentation, conversation = read_tools(tools), read_messages(messages)
-    request = chat_request(conversation, documentation, options, decoder.tokenizer)
+    documentation = read_tools(asked.tools)
+    requests = [chat_request(each, documentation, options, decoder.tokenizer) for each in conversations]
     if len(documentation.lookup):
-        for misfit in chat_misfits(options.format, decoder.tokenizer):
+        for misfit in chat_misfits(requests[0].options.format, decoder.tokenizer):
             warnings.warn(misfit, ChatWarning, stacklevel=4)
-    return conversation, request
+    return requests

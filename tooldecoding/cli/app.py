@@ -19,6 +19,7 @@ from eval.commands.export import EXPORT
 from eval.commands.report import REPORT
 from eval.commands.score import SCORE
 from eval.commands.tune import TUNE
+from tooldecoding.cli.command import GroupedHelp
 from tooldecoding.cli.decode import DECODE
 from tooldecoding.cli.doctor import DOCTOR
 from tooldecoding.cli.ending import end_well
@@ -51,7 +52,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for each in (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPORT, TUNE):
-    app.command(each.name)(each.for_typer())
+    app.command(each.name, cls=GroupedHelp)(each.for_typer())
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 bench.callback(invoke_without_command=True)(BENCH.for_typer())

@@ -1,12 +1,13 @@
 """Commands of the command line, derived from dataclasses of options."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 import typer
+from typer.core import TyperCommand
 
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import Option
@@ -15,6 +16,23 @@ CONFIG: Final = Option(
     "config", str | None, None, "Settings; a bare name is looked up in configs/.", metavar="FILE.yaml"
 )
 """The option of commands that take a YAML file."""
+
+
+class GroupedHelp(TyperCommand):
+    """A command whose ``--help`` lists its options in groups, if it has any."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options of each group under its title."""
+        groups: dict[str, list[Any]] = {}
+        for parameter in self.get_params(ctx):
+            title = getattr(parameter, "rich_help_panel", None)
+            groups.setdefault(title or "Options", []).append(parameter.get_help_record(ctx))
+        if len(groups) == 1:
+            super().format_options(ctx, formatter)
+            return
+        for title, rows in groups.items():
+            with formatter.section(title):
+                formatter.write_dl([row for row in rows if row])
 
 
 @dataclass(frozen=True)
@@ -30,12 +48,15 @@ class Command:
         Options that stand only on the command line.
     file_options : tuple of Option
         Options that a YAML file, which ``--config`` names, may set as well.
+    panels : mapping of str to tuple of str
+        Title of a group in ``--help`` -> names of its options; all others are in a last group.
     """
 
     name: str
     run: Callable[[Given], None]
     options: tuple[Option, ...]
     file_options: tuple[Option, ...] = ()
+    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def help(self) -> str:
@@ -46,7 +67,12 @@ class Command:
     def listed(self) -> tuple[Option, ...]:
         """The options of the command line, with ``--config``, in the sequence of ``--help``."""
         from_file = tuple(option for option in self.file_options if option.only != "file")
-        return (*self.options, *from_file, CONFIG) if from_file else self.options
+        listed = (*self.options, *from_file, CONFIG) if from_file else self.options
+        grouped = [name for names in self.panels.values() for name in names]
+        return tuple(sorted(listed, key=lambda o: grouped.index(o.name) if o.name in grouped else len(grouped)))
+
+    def _panel(self, name: str) -> str | None:
+        return next((title for title, names in self.panels.items() if name in names), None)
 
     def for_typer(self) -> Callable[..., None]:
         """Return a function whose signature typer turns into the command."""
@@ -70,7 +96,11 @@ class Command:
             about = typer.Argument(metavar=option.metavar, help=option.full_help)
         else:
             about = typer.Option(
-                self._flag(option), metavar=_metavar(option), help=option.full_help, show_default=False
+                self._flag(option),
+                metavar=_metavar(option),
+                help=option.full_help,
+                show_default=False,
+                rich_help_panel=self._panel(option.name),
             )
         given_as = _command_line_type(option)
         required = option.required

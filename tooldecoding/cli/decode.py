@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -221,4 +221,20 @@ def load_decoder(command: DecodeCommand | ServeCommand) -> "ToolDecoder":
     return ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
 
 
-DECODE = Command("decode", decode, (), options_of(DecodeCommand))
+_PANELS: Final = {
+    "Start with": ("tools", "prompt", "messages", "model", "tool_choice", "order_limit"),
+    "Input": ("dialogue", "batch", "template", "format", "documentation", "unknown_keys", "on_duplicate", "config"),
+    "Model": (
+        *("revision", "device", "device_map", "dtype", "attn_implementation", "trust_remote_code"),
+        *("strategy", "batch_size", "prompt_cache_mb"),
+    ),
+    "Decoding": (
+        *("value_constraint", "max_value_tokens", "max_text_tokens", "max_tokens", "max_thinking_tokens", "max_calls"),
+        *("draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
+    ),
+    "Vote": ("orders", "optional_share", "stopping", "stopping_level", "min_confidence"),
+    "Output": ("json", "show_orders", "show_greedy", "out", "retry_failed"),
+    "Many machines": ("ray", "actors", "gpus_per_actor"),
+}
+
+DECODE = Command("decode", decode, (), options_of(DecodeCommand), _PANELS)

@@ -159,6 +159,7 @@ def tool_decoding(
     *,
     streamer: BaseStreamer | None = None,
     prompt_cache_mb: int = 0,
+    options: DecodeOptions | None = None,
     **fields: Any,
 ) -> ToolDecodingMethod:
     """Return a method for ``model.generate(**inputs, custom_generate=tool_decoding(tokenizer, tools))``.
@@ -175,8 +176,9 @@ def tool_decoding(
     prompt_cache_mb : int
         Most memory, in MiB, for KV caches of former prompts. None by default: ``generate`` may be called during
         training, and changes of weights through ``.data`` go unnoticed. ``clear()`` of the method clears the cache.
+    options : DecodeOptions, optional
     **fields
-        Fields of ``DecodeOptions``.
+        Fields of ``DecodeOptions`` that differ from ``options``.
 
     Returns
     -------
@@ -184,13 +186,17 @@ def tool_decoding(
         Returns sequences of shape (batch, length), or ``ToolDecodingOutput`` with ``return_dict_in_generate``.
         Padding of the prompts, left or right, is ignored.
     """
-    options = changed(DecodeOptions(), fields)
+    options = changed(DecodeOptions(), fields, options)
     demand_full(options, "generate")
     return ToolDecodingMethod(tokenizer, tools, strategy, options, streamer, prompt_cache_mb)
 
 
 def chat_inputs(
-    tokenizer: PreTrainedTokenizerBase, messages: Any, tools: Tools | None = None, **fields: Any
+    tokenizer: PreTrainedTokenizerBase,
+    messages: Any,
+    tools: Tools | None = None,
+    options: DecodeOptions | None = None,
+    **fields: Any,
 ) -> BatchEncoding:
     """Return the inputs of ``generate`` for a conversation: the prompt that ``ToolDecoder.chat`` makes.
 
@@ -203,6 +209,7 @@ def chat_inputs(
         In OpenAI's shape, see ``tooldecoding.chat.messages``.
     tools : optional
         As in ``ToolDecoder.chat``.
+    options : DecodeOptions, optional
     **fields
         Fields of ``DecodeOptions``, such as ``documentation="signatures"``; give ``format`` to the method as well.
 
@@ -216,8 +223,8 @@ def chat_inputs(
     ToolDecodingError
         As ``ToolDecoder.chat``.
     """
-    request = chat_request(read_messages(messages), read_tools(tools), changed(DecodeOptions(), fields), tokenizer)
-    text = str(request.prompt)
+    options = changed(DecodeOptions(), fields, options)
+    text = str(chat_request(read_messages(messages), read_tools(tools), options, tokenizer).prompt)
     return tokenizer(text, add_special_tokens=False, return_tensors="pt", return_token_type_ids=False)
 
 

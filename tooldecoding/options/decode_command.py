@@ -45,13 +45,6 @@ class DecodeCommand(RayOptions):
         choices=(AUTO, *CALL_FORMATS),
         default_text="that of the chat template; without one api-bank, or pythonic with the template bfcl",
     )
-    tool_choice: str | None = option(  # type: ignore[assignment]  # None until it is known what the prompt is
-        None,
-        "Whether to call: auto lets the model decide; a name calls that tool.",
-        metavar="auto|required|none|NAME",
-        expected="auto, required, none or a tool's name",
-        default_text="auto for messages, else required",
-    )
     on_duplicate: OnDuplicate = option("error", "What happens to two tools of one name.")
     prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
     json: bool = option(False, "Print one JSON object a prompt.")

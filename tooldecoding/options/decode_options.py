@@ -1,9 +1,9 @@
 """What a decode does."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field as Bounds
 
@@ -75,19 +75,20 @@ class DecodeOptions:
     value_constraint: Constraint = option(
         "typed", "typed refuses values of a wrong type or outside the enum; free only drops them in the vote."
     )
-    tool_choice: str = option(
-        "required",
+    tool_choice: str | None = option(
+        None,
         "Whether to call: auto lets the model decide; a name calls that tool.",
         metavar="auto|required|none|NAME",
         expected="auto, required, none or a tool's name",
+        default_text="auto for messages, else required",
     )
     # most reference calls of UltraTool, whose documentation does not say which keys are required, leave some out
     unknown_keys: UnknownKeys = option(
         "optional", "What a key counts as if the documentation does not say whether it is required."
     )
     seed: int = option(0, "Seed of the shuffled orders, and of sampled text.")
-    max_value_tokens: Count = option(128, "Tokens after which a free value is closed and reported.")
-    max_text_tokens: Count = option(256, "Most tokens of free text (tool choice auto and none).")
+    max_value_tokens: Count = option(512, "Tokens after which a free value is closed and reported.")
+    max_text_tokens: Count = option(1024, "Most tokens of free text (tool choice auto and none).")
     max_tokens: Count | None = option(
         None, "Most tokens of the whole answer; a call that goes beyond is left out.", metavar="N"
     )
@@ -122,6 +123,15 @@ class DecodeOptions:
         check_all(self)
 
     @property
+    def choice(self) -> str:
+        """``tool_choice``; ``required`` if there is none, for what a prompt waits for is a call."""
+        return self.tool_choice or "required"
+
+    def in_conversation(self) -> Self:
+        """Return these options for messages: without a ``tool_choice``, the model decides."""
+        return self if self.tool_choice else replace(self, tool_choice="auto")
+
+    @property
     def call_format(self) -> CallFormat:
         """The call format that ``format`` names; API-Bank's for ``auto``, which chat replaces by the model's own."""
         return CALL_FORMATS["api-bank" if self.format == AUTO else self.format]
@@ -140,17 +150,24 @@ def demand_full(options: DecodeOptions, taker: str) -> None:
         )
 
 
-def changed(options: DecodeOptions, given: Mapping[str, Any]) -> DecodeOptions:
+def changed(options: DecodeOptions, given: Mapping[str, Any], instead: DecodeOptions | None = None) -> DecodeOptions:
     """Return the options of a decode, with the given fields, without what else a command was told.
+
+    Parameters
+    ----------
+    instead : DecodeOptions, optional
+        Options that take the place of ``options``.
 
     Raises
     ------
     ConfigError
-        For a wrong value, or an unknown name, with the nearest.
+        For a wrong value, an unknown name, with the nearest, or ``instead`` of another type.
     """
+    if not isinstance(instead, DecodeOptions | None):
+        raise ConfigError(f"options: expected DecodeOptions, got {type(instead).__name__}; give fields as keywords")
     known = [field.name for field in fields(DecodeOptions)]
     for name in given:
         if name not in known:
             nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
             raise ConfigError(f"unknown option {name!r}; did you mean {nearest!r}? Known: {', '.join(known)}")
-    return DecodeOptions(**{name: getattr(options, name) for name in known} | dict(given))
+    return DecodeOptions(**{name: getattr(instead or options, name) for name in known} | dict(given))

@@ -50,8 +50,6 @@ class ServeCommand(ModelOptions):
     timeout: Positive = option(600.0, "Seconds after which a request is given up, with its time in the queue.")
     max_body_mb: Count = option(8, "Most MiB of a request's body.")
     log_prompts: bool = option(False, "Write the prompts to the log.")
-    max_value_tokens: Count = option(512, "Tokens after which a free value is closed and reported.")
-    max_text_tokens: CountOrNone = option(1024, "Most tokens of free text, unless a request has max_tokens.")
     ray: str | None = option(
         None,
         "Serve with replicas in a Ray cluster: local starts one on this machine, auto joins the one that runs on it.",

@@ -106,13 +106,13 @@ class _Writer:
     def write(self) -> Steps[None]:
         """Write free text, calls, or both."""
         options = self._request.options
-        if options.tool_choice == "none":
+        if options.choice == "none":
             yield from self._free_text(None)
         else:
             tools = callable_tools(self._request)
             machine = CallMachine(tools, self._format, options.value_constraint, options.max_calls)
             self._machine, self._position = machine, machine.start
-            if options.tool_choice == "auto":
+            if options.choice == "auto":
                 self._position = yield from self._free_text(machine)
             yield from self._calls(machine)
         self._branch.settle()
