@@ -233,7 +233,7 @@ _PANELS: Final = {
         *("draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
     ),
     "Vote": ("orders", "optional_share", "stopping", "stopping_level", "min_confidence"),
-    "Output": ("json", "show_orders", "show_greedy", "out", "retry_failed"),
+    "Output": ("json", "show_orders", "out", "retry_failed"),
     "Many machines": ("ray", "actors", "gpus_per_actor"),
 }
 
