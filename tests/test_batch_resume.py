@@ -24,7 +24,7 @@ from tooldecoding.files.result_file import ResultFile
         (["--order-limit", 4], "begun with order_limit 12, not 4"),
         (["--template", "api-bank"], "rows.jsonl:1) was begun with the template raw, not api-bank"),
         (["--seed", 1], "begun with seed 0, not 1"),
-        (["--max-text-tokens", 9], "begun with max_text_tokens 256, not 9"),
+        (["--max-text-tokens", 9], "begun with max_text_tokens 1024, not 9"),
         (["--optional-share", 0.1], "begun with optional_share 0.5, not 0.1"),
         (["--unknown-keys", "required"], "begun with unknown_keys 'optional', not 'required'"),
         (["--tools", CASES / "tools.jsonl"], "begun with other documentation in --tools"),

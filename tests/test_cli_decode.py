@@ -51,6 +51,18 @@ class TestDecode:
         for word in ("restaurant → time → people", "votes", "log-probability", "forward passes"):
             assert word in ran.out
 
+    def test_what_the_model_writes_by_itself_is_shown_beside(self, decode: Cli, tmp_path: Path) -> None:
+        some = ["--tools", TOOLS, "--dialogue", DIALOGUE, "--max-text-tokens", 9]
+        alone = json.loads(decode(*some, "--tool-choice", "none", "--json").out)
+        both = json.loads(decode(*some, "--tool-choice", "BookTable", "--show-greedy", "--json").out)
+        assert both["calls"] and both["greedy"]["text"] == alone["text"]
+        assert both["greedy"]["forward_passes"] == alone["counters"]["forward_passes"], "the prompt is read again"
+        shown = decode(*some, "--tool-choice", "BookTable", "--show-greedy").out
+        assert "the model by itself" in shown and "BookTable(" in shown.partition("the model by itself")[2]
+        rows = tmp_path / "rows.jsonl"
+        rows.write_text('{"prompt": "x"}\n')
+        assert_bad(decode("--tools", TOOLS, "--batch", rows, "--show-greedy"), "--show-greedy is for a single prompt")
+
     def test_raw_prompt_brings_its_documentation(self, decode: Cli) -> None:
         ran = decode("--prompt", TOOLS.read_text() + "\nCall: ", "--json", "--order-limit", 1)
         assert ran.code == 0, ran.err

@@ -142,7 +142,7 @@ class TestAuto:
         expected = make_request(content, self.DOCUMENTATION, by_name, tokenizer)
         found = make_request(content, self.DOCUMENTATION, by_itself, tokenizer)
         assert (found.prompt, found.special_tokens) == (expected.prompt, expected.special_tokens)
-        assert '"GetDay"' in str(found.prompt)
+        assert "GetDay" in str(found.prompt)
 
     @pytest.mark.parametrize(("form", "template"), [("api-bank", "api-bank"), ("pythonic", "bfcl")])
     def test_shape_of_the_call_format(self, tokenizer: Any, form: str, template: str) -> None:

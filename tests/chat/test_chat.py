@@ -116,7 +116,7 @@ class TestAnswers:
         random_logits(decoder, 1)
         text = str(decoder.tokenizer.apply_chat_template([USER], tokenize=False, add_generation_prompt=True))
         prompts: list[Any] = [[USER], text, decoder.tokenizer.encode(text)]
-        results = decoder.decode(prompts, [OPENAI])
+        results = decoder.decode(prompts, [OPENAI], tool_choice="required")
         assert [r.call_format.name for r in results] == ["hermes", "api-bank", "api-bank"]
         assert results[0].text.startswith("<tool_call>") and results[0].valid
         named = decoder.decode([USER], [OPENAI], format="pythonic")
@@ -214,7 +214,7 @@ class TestToolChoice:
         assert read_tool_choice({"type": "function", "name": "f"}) == "f"
         assert read_tool_choice("required") == "required"
 
-    @pytest.mark.parametrize("given", [None, 3, [], {}, {"type": "tool", "name": "f"}, {"type": "function"}])
+    @pytest.mark.parametrize("given", [3, [], {}, {"type": "tool", "name": "f"}, {"type": "function"}])
     def test_anything_else_is_refused(self, decoder: SyntheticDecoder, given: Any) -> None:
         with pytest.raises(PromptError, match=r"^tool_choice: expected auto, required, none, the name of a tool or"):
             decoder.chat([USER], [OPENAI], given)

@@ -18,7 +18,9 @@ from tooldecoding.options.serve_command import ServeCommand
 
 DEFAULTS = {field.name: field.default for field in fields(DecodeOptions)}
 OF_PUBLISHED_FIGURES = {"max_value_tokens": 128, "max_text_tokens": 256, "tool_choice": "auto"}
-TOOLS = [{"name": "note", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}]
+TOOLS = [
+    {"name": "note", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
+]
 USER = [{"role": "user", "content": "Go."}]
 
 

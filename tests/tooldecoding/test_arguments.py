@@ -51,7 +51,7 @@ def test_unknown_keywords_are_named_with_the_nearest(decoder: ToolDecoder) -> No
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("seed", "x"), ("seed", None), ("tool_choice", None), ("order_limit", "many"), ("format", []), ("orders", 1)],
+    [("seed", "x"), ("seed", None), ("tool_choice", 3), ("order_limit", "many"), ("format", []), ("orders", 1)],
 )
 def test_values_of_the_wrong_type_are_named(decoder: ToolDecoder, name: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=name):

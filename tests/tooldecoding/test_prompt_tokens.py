@@ -20,7 +20,13 @@ TEMPLATE = (
     "{% if tools %}{{ tools | tojson }}{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What's the weather in New York?"}]
-FIELDS: dict[str, Any] = {"tools": lookup(WEATHER), "max_value_tokens": 5, "order_limit": 2, "format": "api-bank"}
+FIELDS: dict[str, Any] = {
+    "tools": lookup(WEATHER),
+    "max_value_tokens": 5,
+    "order_limit": 2,
+    "format": "api-bank",
+    "tool_choice": "required",
+}
 
 
 def adding(tokenizer: PreTrainedTokenizerFast, template: str) -> PreTrainedTokenizerFast:
@@ -106,10 +112,9 @@ def test_special_tokens_are_added_to_other_texts(decoder: ToolDecoder) -> None:
 
 
 def test_messages_are_shown_the_tools_as_in_a_chat(decoder: ToolDecoder) -> None:
-    fields = FIELDS | {"tool_choice": "required"}
     for documentation in ("full", "signatures", "names"):
-        result: Any = decoder.decode(MESSAGES, documentation=documentation, **fields)
-        assert written(result) == written(decoder.chat(MESSAGES, documentation=documentation, **fields).result)
+        result: Any = decoder.decode(MESSAGES, documentation=documentation, **FIELDS)
+        assert written(result) == written(decoder.chat(MESSAGES, documentation=documentation, **FIELDS).result)
     assert "GetWeather" in chat(decoder, False)
 
 
@@ -117,7 +122,7 @@ def test_documentation_is_found_in_ids_and_messages(decoder: ToolDecoder) -> Non
     docs = 'Tools: {"name": "Add", "parameters": {"type": "object", "properties": {}}}\nAPI-Request: '
     ids = decoder.tokenizer.encode(docs)
     for prompt in (ids, docs, [{"role": "user", "content": docs}]):
-        result: Any = decoder.decode(prompt, max_calls=1, format="api-bank")
+        result: Any = decoder.decode(prompt, max_calls=1, format="api-bank", tool_choice="required")
         assert [call.voted.name for call in result.calls] == ["Add"]
 
 

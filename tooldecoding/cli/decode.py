@@ -16,7 +16,7 @@ from tooldecoding.cli.console import output_console, progress_bar, warning_lines
 from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.cli.inputs import read_input
 from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced, print_unread
-from tooldecoding.cli.results import show_result
+from tooldecoding.cli.results import greedy_json, show_result
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from tooldecoding.batches.batch_rows import BatchRows
     from tooldecoding.batches.rows import BadRow, Row
     from tooldecoding.cluster.task import Workers
-    from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.decoder import Request, ToolDecoder
+    from tooldecoding.result import DecodeResult
 
 # torch and transformers take seconds to import: the functions that need them import them
 
@@ -78,10 +79,19 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
         print_uncarried(request.options.call_format, request.tools)
         print_unenforced(request.tools)
     result = decode_requests([request], decoder)[0]
+    greedy = _greedy(request, decoder) if command.show_greedy else None
     if command.json:
-        print(json_line(result_json(content, result, decoder.tokenizer, identifier)))
+        row = result_json(content, result, decoder.tokenizer, identifier)
+        print(json_line(row if greedy is None else row | {"greedy": greedy_json(greedy)}))
     else:
-        show_result(output_console(), str(request.prompt), result, command.show_orders)
+        show_result(output_console(), str(request.prompt), result, command.show_orders, greedy)
+
+
+def _greedy(request: "Request", decoder: "ToolDecoder") -> "DecodeResult":
+    """Decode what the model writes by itself; it reads the prompt again, as it does for the calls."""
+    decoder.prompt_cache.clear()
+    options = replace(request.options, tool_choice="none", temperature=0.0)
+    return decoder.run([replace(request, options=options)])[0]
 
 
 def _stem(path: str, kind: str) -> str:
@@ -233,7 +243,7 @@ _PANELS: Final = {
         *("draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
     ),
     "Vote": ("orders", "optional_share", "stopping", "stopping_level", "min_confidence"),
-    "Output": ("json", "show_orders", "out", "retry_failed"),
+    "Output": ("json", "show_orders", "show_greedy", "out", "retry_failed"),
     "Many machines": ("ray", "actors", "gpus_per_actor"),
 }
 

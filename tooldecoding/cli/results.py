@@ -1,6 +1,6 @@
 """What the command line prints of a decoded prompt."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -17,8 +17,16 @@ PROMPT_CHARACTERS = 400
 """Most that is printed of the end of the prompt: lines, and characters of a line."""
 
 
-def show_result(console: Console, prompt: str, result: "DecodeResult", show_orders: bool) -> None:
-    """Print the end of the prompt, the text that follows it, a table for each call, and the counters."""
+def show_result(
+    console: Console, prompt: str, result: "DecodeResult", show_orders: bool, greedy: "DecodeResult | None" = None
+) -> None:
+    """Print the end of the prompt, the text that follows it, a table for each call, and the counters.
+
+    Parameters
+    ----------
+    greedy : DecodeResult, optional
+        What the model writes by itself, to be printed beside.
+    """
     lines = [_end_of(line) for line in shown(prompt).split("\n")[-PROMPT_LINES:]]
     console.print(Text("\n".join(lines), style="dim") + _answer(result))
     for call in result.calls:
@@ -31,7 +39,23 @@ def show_result(console: Console, prompt: str, result: "DecodeResult", show_orde
     if result.repeated:
         console.print(Text("note: the model wrote a call again; it is left out, and ended the answer", style="red"))
     console.print()
-    console.print(_counters_table(result.counters))
+    if greedy is None:
+        console.print(_counters_table(result.counters))
+        return
+    rows = [("the model by itself", greedy), ("Tool Decoding", result)]
+    columns = ("", "writes", "tokens", "forward passes", "seconds")
+    console.print(table(columns, [(name, *map(str, greedy_json(each).values())) for name, each in rows]))
+
+
+def greedy_json(result: "DecodeResult") -> dict[str, Any]:
+    """Return what is told of a result beside another: its text, tokens, forward passes and seconds."""
+    counters = result.counters
+    return {
+        "text": result.text,
+        "tokens": len(result.token_ids),
+        "forward_passes": counters.forward_passes,
+        "seconds": round(counters.seconds, 2),
+    }
 
 
 def _answer(result: "DecodeResult") -> Text:

@@ -49,6 +49,7 @@ class DecodeCommand(RayOptions):
     prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
     json: bool = option(False, "Print one JSON object a prompt.")
     show_orders: bool = option(False, "Print every candidate call.")
+    show_greedy: bool = option(False, "Print what the model writes by itself behind the same prompt, too.")
 
     def to_json(self) -> dict[str, Any]:
         """Return all options but ``retry_failed``, which says nothing about results."""
@@ -83,6 +84,8 @@ def read_decode_command(given: Mapping[str, Any], config: str | None = None) -> 
         raise ConfigError("--out takes the results of a --batch; a single result goes to standard output")
     if values.get("ray") is not None and values.get("batch") is None:
         raise ConfigError("--ray spreads the rows of a --batch over a cluster; a single prompt needs none")
+    if values.get("show_greedy") and values.get("batch") is not None:
+        raise ConfigError("--show-greedy is for a single prompt, not for a --batch; leave it out")
     command = DecodeCommand(**values)
     if command.retry_failed and command.out is None:
         raise ConfigError("--retry-failed takes failed rows from the results in --out; name the file")

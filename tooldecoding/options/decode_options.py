@@ -125,11 +125,11 @@ class DecodeOptions:
     @property
     def choice(self) -> str:
         """``tool_choice``; ``required`` if there is none, for what a prompt waits for is a call."""
-        return self.tool_choice or "required"
+        return "required" if self.tool_choice is None else self.tool_choice
 
     def in_conversation(self) -> Self:
         """Return these options for messages: without a ``tool_choice``, the model decides."""
-        return self if self.tool_choice else replace(self, tool_choice="auto")
+        return replace(self, tool_choice="auto") if self.tool_choice is None else self
 
     @property
     def call_format(self) -> CallFormat:
