@@ -30,9 +30,14 @@ def blocks(page: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGES[page], re.DOTALL | re.MULTILINE)
 
 
+def joined(block: str) -> list[str]:
+    """The lines of a block; a backslash at the end of one goes on in the next."""
+    return re.sub(r"\\\n\s*", "", block).splitlines()
+
+
 def command_lines(page: str, beginning: str) -> list[str]:
     """The shell lines of a page that begin so, without their comments."""
-    lines = [line.split("#")[0].strip() for block in blocks(page, "bash") for line in block.splitlines()]
+    lines = [line.split("#")[0].strip() for block in blocks(page, "bash") for line in joined(block)]
     return [line for line in lines if line.startswith(f"{beginning} ")]
 
 
@@ -66,7 +71,9 @@ def test_command_lines_are_possible(line: str) -> None:
     assert all((ROOT / word).is_file() for word in arguments if word.startswith("tooldecoding/"))
 
 
-@pytest.mark.parametrize("line", [line for line in everywhere("tooldecoding") if "tooldecoding/demo/" in line])
+@pytest.mark.parametrize(
+    "line", [line for line in everywhere("tooldecoding") if "tooldecoding/demo/" in line and "smollm2" not in line]
+)
 def test_command_lines_on_the_demo_run(line: str, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     ran = cli(*shlex.split(line)[1:])
@@ -77,6 +84,7 @@ def test_commands_options_targets_and_modules_in_the_text_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for page, whole in PAGES.items():
         text = re.sub(r"^```text\n.*?^```$", "", whole, flags=re.DOTALL | re.MULTILINE)  # commands of other programs
+        text = re.sub(r"pip install [^\n]*", "", text)
         assert set(re.findall(r"`tooldecoding ([a-z]+)", text)) <= {name.split()[0] for name in OPTIONS}, page
         assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= set.union(*OPTIONS.values()), page
         targets = {line.split()[1] for line in command_lines(page, "make")} | set(re.findall(r"`make ([\w-]+)", text))
