@@ -89,7 +89,7 @@ def test_calls_and_results_are_written_as_text(decoder: SyntheticDecoder) -> Non
     shown = ["One moment.", "Da Gino", "Luigi", "book_table is: first: booked", "is: second: full", "Thanks."]
     places = [prompt.rindex(text) for text in shown]
     assert places == sorted(places)
-    assert "another tool" not in prompt and prompt_of(decoder, CALLED[:-1]).count("another tool") == 1
+    assert "enough" not in prompt and prompt_of(decoder, CALLED[:-1]).count("if this is enough") == 1
     assert "One moment." in prompt_of(decoder, CALLED, None), "calls are shown without tools, too"
 
 

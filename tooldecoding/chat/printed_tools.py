@@ -17,7 +17,7 @@ _INSTRUCTION: Final = """You can call these tools:
 {tools}
 
 To call a tool, write {form}"""
-_REQUEST: Final = "\n\nTell me the answer, or call another tool if you need one."
+_REQUEST: Final = "\n\nTell me the answer if this is enough."
 """Stands behind results to which the assistant answers: without it, small models make the call again."""
 
 _FORM: Final = Call("tool_name", {"key": "value", "other_key": 5})
