@@ -1,5 +1,6 @@
 """The KV caches of requests that run together stay within ``--kv-cache-mb``, with all orders and draft branches."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -22,15 +23,20 @@ REQUESTS: list[dict[str, Any]] = [
 def test_what_runs_together_stays_within_the_bound(strategy: Any, megabytes: int) -> None:
     decoder = ToolDecoder.from_pretrained("reference", device="cpu", strategy=strategy)
     seen: list[tuple[int, int]] = []
+    small = {"tools": TWO, "tool_choice": "required", "tooldecoding": {"order_limit": 1}}
     with running(decoder, kv_cache_mb=megabytes) as server, ThreadPoolExecutor(len(REQUESTS)) as clients:
 
         def watch(extend: Callable[[Any], Any], feeds: Any) -> Any:
+            while len(server.server.scheduler._waiting) + len(server.server.scheduler._jobs) < 4 and not seen:
+                time.sleep(0.01)
             answers = extend(feeds)
             scheduler = server.server.scheduler
             seen.append((len(scheduler._jobs), scheduler._batch.engine.allocated_bytes))
             return answers
 
         with server.passing(watch):
+            answers = clients.map(lambda fields: server.ask(**fields), [small] * 4)  # at least these fit in together
+            assert {answer.status_code for answer in answers} == {200}
             answers = clients.map(lambda fields: server.ask(**fields), REQUESTS)
             assert {answer.status_code for answer in answers} == {200}
     together = [size for jobs, size in seen if jobs > 1]
