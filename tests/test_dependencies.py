@@ -18,7 +18,6 @@ Cli = Callable[..., Ran]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {*LAYERS, "__future__"}
 IMPORTED_AS = {"pyyaml": "yaml", "lm-format-enforcer": "lmformatenforcer"}
-TRAINING = ROOT / "training"
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -45,7 +44,6 @@ def loaded_by_name(file: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 def test_what_a_file_imports_is_declared(file: Path) -> None:
-    evaluates = file.is_relative_to(ROOT / "eval") or file.is_relative_to(TRAINING)
     rooms = {
         "server": ("serve",),
         "server/replicas": ("serve", "ray"),
@@ -55,7 +53,7 @@ def test_what_a_file_imports_is_declared(file: Path) -> None:
         "models": ("gguf",),
     }
     found = [extras for room, extras in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / room)]
-    extras = ("eval",) if evaluates else found[-1] if found else ()
+    extras = ("eval",) if file.is_relative_to(ROOT / "eval") else found[-1] if found else ()
     assert foreign(file) <= CORE.union(*(EXTRAS[extra] for extra in extras))
     assert set(loaded_by_name(file)) <= EXTRAS["bench"]
 

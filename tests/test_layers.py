@@ -38,11 +38,6 @@ def test_no_arrow_runs_back(file: Path) -> None:
     assert not above & imported(file)
 
 
-def test_training_stands_beside_evaluation_and_nothing_needs_it() -> None:
-    assert not any("training" in imported(file) for file in FILES)
-    assert not any("eval" in imported(file) for file in (ROOT / "training").rglob("*.py"))
-
-
 @pytest.mark.parametrize("layer", ["lookup", "voting"])
 def test_lower_layers_need_no_torch(layer: str) -> None:
     for file in (ROOT / layer).rglob("*.py"):

@@ -10,7 +10,7 @@ from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import tool_decoding
 from tooldecoding.errors import ConfigError
 
-FOLDER = str(Path(__file__).parents[2] / "hub")
+FOLDER = str(Path(__file__).parents[2] / "tooldecoding" / "generate" / "hub")
 TOKENIZER = byte_level_tokenizer()
 MODEL = tiny_model("llama", len(TOKENIZER))
 TOOLS = "get_weather(city: str, days: int)"

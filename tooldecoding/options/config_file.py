@@ -10,9 +10,7 @@ from lookup.text.text_file import read_text
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.option import options_of
 
-_INSTALLED: Final = Path(__file__).parent.parent / "configs"
-
-CONFIG_FOLDER: Final = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[2] / "configs"
+CONFIG_FOLDER: Final = (Path(__file__).parent.parent / "configs").resolve()
 """The ``configs/`` of the installed package or of the checkout. ``--config NAME`` looks in the working directory's
 ``configs/`` first."""
 

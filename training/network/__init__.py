@@ -1,1 +1,0 @@
-"""The network that is trained: Llama with factored embeddings and a head start in copying."""

@@ -1,1 +1,0 @@
-"""A training run: its settings, its material, its updates and its files."""

@@ -1,1 +1,0 @@
-"""Dialogues of the Schema-Guided Dialogue dataset, paraphrased, renamed and with other values."""

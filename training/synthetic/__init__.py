@@ -1,1 +1,0 @@
-"""Tools, requests and dialogues of our own, drawn from a seed."""
