@@ -44,10 +44,6 @@ class EvalOptions(RayOptions):
     tooldec_form: Literal["call", "react"] = option(
         "call", "What the method tooldec writes: name(arguments), or ReAct's action with its input as JSON."
     )
-    draft_vote: bool = option(
-        False,
-        "tool-decoding: write the answer freely first, and count each of its arguments as one more vote.",
-    )
     jump_forward: bool = option(
         False, "xgrammar, llguidance: feed the tokens that the grammar forces without a forward pass of their own."
     )
@@ -84,8 +80,6 @@ class EvalOptions(RayOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.draft_vote and self.method != "tool-decoding":
-            raise EvalError(f"--draft-vote is for --method tool-decoding, not {self.method}; leave it out")
         if self.jump_forward and self.method not in PEER_METHODS:
             raise EvalError(f"--jump-forward is for {' and '.join(PEER_METHODS)}, not {self.method}; leave it out")
         if self.template == "chat":
@@ -140,7 +134,7 @@ class EvalOptions(RayOptions):
         """What differs from the default in the vote."""
         stopping = "" if self.stopping == "none" else f"{self.stopping} stopping"
         share = "" if self.optional_share == DEFAULT_OPTIONAL_SHARE else f"optional share {self.optional_share:g}"
-        return [text for text in (stopping, share, "draft vote" if self.draft_vote else "") if text]
+        return [text for text in (stopping, share) if text]
 
 
 def benchmark_defaults(benchmark: Benchmark) -> dict[str, Any]:

@@ -30,13 +30,9 @@ def find_benchmark(name: str) -> Benchmark:
 
 
 def choose_categories(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the wanted categories in the benchmark's order; EvalError for unknown ones.
-
-    If none is named, these are all but those on request.
-    """
+    """Return the wanted categories in the benchmark's order, all if none is named; EvalError for unknown ones."""
     wanted = [benchmark.newer_names.get(category, category) for category in wanted]
     for category in wanted:
         if category not in benchmark.categories:
             raise EvalError(f"{benchmark.name} has no category {category!r}; known: {', '.join(benchmark.categories)}")
-    default = [c for c in benchmark.categories if c not in benchmark.on_request]
-    return tuple(c for c in benchmark.categories if c in (wanted or default))
+    return tuple(c for c in benchmark.categories if c in (wanted or benchmark.categories))

@@ -83,8 +83,6 @@ class Benchmark(ABC):
         As on the command line: ``acebench``, ``api-bank``, ``bfcl-live``, ….
     categories : tuple of str
         All categories, in the order of reports.
-    on_request : tuple of str
-        Categories that are only taken if they are named.
     call_format : str
         Call format of predictions, a name in ``SCORED_FORMATS``.
     newer_names : mapping
@@ -98,7 +96,6 @@ class Benchmark(ABC):
     name: str
     categories: tuple[str, ...]
     call_format: str
-    on_request: tuple[str, ...] = ()
     newer_names: ClassVar[Mapping[str, str]] = {}
     note: ClassVar[str] = ""
     has_figures: ClassVar[bool] = False
@@ -113,8 +110,8 @@ class Benchmark(ABC):
             If ``data`` does not hold them, or is malformed.
         """
 
-    def of_template(self, template: str | None, categories: Sequence[str]) -> "Benchmark":
-        """Return the benchmark as prompts of a template ask for calls; EvalError for categories that have no such."""
+    def of_template(self, template: str | None) -> "Benchmark":
+        """Return the benchmark as prompts of a template ask for calls."""
         return self
 
     def sample_of(self, row: Mapping[str, Any], sample: Sample) -> Sample:

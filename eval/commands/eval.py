@@ -42,7 +42,7 @@ def evaluate(given: Given) -> None:
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
     demand_ray(options)
-    benchmark = benchmark.of_template(options.template, categories)
+    benchmark = benchmark.of_template(options.template)
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
     every = benchmark.load(command.data, categories)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _OF_BENCHMARKS: Final = ("compare_documentation", "category", "shots", "prompt_template", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
 _OTHER_METHODS: Final = {
-    *("method", "beams", "tooldec_form", "draft_vote", "jump_forward", "samples", "sampled", "sample_temperature"),
+    *("method", "beams", "tooldec_form", "jump_forward", "samples", "sampled", "sample_temperature"),
 }
 _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
     "template": {
@@ -62,7 +62,7 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
     if command.compare_documentation and options.documentation != "full":
         raise EvalError("--compare-documentation chooses --documentation; leave one of them out")
     demand_ray(options)
-    benchmark = benchmark.of_template(options.template, categories)
+    benchmark = benchmark.of_template(options.template)
     every = benchmark.load(command.data, categories)
     return tune_benchmark(benchmark, categories, every, options, command, progress_bar)
 

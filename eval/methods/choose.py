@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from eval.methods.decoders import Method, constrained_decoder, plain_decoder
+from eval.methods.decoders import Method, constrained_decoder, plain_decoder, prediction_of
 from eval.methods.draft_first import draft_first
 from eval.methods.peer_decoding import run_peer
 from eval.methods.peers import PEERS
@@ -13,7 +13,6 @@ from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
 from eval.methods.scored_text import ScoredText
 from eval.methods.self_consistency import SelfConsistency
-from eval.methods.tool_decoding import tool_decoding
 from eval.options import EvalOptions
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import out_of_memory_named
@@ -44,7 +43,7 @@ def make_method(
         case "self-consistency":
             return _self_consistency(settings, model, tokenizer, scored)
         case "tool-decoding":
-            return tool_decoding(settings, model, tokenizer, scored)
+            return _tool_decoding(settings, model, tokenizer, scored)
 
 
 def predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
@@ -66,6 +65,13 @@ def _plain(decoder: PlainDecoder, scored: ScoredText) -> Method:
         ]
 
     return run
+
+
+def _tool_decoding(
+    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText
+) -> Method:
+    decoder = constrained_decoder(settings, model, tokenizer)
+    return lambda requests: [prediction_of(result, len(requests), scored) for result in decoder.run(requests)]
 
 
 def _peer(

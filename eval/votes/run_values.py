@@ -13,7 +13,7 @@ from eval.votes.value_slot import ValueSlot
 
 
 def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Prompter, place: str) -> list[ValueSlot]:
-    """Return the slots of all predictions that have candidates; none if a free draft had a vote, too.
+    """Return the slots of all predictions that have candidates.
 
     Parameters
     ----------
@@ -26,8 +26,6 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
         If candidates are malformed, or a prediction is not the vote over them.
     """
     options = prompter.settings
-    if options.draft_vote:
-        return []
     vote = VoteOptions(options.order_limit, options.optional_share, options.stopping, options.stopping_level)
     judge = Verdicts(benchmark, ()).judge
     slots = []

@@ -63,7 +63,6 @@ METHODS = [
     ["self-consistency", "--samples", "2", "--sampled", "text"],
     ["tool-decoding"],
     ["tool-decoding", "--order-limit", "1"],
-    ["tool-decoding", "--draft-vote"],
     ["tool-decoding", "--orders", "aggregated"],
 ]
 
@@ -83,14 +82,12 @@ def test_every_method_runs_and_is_scored(runs: Runs, method: list[str]) -> None:
         assert not any(r["structural"] for r in scores)
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
         chosen = {r["id"] for r in predictions if r["candidates"][0]["name"] == REFERENCES[r["id"]].split("(")[0][1:]}
-        judged = set() if "--draft-vote" in method else chosen  # a draft's vote is none of an order
-        assert {r["id"] for r in rows(run / "values.jsonl")} == judged
+        assert {r["id"] for r in rows(run / "values.jsonl")} == chosen
 
 
-@pytest.mark.parametrize("switch", ["--draft-vote", "--jump-forward"])
-def test_a_switch_of_other_methods_is_refused(runs: Runs, tmp_path: Path, switch: str) -> None:
-    ran = runs.go(tmp_path / "run", "greedy", switch)
-    assert ran.code == 2 and f"{switch} is for " in ran.err and "not greedy; leave it out" in ran.err
+def test_a_switch_of_other_methods_is_refused(runs: Runs, tmp_path: Path) -> None:
+    ran = runs.go(tmp_path / "run", "greedy", "--jump-forward")
+    assert ran.code == 2 and "--jump-forward is for " in ran.err and "not greedy; leave it out" in ran.err
 
 
 @pytest.mark.parametrize("method", PEER_METHODS)

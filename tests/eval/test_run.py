@@ -166,6 +166,5 @@ def test_a_label_tells_runs_apart() -> None:
     }
     assert len(labels) == 12
     assert EvalOptions().label == "tool-decoding, 12 orders"
-    assert EvalOptions(order_limit=4, draft_vote=True).label == "tool-decoding, 4 orders, draft vote"
     assert EvalOptions(method="xgrammar", jump_forward=True).label == "xgrammar, jump-forward"
     assert EvalOptions(method="draft-first").label == "draft-first"

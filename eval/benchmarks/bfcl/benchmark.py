@@ -12,10 +12,8 @@ from eval.benchmarks.bfcl.data import (
     function_calling,
     has_answers,
     load_samples,
-    prompted,
 )
 from eval.benchmarks.bfcl.export import export
-from eval.benchmarks.bfcl.languages import language_of
 from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.faults import shown
 from eval.benchmarks.function_calls import FUNCTION_CALLS, OddCallsError, read_function_calls
@@ -32,22 +30,12 @@ class Bfcl(Benchmark):
 
     name: str
     categories: tuple[str, ...]
-    on_request: tuple[str, ...] = ()
     call_format: str = "pythonic"
     newer_names: ClassVar[Mapping[str, str]] = NEWER_NAMES
 
-    def of_template(self, template: str | None, categories: Sequence[str]) -> "Bfcl":
-        """Return the benchmark in function-calling mode for the template ``chat``, else in prompt mode.
-
-        Raises
-        ------
-        EvalError
-            For categories in Java and JavaScript in prompt mode.
-        """
-        if template == "chat":
-            return replace(self, call_format=FUNCTION_CALLS.name)
-        _demand_prompted(categories)
-        return self
+    def of_template(self, template: str | None) -> "Bfcl":
+        """Return the benchmark in function-calling mode for the template ``chat``, else in prompt mode."""
+        return replace(self, call_format=FUNCTION_CALLS.name) if template == "chat" else self
 
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
         """Return the entries of some categories; see ``load_samples``."""
@@ -63,8 +51,6 @@ class Bfcl(Benchmark):
         mode = row.get("mode")
         if mode not in (None, FUNCTION_CALLS.name):
             raise EvalError(f"expected the mode {FUNCTION_CALLS.name}, or none for prompt mode, found {shown(mode)}")
-        if mode is None:
-            _demand_prompted([sample.category])
         return sample if mode is None else function_calling(sample)
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
@@ -116,16 +102,6 @@ def _read(prediction: str, rules: Rules) -> tuple[Call, ...]:
     return tuple(Call(name, arguments) for name, arguments in decode_calls(prediction))
 
 
-def _demand_prompted(categories: Sequence[str]) -> None:
-    """EvalError for categories whose calls no reader here reads."""
-    for category in categories:
-        if not prompted(category):
-            raise EvalError(
-                f"{category}: in prompt mode its calls are written in {language_of(category).name}, which is not read "
-                "here; in function-calling mode (--template chat) they are JSON"
-            )
-
-
 def _judge_awareness(category: str, calls: tuple[Call, ...] | None, why_none: str) -> Judgement:
     if "irrelevance" in category:
         if calls:
@@ -149,11 +125,7 @@ BFCL_LIVE = Bfcl(
 )
 """The live categories (contributed by users)."""
 
-_OTHER_LANGUAGES: Final = ("simple_java", "simple_javascript")
-
-BFCL_V1 = Bfcl(
-    "bfcl-v1", ("simple_python", *_OTHER_LANGUAGES, "multiple", "parallel", "parallel_multiple"), _OTHER_LANGUAGES
-)
-"""The categories of version 1; those in Java and JavaScript must be named."""
+BFCL_V1 = Bfcl("bfcl-v1", ("simple_python", "multiple", "parallel", "parallel_multiple"))
+"""The categories of version 1 whose calls are written in Python."""
 
 BENCHMARKS: Final = (BFCL_LIVE, BFCL_V1)

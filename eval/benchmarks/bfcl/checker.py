@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eval.benchmarks.bfcl.languages import PYTHON, Language
-from eval.benchmarks.bfcl.value_types import check_type
+from eval.benchmarks.bfcl.value_types import TYPES, check_type
 from eval.benchmarks.bfcl.values import check_dict, check_list, check_list_of_dicts, check_string
 from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown
 from tooldecoding.formats.call_format import Call
@@ -23,17 +22,15 @@ Answer = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Rules:
-    """What differs between modes and languages.
+    """What differs between modes.
 
     Attributes
     ----------
     function_calling : bool
         Whether tools were called as a chat API takes them: with underscores for the dots in their names.
-    language : Language
     """
 
     function_calling: bool = False
-    language: Language = PYTHON
 
     def called(self, name: str) -> str:
         """Return the name that a call of a documented tool has."""
@@ -125,7 +122,7 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer, rules: R
     for key, value in call.arguments.items():
         if key not in properties or key not in accepted:
             return Fault("simple_function_checker:unexpected_param", f"unexpected key {shown(key)}")
-        fault = check_value(key, value, properties[key], accepted[key], rules.language)
+        fault = check_value(key, value, properties[key], accepted[key])
         if fault:
             return fault
     for key in accepted:
@@ -135,18 +132,13 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer, rules: R
     return None
 
 
-def check_value(key: str, value: Any, documented: Any, alternatives: Any, language: Language = PYTHON) -> Fault | None:
+def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fault | None:
     """Compare the value of one parameter with its alternatives; ScorerCrash as ``check_call``."""
     alternatives = _alternatives(key, alternatives)
     name = _part(documented, "type")
-    kind = _type(name, language)
-    if language.read is not None and type(value) is not str:
-        return Fault(language.not_text, f"{key}: expected a text, found {type(value).__name__} {shown(value)}")
-    element = _part(documented, "items", "type") if name in language.lists else None
-    item = None if element is None else _type(element, language)
-    if language.read is not None:
-        value = language.read(value, name, element)
-    elif name == "tuple" and type(value) is tuple:
+    kind = _type(name)
+    item = _type(_part(documented, "items", "type")) if name in ("array", "tuple") else None
+    if name == "tuple" and type(value) is tuple:
         value = list(value)
     elif name == "float" and type(value) is int:
         try:
@@ -184,7 +176,7 @@ def _part(documented: Any, *path: str) -> Any:
     return documented
 
 
-def _type(name: Any, language: Language) -> type:
-    if not isinstance(name, str) or name not in language.types:
+def _type(name: Any) -> type:
+    if not isinstance(name, str) or name not in TYPES:
         raise ScorerCrash(f"the documentation has the unknown type {shown(name)}")
-    return language.types[name]
+    return TYPES[name]

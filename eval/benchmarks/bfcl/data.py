@@ -10,7 +10,6 @@ from pydantic import AfterValidator, BaseModel, Field
 from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules
 from eval.benchmarks.bfcl.files import ANSWERS, Files, find_files, listed
 from eval.benchmarks.bfcl.function_calling import offered_tools
-from eval.benchmarks.bfcl.languages import PYTHON, language_of
 from eval.benchmarks.bfcl.reference import reference_calls
 from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Sample
@@ -78,13 +77,7 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
         if category not in known and category not in NEWER_NAMES:
             raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
     files = find_files(data)
-    samples = [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(files, c)]
-    return [s if prompted(s.category) else function_calling(s) for s in samples]
-
-
-def prompted(category: str) -> bool:
-    """Whether calls of prompt mode can be judged: in Python they can, in Java and JavaScript they are not read."""
-    return language_of(category) is PYTHON
+    return [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(files, c)]
 
 
 def function_calling(sample: Sample) -> Sample:
@@ -92,10 +85,10 @@ def function_calling(sample: Sample) -> Sample:
     answer: BfclAnswer = sample.answer
     if answer.rules.function_calling:
         return sample
-    rules = Rules(True, language_of(sample.category))
+    rules = Rules(function_calling=True)
     return replace(
         sample,
-        documentation=_documentation(sample.id, offered_tools(answer.functions, sample.category)),
+        documentation=_documentation(sample.id, offered_tools(answer.functions)),
         calls=reference_calls(answer.functions, answer.truth, sample.category, rules),
         answer=replace(answer, rules=rules),
     )

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules, check_value, tool_name
-from eval.benchmarks.bfcl.languages import Language
 from eval.benchmarks.faults import ScorerCrash
 from tooldecoding.formats.call_format import Call
 
@@ -27,12 +26,12 @@ def reference_calls(
         several = "parallel" in category or "multiple" in category
         name = tool_name(answer) if several else functions[0]["name"]
         function: Mapping[str, Any] = next((f for f in functions if f["name"] == name), {})
-        arguments = _arguments(function.get("parameters", {}), answer[tool_name(answer)], rules.language)
+        arguments = _arguments(function.get("parameters", {}), answer[tool_name(answer)])
         calls.append(Call(rules.called(name), arguments))
     return tuple(calls)
 
 
-def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any], language: Language) -> dict[str, Any]:
+def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> dict[str, Any]:
     properties, required = parameters.get("properties", {}), parameters.get("required", [])
     arguments: dict[str, Any] = {}
     for key, alternatives in accepted.items():
@@ -40,32 +39,28 @@ def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any], langu
             continue
         omissible = "" in alternatives and key not in required
         empty = [] if omissible else [a for a in alternatives if a == ""]
-        candidates = [*_candidates(alternatives, language), *empty]
+        candidates = [*_candidates(alternatives), *empty]
         documented = [properties[key]] if key in properties else []
-        accepted_ones = (c for d in documented for c in candidates if _accepts(key, c, d, alternatives, language))
+        accepted_ones = (c for d in documented for c in candidates if _accepts(key, c, d, alternatives))
         for value in itertools.chain(accepted_ones, [] if omissible else candidates):
             arguments[key] = value
             break
     return arguments
 
 
-def _accepts(key: str, value: Any, documented: Any, alternatives: Sequence[Any], language: Language) -> bool:
+def _accepts(key: str, value: Any, documented: Any, alternatives: Sequence[Any]) -> bool:
     try:
-        return check_value(key, value, documented, alternatives, language) is None
+        return check_value(key, value, documented, alternatives) is None
     except ScorerCrash:
         return False
 
 
-def _candidates(alternatives: Sequence[Any], language: Language) -> Iterator[Any]:
+def _candidates(alternatives: Sequence[Any]) -> Iterator[Any]:
     """Every value that could be accepted, up to spelling: all rules demand equality with an alternative.
 
     Numbers are equal across types, but only one type may be accepted: each alternative comes in all of them.
     """
     given = [a for a in alternatives if a != ""]
-    if language.write is not None:
-        for alternative in given:
-            yield from language.write(_concrete(alternative))
-        return
     for alternative in given:
         yield _concrete(alternative)
     for alternative in given:
