@@ -42,13 +42,6 @@ def test_settings_that_change_no_call_may_differ(folder: Folder) -> None:
     assert "1 decoded, 1 skipped" in folder.decode([row(1), row(2)], *free).err
 
 
-def test_a_batch_with_a_calibration_goes_on(folder: Folder, tmp_path: Path) -> None:
-    config = tmp_path / "c.yaml"
-    config.write_text("calibration: [0.5, 1.0, 2.0]\n")
-    folder.decode([row(1)], "--config", config)
-    assert "0 decoded, 1 skipped" in folder.decode([row(1)], "--config", config).err
-
-
 def test_other_documentation_is_refused(folder: Folder, tmp_path: Path) -> None:
     tools = tmp_path / "tools.jsonl"
     tools.write_bytes((CASES / "tools.jsonl").read_bytes())

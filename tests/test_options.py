@@ -2,7 +2,7 @@
 
 import inspect
 from dataclasses import MISSING, dataclass, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import pytest
 import typer.main
@@ -12,8 +12,6 @@ from eval.bench.options import PEER_NAMES, SHAPE_NAMES, BenchOptions
 from eval.bench.peers import PEERS
 from eval.bench.shapes import SHAPES
 from eval.benchmarks.registry import BENCHMARKS
-from eval.tuning.choice import Rule
-from eval.tuning.options import TuneOptions
 from tooldecoding.cli.app import COMMANDS, app
 from tooldecoding.cli.reference import reference_page
 from tooldecoding.errors import ConfigError
@@ -148,15 +146,13 @@ def test_the_reference_page_has_every_option() -> None:
         section = page[page.index(f"## tooldecoding {command.name}\n") :].partition("\n## ")[0]
         for each in command.listed:
             assert f"| `{each.name.upper() if each.positional else each.written}` |" in section
-    assert "`calibration:`" in page and "`--order-limit` | a whole number of 1 or more | 12 |" in page
+    assert "`--order-limit` | a whole number of 1 or more | 12 |" in page
     rows = [line for line in page.splitlines() if line.startswith("|")]
     assert all(line.count("|") == 5 for line in rows)
 
 
 def test_names_that_are_written_where_torch_is_not_imported() -> None:
     assert set(SHAPE_NAMES) == SHAPES.keys() and set(PEER_NAMES) == PEERS.keys()
-    rules = next(each for each in options_of(TuneOptions) if each.name == "rule").type
-    assert set(get_args(rules)) == set(get_args(Rule))
     for command in COMMANDS:
         for each in command.options:
             if each.name == "benchmark":
@@ -170,8 +166,8 @@ def test_a_bench_of_nothing_unknown() -> None:
 
 
 def test_what_only_the_command_line_has_is_no_setting_of_a_run() -> None:
-    command = replace(DecodeCommand(prompt="x"), calibration=(0.0, 1.0, 2.0))
-    assert command.to_json()["calibration"] == [0.0, 1.0, 2.0] and "retry_failed" not in command.to_json()
+    command = replace(DecodeCommand(prompt="x"), stop=("a", "b"))
+    assert command.to_json()["stop"] == ["a", "b"] and "retry_failed" not in command.to_json()
 
 
 def test_an_option_without_a_default_must_be_given() -> None:

@@ -33,7 +33,6 @@ class ChatOptionFields(TypedDict, total=False):
     stopping: Stopping
     stopping_level: float
     min_confidence: float | None
-    calibration: tuple[float, float, float] | None
 
 
 class DecodeOptionFields(ChatOptionFields, total=False):

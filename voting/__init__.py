@@ -1,7 +1,7 @@
 """Orders of the required keys, and the majority vote over the calls that they give."""
 
 from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
-from voting.confidence import Calibration, confidence
+from voting.confidence import confidence
 from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, merge, order_ranks
 from voting.orders import DEFAULT_ORDER_LIMIT, OrderScheme, draw_orders
 from voting.stopping import DEFAULT_STOPPING_LEVEL, Stopping, orders_needed
@@ -11,7 +11,6 @@ __all__ = [
     "DEFAULT_OPTIONAL_SHARE",
     "DEFAULT_ORDER_LIMIT",
     "DEFAULT_STOPPING_LEVEL",
-    "Calibration",
     "CandidateCall",
     "CandidateValue",
     "OrderScheme",

@@ -14,7 +14,7 @@ from lookup import DocumentationError
 from lookup.text.text_file import read_text
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
-from tooldecoding.cli.extras import demand_extra, demand_ray
+from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import read_decode_command
 from tooldecoding.options.given import Given, check_given
@@ -22,11 +22,12 @@ from tooldecoding.options.option import Option, options_of
 from tooldecoding.prompts.documentation import Documentation
 
 if TYPE_CHECKING:
-    from eval.tuning.results import Tuning
+    from eval.tuning.tuner import Tuning
 
-_OF_BENCHMARKS: Final = ("compare_documentation", "category", "shots", "prompt_template", "chat")
+_OF_BENCHMARKS: Final = ("category", "shots", "prompt_template", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
-_OTHER_METHODS: Final = {
+_NOT_HERE: Final = {
+    *("ray", "actors", "gpus_per_actor"),
     *("method", "beams", "tooldec_form", "jump_forward", "samples", "sampled", "sample_temperature"),
 }
 _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -50,7 +51,7 @@ def tune(given: Given) -> None:
     except KeyboardInterrupt:
         print(f"interrupted: the same command goes on behind what stands in {command.folder}", file=sys.stderr)
         raise typer.Exit(130) from None
-    show_tuning(output_console(), tuning, command.folder)
+    show_tuning(output_console(), tuning)
 
 
 def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
@@ -59,9 +60,6 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
     _refuse(given, "batch, not for benchmarks", "tools")
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
-    if command.compare_documentation and options.documentation != "full":
-        raise EvalError("--compare-documentation chooses --documentation; leave one of them out")
-    demand_ray(options)
     benchmark = benchmark.of_template(options.template)
     every = benchmark.load(command.data, categories)
     return tune_benchmark(benchmark, categories, every, options, command, progress_bar)
@@ -77,7 +75,6 @@ def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
     options = read_decode_command({**given.values, "batch": command.data, "out": None}, given.config)
     if options.tool_choice == "none":
         raise ConfigError("--tool-choice: tune compares calls, and none forbids them")
-    demand_ray(options)
     documentation = None
     if options.tools is not None:
         text = read_text(options.tools, DocumentationError)
@@ -95,7 +92,7 @@ def _refuse(given: Given, use: str, *names: str) -> None:
 
 def _file_options() -> Iterator[Option]:
     for option in options_of(EvalOptions):
-        if option.name not in _TUNED | _OTHER_METHODS:
+        if option.name not in _TUNED | _NOT_HERE:
             yield replace(option, **_FOR_BATCH.get(option.name, {}))
 
 

@@ -1,21 +1,24 @@
 """Chooses the order limit: the smallest within the budget that is not significantly worse than the best one.
 
-With answers, a limit is worse than the best one if the one-sided p-value of its loss is at most the level (``decision``
-has the tests). Without answers there is no accuracy, so agreement with the vote at the largest limit replaces it: a
-limit is no worse if the share of prompts with other calls is below the margin, by an exact binomial test at the level.
+With answers, a limit is worse than the best one if the one-sided p-value of its loss is at most the level: the exact
+McNemar test (McNemar 1947), among the samples that only one of the two gets right the probability of as many losses or
+more if both were equally likely. Without answers there is no accuracy, so agreement with the vote at the largest limit
+replaces it: a limit is no worse if the share of prompts with other calls is below the margin (exact binomial test).
+
+The number of samples needed is the smallest n at which a loss of ``margin`` points could be significant at all: if
+n * margin / 100 samples are lost and none is won, the p-value is 0.5 to the power of the losses, which takes
+ceil(log2(1 / level)) of them, 5 at 0.05. Without answers n prompts must be able to show agreement:
+(1 - margin / 100) ** n <= level.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
-import numpy as np
 from scipy.stats import binomtest
 
-from eval.tuning.decision import Decision, Rule
-
-RESAMPLES: Final = 10_000
+from eval.errors import EvalError
+from eval.tuning.options import TuneOptions
 
 Right = Mapping[str, bool]
 """Sample id -> whether it is right, or agrees with the largest limit."""
@@ -50,44 +53,33 @@ class Choice:
     costs: Mapping[int, float]
 
 
-def choose(
-    right: Mapping[int, Right],
-    dialogues: Mapping[str, str],
-    latency_ms: Mapping[int, float],
-    slowdown: Mapping[int, float],
-    decision: Decision,
-    answers: bool,
-    seed: int,
-) -> Choice:
+def choose(right: Mapping[int, Right], costs: Mapping[int, float], wanted: TuneOptions, answers: bool) -> Choice:
     """Choose among the limits of ``right``.
 
     Parameters
     ----------
     right : mapping
         Limit -> sample id -> whether it is right; without answers, whether it agrees with the largest limit's vote.
-    dialogues : mapping
-        Sample id -> its dialogue, which the bootstrap resamples.
-    latency_ms, slowdown : mapping
-        Limit -> median milliseconds, and latency as a multiple of limit 1's.
+    costs : mapping
+        Limit -> what the budget limits.
     answers : bool
         Whether ``right`` is accuracy.
     """
     limits = sorted(right)
-    costs = latency_ms if decision.max_slowdown is None else slowdown
-    budget = decision.max_latency_ms or decision.max_slowdown or math.inf
+    budget = wanted.max_latency_ms or wanted.max_slowdown or math.inf
     fitting = [n for n in limits if costs[n] <= budget]
     if not fitting:
         return Choice(None, min(limits, key=lambda n: (costs[n], n)), None, {}, {}, costs)
     points = {n: 100 * sum(right[n].values()) / len(right[n]) for n in fitting}
     best = max(fitting, key=lambda n: (points[n], -n))
     if answers:
-        p = {n: p_of_loss(right[n], right[best], dialogues, decision.rule, seed) for n in fitting}
-        enough = [n for n in fitting if n == best or p[n] > decision.level]
+        p = {n: p_of_loss(right[n], right[best]) for n in fitting}
+        enough = [n for n in fitting if n == best or p[n] > wanted.level]
     else:
-        p = {n: _p_of_disagreement(right[n], decision.margin) for n in fitting}
-        enough = [n for n in fitting if n == limits[-1] or p[n] <= decision.level] or [best]
+        p = {n: _p_of_disagreement(right[n], wanted.margin) for n in fitting}
+        enough = [n for n in fitting if n == limits[-1] or p[n] <= wanted.level] or [best]
     no_worse = min(enough)
-    limit = no_worse if decision.min_gain is None else min(no_worse, _worth(points, decision.min_gain))
+    limit = no_worse if wanted.min_gain is None else min(no_worse, _worth(points, wanted.min_gain))
     return Choice(limit, best, no_worse, p, points, costs)
 
 
@@ -101,29 +93,40 @@ def _worth(points: Mapping[int, float], min_gain: float) -> int:
     return worth
 
 
-def p_of_loss(limit: Right, best: Right, dialogues: Mapping[str, str], rule: Rule, seed: int) -> float:
+def p_of_loss(limit: Right, best: Right) -> float:
     """Return the one-sided p-value: could ``limit`` lose as much against ``best`` by chance? 1 if it loses nothing."""
-    lost = {i: int(best[i]) - int(limit[i]) for i in best}
-    if rule == "mcnemar":
-        losses, gains = sum(d > 0 for d in lost.values()), sum(d < 0 for d in lost.values())
-        return float(binomtest(losses, losses + gains, alternative="greater").pvalue) if losses + gains else 1.0
-    by_dialogue: dict[str, int] = {}
-    for identifier, difference in lost.items():
-        by_dialogue[dialogues[identifier]] = by_dialogue.get(dialogues[identifier], 0) + difference
-    differences = np.array([d for _, d in sorted(by_dialogue.items())])
-    return _share_without_gain(differences, seed) if differences.any() else 1.0
-
-
-def _share_without_gain(differences: np.ndarray, seed: int) -> float:
-    """Return the share of resamples whose sum is 0 or less."""
-    generator = np.random.default_rng(seed)
-    # a resample is determined by how often it has each value
-    values, counts = np.unique(differences, return_counts=True)
-    drawn = generator.multinomial(len(differences), counts / len(differences), size=RESAMPLES)
-    return float(np.mean(drawn @ values <= 0))
+    losses = sum(best[i] and not limit[i] for i in best)
+    gains = sum(limit[i] and not best[i] for i in best)
+    return float(binomtest(losses, losses + gains, alternative="greater").pvalue) if losses + gains else 1.0
 
 
 def _p_of_disagreement(agrees: Right, margin: float) -> float:
     """Exact one-sided binomial test of a share of disagreement of ``margin`` per cent against a smaller one."""
     disagreeing = sum(not a for a in agrees.values())
     return float(binomtest(disagreeing, len(agrees), min(1.0, margin / 100), alternative="less").pvalue)
+
+
+def samples_needed(wanted: TuneOptions, answers: bool) -> int:
+    """Return the smallest number of samples for a decision; see this module's docstring."""
+    if answers:
+        losses = math.ceil(math.log2(1 / wanted.level) - 1e-9)
+        return math.ceil(100 * losses / wanted.margin - 1e-9)
+    return 1 if wanted.margin == 100 else math.ceil(math.log(wanted.level) / math.log1p(-wanted.margin / 100))
+
+
+def demand_enough(samples: int, wanted: TuneOptions, answers: bool, lost: int = 0) -> None:
+    """Raise an EvalError that says how many samples are needed, if these are too few.
+
+    Parameters
+    ----------
+    lost : int
+        Number of further samples, which cannot be decoded at any limit.
+    """
+    needed = samples_needed(wanted, answers)
+    if samples < needed:
+        what = "a loss" if answers else "agreement up to a loss"
+        others = f" ({lost} more cannot be decoded)" if lost else ""
+        raise EvalError(
+            f"too few samples for a decision: {samples}{others}, but {needed} are needed to show {what} of "
+            f"{wanted.margin:g} points at the level {wanted.level:g}; take more samples, or a larger --margin"
+        )

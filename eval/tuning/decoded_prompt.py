@@ -1,21 +1,40 @@
 """A decoded prompt with everything that its candidates wrote: as a JSON row, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 from eval.errors import EvalError
 from eval.methods.candidate_rows import candidate_rows
 from eval.methods.prediction import Prediction
-from eval.tuning.vote_options import VoteOptions
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
-from voting import CandidateCall, CandidateValue, merge
+from voting import CandidateCall, CandidateValue, Stopping, merge
+
+
+@dataclass(frozen=True)
+class VoteOptions:
+    """How many orders are decoded, and how they are voted: fields of ``DecodeOptions`` by the same names."""
+
+    order_limit: int
+    optional_share: float = 0.5
+    stopping: Stopping = "none"
+    stopping_level: float = 0.05
+
+    @property
+    def label(self) -> str:
+        """All fields as a text; part of the ids in ``again.jsonl`` and ``latency.jsonl``."""
+        return ",".join(f"{name}={value}" for name, value in self.__dict__.items())
+
+    def applied(self, options: DecodeOptions) -> DecodeOptions:
+        """Return ``options`` with these fields."""
+        return replace(options, **self.__dict__)
 
 
 @dataclass(frozen=True)

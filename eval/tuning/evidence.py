@@ -1,60 +1,191 @@
-"""What vote options give for the prompts, and how much of it is right."""
+"""What any vote options give, derived from the candidates of one decode, and how much of it is right.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+The orders of a limit are the first orders of a larger one, so its vote is a vote over the first candidates. In formats
+with several calls, what follows a call depends on its voted text. If other options vote another text, the candidates
+that would follow were never decoded: that prompt is decoded again with those options.
+"""
 
-from eval.tuning.confidence_study import Slots, label_values
-from eval.tuning.derive import Deriver, Outcome
-from eval.tuning.tuning_prompts import TuningPrompt
-from eval.tuning.verdicts import Verdicts, right
-from eval.tuning.vote_options import VoteOptions
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.methods.scored_text import ScoredText
+from eval.metrics.accuracy import Accuracy
+from eval.runs.predictions import PredictionRow, Predictions
+from eval.runs.score import Judge, Scorer
+from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
+from eval.tuning.prompts import TuningPrompt
+from lookup.dictionary import ToolSpec
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.options import DecodeOptions
+from voting import CandidateCall, draw_orders, merge
+from voting.stopping import orders_needed
+
+DecodeAgain = Callable[[Sequence[TuningPrompt], VoteOptions], Mapping[str, DecodedPrompt]]
+"""Decodes prompts with some options; returns prompt id -> decoded prompt."""
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What some vote options give for one prompt.
+
+    Attributes
+    ----------
+    text : str
+        The prediction, as it is scored; empty if decoding failed.
+    written : str
+        The prediction as it was decoded.
+    orders_used, orders_possible : int
+        Orders decoded over all calls, and the number that the limit allows.
+    error : str
+    """
+
+    text: str
+    written: str
+    orders_used: int = 0
+    orders_possible: int = 0
+    error: str = ""
+
+
+@dataclass
 class Evidence:
-    """Outcomes and verdicts of any vote options.
+    """Outcomes and verdicts of any vote options; decodes again what cannot be derived.
 
     Attributes
     ----------
     prompts : sequence of TuningPrompt
-        The prompts that figures are over.
-    deriver : Deriver
-    verdicts : Verdicts or None
+    decoded : dict
+        Prompt id -> its decodes so far.
+    decode_again : callable
+    benchmark : Benchmark or None
         None for own data without answers.
+    scored : ScoredText, optional
+        What is scored of a prediction; by default its text.
+    again : dict
+        Vote options -> number of prompts that had to be decoded again.
     """
 
     prompts: Sequence[TuningPrompt]
-    deriver: Deriver
-    verdicts: Verdicts | None
+    decoded: Mapping[str, list[DecodedPrompt]]
+    decode_again: DecodeAgain
+    benchmark: Benchmark | None = None
+    scored: ScoredText | None = None
+    again: dict[VoteOptions, int] = field(default_factory=dict)
+    _outcomes: dict[VoteOptions, dict[str, Outcome]] = field(default_factory=dict)
+    _judge: Judge | None = None
 
-    @cached_property
-    def dialogues(self) -> dict[str, str]:
-        """Prompt id -> dialogue."""
-        return {prompt.id: prompt.dialogue for prompt in self.prompts}
+    def __post_init__(self) -> None:
+        self._judge = None if self.benchmark is None else remembered(self.benchmark.judge)
 
     def outcomes(self, options: VoteOptions) -> dict[str, Outcome]:
-        """Return prompt id -> outcome."""
-        every = self.deriver.outcomes(options)
-        return {prompt.id: every[prompt.id] for prompt in self.prompts}
+        """Return prompt id -> outcome, in the order of the prompts."""
+        if options not in self._outcomes:
+            found = {prompt.id: self._derived(prompt, options) for prompt in self.prompts}
+            missing = [prompt for prompt in self.prompts if found[prompt.id] is None]
+            self.again[options] = len(missing)
+            for identifier, decoded in (self.decode_again(missing, options) if missing else {}).items():
+                self.decoded[identifier].append(decoded)
+            self._outcomes[options] = {
+                prompt.id: outcome
+                for prompt in self.prompts
+                if (outcome := found[prompt.id] or self._derived(prompt, options)) is not None
+            }
+        return self._outcomes[options]
+
+    def _derived(self, prompt: TuningPrompt, options: VoteOptions) -> Outcome | None:
+        if prompt.request is None:
+            return Outcome("", "", error=prompt.error)
+        own = prompt.request.options
+        attempts = (derive(decoded, options, own, self.scored) for decoded in self.decoded[prompt.id])
+        return next((outcome for outcome in attempts if outcome), None)
 
     def right(self, options: VoteOptions, reference: VoteOptions) -> dict[str, bool]:
         """Return prompt id -> whether it is right. Without answers: whether it gives the calls of ``reference``."""
-        outcomes = self.outcomes(options)
-        if self.verdicts is not None:
-            return right(self.verdicts.scores(outcomes))
+        if self.benchmark is not None:
+            return {identifier: bool(row["correct"]) for identifier, row in self._scores(options).items()}
         texts = self.outcomes(reference)
-        return {identifier: outcome.text == texts[identifier].text for identifier, outcome in outcomes.items()}
+        return {i: outcome.text == texts[i].text for i, outcome in self.outcomes(options).items()}
 
-    def decoded_again(self, options: VoteOptions) -> int:
-        """Return the number of prompts that had to be decoded again for these options."""
-        return self.deriver.again[options]
+    def value_errors(self, options: VoteOptions) -> int:
+        """Count the wrong predictions of the class ``value``; 0 without answers."""
+        return sum(row["error_class"] == "value" for row in self._scores(options).values())
 
-    def slots(self, options: VoteOptions) -> Slots:
-        """Return the values of the voted calls, labelled right or wrong; none without answers."""
-        if self.verdicts is None:
+    def _scores(self, options: VoteOptions) -> dict[str, Mapping[str, Any]]:
+        if self.benchmark is None or self._judge is None:
             return {}
-        scored = self.verdicts.scored
-        return label_values(
-            self.prompts, self.outcomes(options), self.verdicts.judge, None if scored is None else scored.scored
-        )
+        outcomes = self.outcomes(options)
+        rows = [
+            PredictionRow(prompt.sample, outcomes[prompt.id].text, {"error": outcomes[prompt.id].error})
+            for prompt in self.prompts
+            if prompt.sample is not None
+        ]
+        scores = Scorer(self.benchmark, self._judge).score(Predictions(tuple(rows), ()), partial=True)
+        return {row.sample.id: score for row, score in zip(rows, scores, strict=True)}
+
+
+def remembered(judge: Judge) -> Judge:
+    """Return the judge with a memory: a prediction that several settings share is judged once."""
+    known: dict[tuple[str, str], Judgement] = {}
+
+    def judged(sample: Sample, prediction: str) -> Judgement:
+        key = sample.id, prediction
+        if key not in known:
+            known[key] = judge(sample, prediction)
+        return known[key]
+
+    return judged
+
+
+def accuracy(of: Mapping[str, bool]) -> Accuracy:
+    """Count the right ones."""
+    return Accuracy(sum(of.values()), len(of))
+
+
+def derive(
+    decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOptions, scored: ScoredText | None = None
+) -> Outcome | None:
+    """Return what ``vote_options`` would have given; None if the candidates do not tell.
+
+    Parameters
+    ----------
+    options : DecodeOptions
+        Those of the prompt; ``vote_options`` take precedence.
+    """
+    before = decoded.options
+    same = before == vote_options
+    if not same and (before.stopping != "none" or before.order_limit < vote_options.order_limit):
+        return None
+    if decoded.error:
+        return Outcome("", "", error=decoded.error)
+    call_format = options.call_format
+    calls: list[Call] = []
+    used = possible = 0
+    for number, call in enumerate(decoded.calls):
+        candidates = call.candidates[: vote_options.order_limit]
+        taken = candidates if same else candidates[: _until_settled(candidates, call.tool, vote_options)]
+        voted = merge(taken, call.tool, vote_options.optional_share)
+        calls.append(Call(voted.name, voted.arguments))
+        used += len(taken)
+        required = [parameter.name for parameter in call.tool.required]
+        possible += len(draw_orders(required, vote_options.order_limit, "shuffled", options.seed))
+        text = call_format.render_call(voted.name, voted.arguments, number)
+        if text != call.committed and _may_continue(call_format, number, options):
+            return None
+    written = decoded.with_calls(calls, call_format)
+    return Outcome(written if scored is None else scored.of_calls(written, calls), written, used, possible)
+
+
+def _may_continue(call_format: CallFormat, number: int, options: DecodeOptions) -> bool:
+    """Whether the model saw the text of a call, to decide whether another call follows."""
+    return call_format.parallel and number + 1 < options.max_calls
+
+
+def _until_settled(candidates: Sequence[CandidateCall], tool: ToolSpec, options: VoteOptions) -> int:
+    """Return the number of candidates that adaptive stopping decodes until the vote is settled; all without a rule."""
+    total, done = len(candidates), 0
+    while more := orders_needed(
+        candidates[:done], tool, total, options.stopping, options.stopping_level, options.optional_share
+    ):
+        done = min(total, done + more)
+    return done

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from eval.benchmarks.samples import Benchmark
 from eval.methods.sample_prompts import Prompter
 from eval.runs.predictions import PredictionRow
-from eval.tuning.decoded_prompt import read_decoded
-from eval.tuning.verdicts import Verdicts
-from eval.tuning.vote_options import VoteOptions
+from eval.tuning.decoded_prompt import VoteOptions, read_decoded
+from eval.tuning.evidence import remembered
 from eval.votes.judge_values import value_slots
 from eval.votes.value_slot import ValueSlot
 
@@ -27,7 +26,7 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
     """
     options = prompter.settings
     vote = VoteOptions(options.order_limit, options.optional_share, options.stopping, options.stopping_level)
-    judge = Verdicts(benchmark, ()).judge
+    judge = remembered(benchmark.judge)
     slots = []
     for sample, _, row in rows:
         if row.get("candidates"):

@@ -146,12 +146,6 @@ def test_a_folder_of_something_else(tmp_path: Path, samples: list[Sample]) -> No
         RunFolder(tmp_path / "notes.txt").begin(manifest(samples, SETTINGS))
 
 
-def test_a_run_with_a_calibration_goes_on(tmp_path: Path, samples: list[Sample]) -> None:
-    settings = replace(SETTINGS, calibration=(0.5, 1.0, 2.0), stopping="exact")
-    RunFolder(tmp_path / "run").begin(manifest(samples, settings))
-    RunFolder(tmp_path / "run").begin(manifest(samples, settings))
-
-
 def test_a_label_tells_runs_apart() -> None:
     settings = [
         EvalOptions(method=method, order_limit=limit, orders=orders, stopping=stopping, optional_share=share)

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from eval.tuning.decoded_prompt import DecodedPrompt, read_decoded, to_prediction
-from eval.tuning.derive import derive
-from eval.tuning.vote_options import VoteOptions
+from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded, to_prediction
+from eval.tuning.evidence import derive
 from formats.law.law import decoders
 from lookup import extract
 from tooldecoding.decoder import Request

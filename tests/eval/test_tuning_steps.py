@@ -9,23 +9,18 @@ import pytest
 import eval_data
 from eval.benchmarks.registry import find_benchmark
 from eval.errors import EvalError
-from eval.tuning.confidence_study import label_values
-from eval.tuning.decision import Decision
-from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt
-from eval.tuning.derive import Outcome
-from eval.tuning.latency import Latency
+from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, VoteOptions
+from eval.tuning.decodes import Latency
+from eval.tuning.options import TuneOptions
+from eval.tuning.output import tables
+from eval.tuning.prompts import TuningPrompt
 from eval.tuning.reasons import limit_reasons, reasons
-from eval.tuning.results import Tuning
-from eval.tuning.tuner import Tuner
-from eval.tuning.tuning_prompts import TuningPrompt
-from eval.tuning.tuning_tables import tables
-from eval.tuning.verdicts import Verdicts
-from eval.tuning.vote_options import VoteOptions
+from eval.tuning.tuner import Tuner, Tuning
 from eval_data import write_sgd
 from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
-from voting import CandidateCall, CandidateValue, VotedCall, VotedParameter, merge
+from voting import CandidateCall, CandidateValue, merge
 
 SGD = find_benchmark("sgd")
 FORM = CALL_FORMATS["api-bank"]
@@ -36,7 +31,7 @@ Candidates = Sequence[Mapping[str, str]]
 
 @dataclass
 class MadeUp:
-    """Stands for the collector and the stopwatch: candidates from a table, milliseconds from the order limit."""
+    """Stands for the decodes: candidates from a table, milliseconds from the order limit."""
 
     candidates_by_id: Mapping[str, Candidates]
 
@@ -67,7 +62,7 @@ class MadeUp:
         faster = {"none": 1.0, "exact": 0.5, "posterior": 0.4}
         ms = {v: 100.0 * v.order_limit * faster[v.stopping] for v in variants}
         ratios = {v: ms[v] / ms[base] for v in variants}
-        return {v: Latency(ms[v], ms[v], ms[v], r, r, r, 1, 1, 1, len(items)) for v, r in ratios.items()}
+        return {v: Latency(ms[v], ms[v], ms[v], r, r, r, 1, 1, len(items)) for v, r in ratios.items()}
 
 
 def tune(
@@ -81,11 +76,10 @@ def tune(
     monkeypatch.setattr(eval_data, "CALLS", [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))])
     samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
     requests = [Request("x", s.documentation.lookup, DecodeOptions()) for s in samples]
-    items = [TuningPrompt(s.id, s.dialogue, r, "", s, {"id": s.id}) for s, r in zip(samples, requests, strict=True)]
+    items = [TuningPrompt(s.id, r, "", s, {"id": s.id}) for s, r in zip(samples, requests, strict=True)]
     made_up = MadeUp({item.id: candidates for item, candidates in zip(items, given, strict=True)})
-    verdicts = Verdicts(SGD, items) if answers else None
-    decided = Decision(margin=100, **decision)  # type: ignore[arg-type]
-    tuner = Tuner(items, (1, 2), BASE, verdicts, decided, made_up, made_up, 3, 0)  # type: ignore[arg-type]
+    wanted = TuneOptions(benchmark="sgd", data="x", limits="1,2", margin=100.0, latency_prompts=3, **decision)  # type: ignore[arg-type]
+    tuner = Tuner(items, wanted, BASE, SGD if answers else None, None, made_up, 0)  # type: ignore[arg-type]
     return tuner.run({"benchmark": "sgd", "model": "made up", "machine": "none"})
 
 
@@ -99,9 +93,6 @@ def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path, monkeypa
     assert right == {n / 10: 10 if n < 5 else 2 if n < 10 else 0 for n in range(11)}
     assert found.deployed is not None
     assert found.deployed.optional_share == 0.4  # of equal ones the nearest to the default
-    presence = {row.share: row.presence for row in found.shares}
-    assert (presence[0.4].right, presence[0.4].missing) == (10, 0)
-    assert (presence[0.5].right, presence[0.5].missing, presence[0.5].recall) == (2, 8, 0.2)
     assert "optional_share 0.4 is 80.0 points more accurate" in reasons(found)[0]
     # with it the second order adds what the first lacks
     assert [row.right.right for row in found.limits] == [2, 10]
@@ -124,18 +115,12 @@ def test_curve_and_value_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert found.failures == ["too long"]
     assert found.reduction(found.limits[1]) == 0
     assert found.choice.limit == 1
-    assert found.sensitivity.by_parameter["SetLamp.room"].reversed == 7
-    assert found.sensitivity.by_parameter["SetLamp.state"].reversed == 0
-    assert found.sensitivity.total.parameters == 14
-    room = [slot for slot in found.values if slot.key == "room"]
-    assert [slot.orders for slot in room] == [[False, True]] * 3 + [[True, False]] * 4
-    assert [slot.votes["2"] for slot in room] == [slot.votes["1"] for slot in room]
 
 
 def test_stopping_exact_is_deployed_where_it_is_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 10)
     assert found.deployed == replace(BASE, optional_share=0.4, stopping="exact")
-    rows = {row.options.stopping: row for row in found.stopping}
+    rows = {row.stopping: row for row in found.stopping}
     assert rows["exact"].changed == 0
     assert rows["none"].orders_used == rows["none"].orders_possible == 2
     assert any("stopping exact changes no call and takes 0.50" in reason for reason in reasons(found))
@@ -143,10 +128,10 @@ def test_stopping_exact_is_deployed_where_it_is_faster(tmp_path: Path, monkeypat
 
 def test_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [(PLAIN, LAMP)] * 10
-    found = tune(tmp_path, monkeypatch, given, max_latency_ms=150)
+    found = tune(tmp_path, monkeypatch, given, max_latency_ms=150.0)
     assert found.choice.limit == 1
-    assert limit_reasons(found.choice, found.decision, True)[0] == "order limits within 150 ms: 1"
-    none = tune(tmp_path, monkeypatch, given, max_latency_ms=50)
+    assert limit_reasons(found.choice, found.wanted, True)[0] == "order limits within 150 ms: 1"
+    none = tune(tmp_path, monkeypatch, given, max_latency_ms=50.0)
     assert none.deployed is None
     assert reasons(none)[1:2] == ["no limit keeps within 50 ms: the nearest is limit 1 with 100"]
 
@@ -156,10 +141,9 @@ def test_without_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     found = tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 6 + [(PLAIN, third)] * 2 + [()], answers=False)
     assert found.samples == 8
     assert [row.right.right for row in found.limits] == [8, 8]
-    assert found.study is None
     assert not found.shares
     titles = [table.title for table in tables(found)]
-    assert titles == ["Order limit", "Adaptive stopping", "Order sensitivity"]
+    assert titles == ["Order limit", "Adaptive stopping"]
     notes = " ".join(tables(found)[0].notes)
     assert "this is not accuracy" in notes
     assert "have no part in any figure: 1; the first: too long" in notes
@@ -172,32 +156,3 @@ def test_too_few_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 4 + [()] * 3)
     with pytest.raises(EvalError, match="none of the 5 prompts can be decoded; the first: too long"):
         tune(tmp_path, monkeypatch, [()] * 5)
-
-
-def test_values_are_labelled_in_the_reference_call(tmp_path: Path) -> None:
-    """A value is right by itself, whatever else the voted call has wrong."""
-    samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
-    items = [
-        TuningPrompt(s.id, s.dialogue, Request("x", s.documentation.lookup, DecodeOptions()), "", s, {})
-        for s in samples
-    ]
-
-    def voted(name: str, **values: str) -> Outcome:
-        parameters = tuple(VotedParameter(k, v, 1, 0.5, -1.0) for k, v in values.items())
-        return Outcome("", "", (VotedCall(name, parameters, True, (), 2),), 2, 2)
-
-    outcomes = {
-        "a/1": voted("SetLamp", room="Kitchen", state="off", colour="red"),
-        "b/1": voted("SetLamp", room="hall", state="off", colour="white"),
-        "c/1": voted("SetLamp", room="hall", state="off"),
-        "d/1": Outcome("", "", (), 0, 0, "too long"),
-    }
-    labels = {key: slot.right for key, slot in label_values(items, outcomes, SGD.judge).items()}
-    assert labels == {
-        ("a/1", "room"): True,  # without regard to case
-        ("a/1", "state"): False,
-        ("a/1", "colour"): False,  # the reference has the default, white
-        ("b/1", "room"): True,
-        ("b/1", "state"): True,
-        ("b/1", "colour"): False,
-    }

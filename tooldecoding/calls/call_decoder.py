@@ -12,7 +12,7 @@ from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.call_format import Call
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Branch
-from voting import VotedCall, carries, merge
+from voting import VotedCall, carries, confidence, merge
 
 
 class DecodedCalls(NamedTuple):
@@ -130,7 +130,7 @@ class CallDecoder:
             candidates = yield from orders.decode(branch)
         with self._clock.phase("vote"):
             voted = merge(candidates, tool.spec, options.optional_share)
-        confidences = tuple(map(options.confidence, voted.parameters))
+        confidences = tuple(map(confidence, voted.parameters))
         return DecodedCall(voted, candidates, orders.possible, confidences, options.min_confidence)
 
     def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:

@@ -18,11 +18,8 @@ from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,
     DEFAULT_STOPPING_LEVEL,
-    Calibration,
     OrderScheme,
     Stopping,
-    VotedParameter,
-    confidence,
 )
 
 AUTO: Final = "auto"
@@ -40,8 +37,6 @@ Detail = Literal["full", "signatures", "names"]
 PROMPT_CACHE_MB: Final = 1024
 """Default memory, in MiB, for the KV caches of former prompts."""
 
-_Finite = Annotated[float, Bounds(allow_inf_nan=False)]
-
 
 @described
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class DecodeOptions:
     --------
     voting.draw_orders : ``orders`` and ``order_limit``.
     voting.orders_needed : ``stopping`` and ``stopping_level``.
-    voting.confidence, voting.Calibration : ``min_confidence`` and ``calibration``.
+    voting.confidence : ``min_confidence``.
     """
 
     format: str = option(
@@ -112,12 +107,6 @@ class DecodeOptions:
         DEFAULT_STOPPING_LEVEL, "posterior stops when the probability of another winner is below this."
     )
     min_confidence: Share | None = option(None, "Mark parameters whose confidence is below this.", metavar="P")
-    calibration: tuple[_Finite, _Finite, _Finite] | None = option(
-        None,
-        "Calibration of the confidence; tune writes it.",
-        expected="a list of three numbers: intercept, weight of the vote share, weight of the mean log-probability",
-        only="file",
-    )
 
     def __post_init__(self) -> None:
         check_all(self)
@@ -135,10 +124,6 @@ class DecodeOptions:
     def call_format(self) -> CallFormat:
         """The call format that ``format`` names; API-Bank's for ``auto``, which chat replaces by the model's own."""
         return CALL_FORMATS["api-bank" if self.format == AUTO else self.format]
-
-    def confidence(self, parameter: VotedParameter) -> float:
-        """Return the confidence of the vote on a parameter, calibrated if there is a calibration."""
-        return confidence(parameter, None if self.calibration is None else Calibration(*self.calibration))
 
 
 def demand_full(options: DecodeOptions, taker: str) -> None:

@@ -339,21 +339,6 @@ def test_eval_predicts_as_in_one_process(cli: Cli, spread: tuple[Any, ...], tmp_
     assert found[0] == found[1]
 
 
-@pytest.mark.slow
-def test_tune_chooses_as_in_one_process(cli: Cli, batch: Path, spread: tuple[Any, ...], tmp_path: Path) -> None:
-    start = ("tune", "batch", "--data", batch, "--limits", "1,2", "--limit", 4, "--latency-prompts", 1)
-    start = (*start, "--rule", "bootstrap", "--margin", 100, "--batch-size", 1, "--max-value-tokens", 6)
-    found = []
-    for name, where in (("alone", ()), ("spread", spread)):
-        ran = cli(*start, *where, "--out", tmp_path / name)
-        assert ran.code == 0, ran.err
-        rows = [json.loads(line) for line in (tmp_path / name / "candidates.jsonl").read_text().splitlines()]
-        found.append({row["id"]: predicted(row) for row in rows})
-        assert (tmp_path / name / "latency.jsonl").read_text().count("\n") >= 1
-        assert (tmp_path / name / "deployment.yaml").exists()
-    assert found[0] == found[1]
-
-
 def test_a_node_is_killed(
     cli: Cli,
     nodes: Nodes,

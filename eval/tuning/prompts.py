@@ -1,6 +1,6 @@
 """The prompts to tune on: samples of a benchmark, or the user's own prompts without answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,6 @@ from transformers import PreTrainedTokenizerBase
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
 from eval.methods.sample_prompts import Prompter
-from eval.runs.run import draw
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import make_request
 from tooldecoding.batches.rows import BadRow, Row
@@ -24,8 +23,6 @@ class TuningPrompt:
     Attributes
     ----------
     id : str
-    dialogue : str
-        Prompts of one dialogue are resampled together and stay in one fold.
     request : Request or None
         None if no prompt can be made.
     error : str
@@ -37,7 +34,6 @@ class TuningPrompt:
     """
 
     id: str
-    dialogue: str
     request: Request | None
     error: str
     sample: Sample | None
@@ -48,17 +44,15 @@ def benchmark_prompts(benchmark: Benchmark, samples: Sequence[Sample], prompter:
     """Return the prompts of a benchmark's samples. One that cannot be made counts as wrong, as in ``eval``."""
     prompts = []
     for sample in samples:
-        request, error = None, ""
-        try:
-            request = prompter.request(sample)
-        except ToolDecodingError as cause:
-            error = str(cause)
-        prompts.append(TuningPrompt(sample.id, sample.dialogue, request, error, sample, benchmark.describe(sample)))
+        request, error = _made(lambda sample=sample: prompter.request(sample))  # type: ignore[misc]
+        prompts.append(TuningPrompt(sample.id, request, error, sample, benchmark.describe(sample)))
     return prompts
 
 
-def draw_rows(rows: Sequence[Row | BadRow], limit: int | None, seed: int) -> list[Row | BadRow]:
-    """Draw ``limit`` rows of a batch with ``seed``.
+def own_prompts(
+    rows: Sequence[Row | BadRow], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase
+) -> list[TuningPrompt]:
+    """Return the prompts of rows of ``decode --batch``. A row that cannot be decoded counts in no figure.
 
     Raises
     ------
@@ -67,23 +61,21 @@ def draw_rows(rows: Sequence[Row | BadRow], limit: int | None, seed: int) -> lis
     """
     if len({str(row.id) for row in rows}) < len(rows):
         raise EvalError("--data: two rows have ids that differ by type alone (1 and '1'); tell them apart")
-    return draw(rows, limit, seed)
+    prompts = []
+    for row in rows:
+        if isinstance(row, BadRow):
+            request, error = None, row.error
+        else:
+            request, error = _made(
+                lambda row=row: make_request(row.content, row.documentation, settings, tokenizer)  # type: ignore[misc]
+            )
+        prompts.append(TuningPrompt(str(row.id), request, error, None, {"id": str(row.id)}))
+    return prompts
 
 
-def own_prompts(
-    rows: Sequence[Row | BadRow], settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase
-) -> list[TuningPrompt]:
-    """Return the prompts of rows of ``decode --batch``. A row that cannot be decoded counts in no figure."""
-    return [_own_prompt(row, settings, tokenizer) for row in rows]
-
-
-def _own_prompt(row: Row | BadRow, settings: DecodeCommand, tokenizer: PreTrainedTokenizerBase) -> TuningPrompt:
-    request, error = None, ""
-    if isinstance(row, BadRow):
-        error = row.error
-    else:
-        try:
-            request = make_request(row.content, row.documentation, settings, tokenizer)
-        except ToolDecodingError as cause:
-            error = str(cause)
-    return TuningPrompt(str(row.id), str(row.id), request, error, None, {"id": str(row.id)})
+def _made(make: Callable[[], Request]) -> tuple[Request | None, str]:
+    """Return the request, or why there is none."""
+    try:
+        return make(), ""
+    except ToolDecodingError as cause:
+        return None, str(cause)
