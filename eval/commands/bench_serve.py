@@ -1,9 +1,10 @@
 """``tooldecoding bench serve``."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from pydantic import Field as Bounds
@@ -12,18 +13,28 @@ from eval.errors import EvalError
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import MODEL_HELP
 from tooldecoding.options.option import option, options_of
 from tooldecoding.options.values import Count, Share
 
 if TYPE_CHECKING:
-    from eval.load.load import Load
+    from eval.load import Load
     from eval.report.table import Table
 
 _ROWS: Final = "requests.jsonl"
 _TABLES: Final = "serve.md"
+_MOST: Final = 5
+_COLUMNS: Final = (
+    "clients", "an-\nswered", "hung\nup", "lost", "re-\nfused", "mixed\nup", "answers\na second", "ratio", "whole\np50",
+    "p95", "first\np50", "p95", "MiB", "left",
+)  # fmt: skip
+_NOTE: Final = (
+    "Lost: no answer, or a stream that was cut. Refused: the server said that something is wrong. Mixed up: answered "
+    "otherwise than one after the other. Ratio: answers a second to those one after the other; requests that were hung "
+    "up count as none. Seconds: of whole answers, and to the first piece of streams. MiB: largest resident memory of "
+    "the server. Left: gauges of /metrics that are not 0 at the end. Each row has a fresh server."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +50,6 @@ class BenchServeCommand:
     long: Share = option(0.1, "Share of the requests with a long dialogue and all tools.")
     seed: int = option(0, "Seed of the requests.")
     max_batch: Count = option(32, "Most requests that are decoded together.")
-    against: Literal["transformers"] | None = option(
-        None, "Run the same prompts without a constraint, too.", default_text="nothing to compare with"
-    )
     out: str | None = option(
         None,
         f"Folder for the answers ({_ROWS}) and the tables ({_TABLES}).",
@@ -53,51 +61,57 @@ class BenchServeCommand:
 def bench_serve(given: Given) -> None:
     """Put load on a server of its own: lost and mixed-up answers, throughput, waiting times, memory."""
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
+    demand_extra("bench", "openai", "httpx")
     command = given.read(BenchServeCommand)
     folder = None if command.out is None else _folder(command.out)
+    from eval.load import Load, draw_requests, json_rows, run_load
+    from eval.report.table import markdown
     from eval.report.terminal import show
 
+    requests = draw_requests(command.model, command.requests, command.gone, command.long, command.seed)
     loads: list[Load] = []
-    tables: list[Table] = []
     interrupted = False
     try:
-        for tables in _measured(command, loads):
+        for clients in (0, *command.clients):
+            word = f"clients: {clients}" if clients else "one after the other"
+            with progress_bar(word, len(requests)) as advance:
+                alone = loads[0] if loads else None
+                loads.append(run_load(command.model, requests, clients, command.max_batch, alone, advance))
             if folder is not None:
-                _write(folder, loads, tables)
+                _write(folder, json_rows(loads), markdown(_table(loads, command)))
     except KeyboardInterrupt:
         interrupted = True
-    show(output_console(), tables)
+    if loads:
+        show(output_console(), [_table(loads, command)])
     if interrupted:
         output_console(stderr=True).print("interrupted: only this was finished")
         raise typer.Exit(130)
 
 
-def _measured(command: BenchServeCommand, loads: "list[Load]") -> "Iterator[list[Table]]":
-    """Yield the tables so far, again and again; fills ``loads``."""
-    from eval.load.gaps import ROUNDS, measure_gaps
-    from eval.load.load import run_load
-    from eval.load.peer import run_peer
-    from eval.load.requests import draw_requests
-    from eval.load.server_process import server_command, serving
-    from eval.load.tables import gap_table, rate_table, request_tables
+def _table(loads: "Sequence[Load]", command: BenchServeCommand) -> "Table":
+    """Return what came of the requests. The first load is one after the other."""
+    from eval.report.table import Table, times
 
-    requests = draw_requests(command.model, command.requests, command.gone, command.long, command.seed)
-    tables: list[Table] = []
-    for clients in (0, *command.clients):
-        alone = loads[0] if loads else None
-        with progress_bar(_word(clients), len(requests)) as advance:
-            loads.append(run_load(command.model, requests, clients, command.max_batch, alone, advance))
-        tables = [*request_tables(loads, _about(command)), rate_table(loads, None)]
-        yield tables
-    if command.against:
-        with progress_bar(command.against, loads[0].endings["answered"]) as advance:
-            peer = run_peer(command.model, requests, loads[0].answers, command.max_batch, advance)
-        tables[-1] = rate_table(loads, peer)
-        yield tables
-    start = server_command(command.model, command.max_batch, command.max_batch)
-    with serving(start) as server, progress_bar("between pieces", ROUNDS) as advance:
-        tables.append(gap_table(measure_gaps(server.port, command.model, command.seed, advance)))
-    yield tables
+    rows = []
+    for load in loads:
+        ends = load.endings
+        counts = (ends["answered"], ends["hung up"], ends["lost"], ends["refused"], len(load.mixed_up))
+        seconds = (load.quantile(0.5, "seconds"), load.quantile(0.95, "seconds"))
+        first = (load.quantile(0.5, "first"), load.quantile(0.95, "first"))
+        rows.append(
+            (
+                str(load.clients or "one after the other"),
+                *(f"{count:,}" for count in counts),
+                f"{load.per_second:.2f}",
+                times(load.per_second, loads[0].per_second),
+                *("-" if value is None else f"{value:.2f}" for value in (*seconds, *first)),
+                "-" if load.peak is None else f"{load.peak / 2**20:,.0f}",
+                ", ".join(f"{name} {value:,.0f}" for name, value in load.left.items()) or "0",
+            )
+        )
+    reasons = Counter(answer.reason for load in loads for answer in load.answers if answer.reason).most_common(_MOST)
+    notes = (_about(command), _NOTE, *(f"{count:,} times: {reason}" for reason, count in reasons))
+    return Table("Requests", _COLUMNS, tuple(rows), 1, notes=notes)
 
 
 def _about(command: BenchServeCommand) -> str:
@@ -112,10 +126,6 @@ def _about(command: BenchServeCommand) -> str:
     )
 
 
-def _word(clients: int) -> str:
-    return f"clients: {clients}" if clients else "one after the other"
-
-
 def _folder(name: str) -> Path:
     folder = Path(name)
     try:
@@ -125,13 +135,12 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def _write(folder: Path, loads: "Sequence[Load]", tables: "Sequence[Table]") -> None:
-    from eval.report.table import markdown
+def _write(folder: Path, rows: str, table: str) -> None:
     from tooldecoding.files.manifest import write_whole
 
     try:
-        write_whole(folder / _ROWS, "".join(json_line(row) + "\n" for load in loads for row in load.rows()).encode())
-        write_whole(folder / _TABLES, "\n".join(map(markdown, tables)).encode())
+        write_whole(folder / _ROWS, rows.encode())
+        write_whole(folder / _TABLES, table.encode())
     except OSError as error:
         raise EvalError(f"{folder}: cannot be written: {error.strerror}") from None
 

@@ -2,10 +2,9 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval.commands.benchmark_command import BenchmarkCommand, show_scores
 from eval.errors import EvalError
@@ -13,9 +12,6 @@ from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
-
-if TYPE_CHECKING:
-    from eval.benchmarks.samples import Benchmark
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,9 +23,6 @@ class ScoreCommand(BenchmarkCommand):
     )
     out: str = option(..., "Scores; a folder if there are several files.", metavar="FILE.jsonl")
     partial: bool = option(False, "Score the rows given, each by itself.")
-    tool_server: str | None = option(
-        None, "Checkout of API-Bank whose tool manager judges. Executes its code.", metavar="DIR"
-    )
 
 
 def score(given: Given) -> None:
@@ -42,14 +35,13 @@ def score(given: Given) -> None:
     benchmark, samples = command.load()
     targets = _targets(command.predictions, Path(command.out))
     read = {p: read_predictions(p, benchmark, samples, repeats=command.partial) for p in command.predictions}
-    with _judge(benchmark, command.tool_server) as judge:
-        scorer = Scorer(benchmark, judge)
-        scored = {}
-        for path, target in targets.items():
-            rows = scorer.score(read[path], command.partial)
-            write_rows(rows, target)
-            scored[path] = rows
-            _say_missing(path, rows)
+    scorer = Scorer(benchmark, benchmark.judge)
+    scored = {}
+    for path, target in targets.items():
+        rows = scorer.score(read[path], command.partial)
+        write_rows(rows, target)
+        scored[path] = rows
+        _say_missing(path, rows)
     show_scores(benchmark, scored)
 
 
@@ -74,17 +66,6 @@ def _targets(predictions: Sequence[str], out: Path) -> dict[str, Path]:
 def _label(path: str) -> str:
     """Return the name of a run's folder, or a file's own name."""
     return Path(path).resolve().parent.name if Path(path).name == "predictions.jsonl" else Path(path).stem
-
-
-def _judge(benchmark: "Benchmark", tool_server: str | None) -> AbstractContextManager[Any]:
-    """Return a context with the benchmark's own judge, or the official tool manager's."""
-    if tool_server is None:
-        return nullcontext(benchmark.judge)
-    if benchmark.name != "api-bank":
-        raise EvalError(f"--tool-server is API-Bank's; {benchmark.name} has none")
-    from eval.benchmarks.api_bank.tool_server import ToolServer
-
-    return ToolServer(tool_server)
 
 
 def _say_missing(path: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -13,11 +13,11 @@ from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
 from eval.methods.scored_text import ScoredText
 from eval.methods.self_consistency import SelfConsistency
+from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
 from eval.options import EvalOptions
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import out_of_memory_named
 from tooldecoding.decoder import Request
-from tooldecoding.tooldec.decoder import ToolDecResult, run_tooldec
 
 
 def make_method(

@@ -173,7 +173,6 @@ def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
         (["score", "sgd", "--data", "bfcl-eval", "--predictions", "x", "--out", "y"], "--data for sgd is the folder"),
         (["score", "sgd", "--data", "DATA", "--predictions", "none.jsonl", "--out", "y"], "none.jsonl: no such file"),
         (["score", "sgd", "--data", "DATA", "--category", "all", "--predictions", "x", "--out", "y"], "known: seen"),
-        (["score", "sgd", "--data", "DATA", "--tool-server", ".", "--predictions", "P", "--out", "y"], "API-Bank's"),
         (["score", "sgd", "--data", "DATA", "--predictions", "P", "--out", "DATA"], "found a folder; add a name"),
         (["score", "sgd", "--data", "DATA", "--predictions", "P", "--predictions", "P", "--out", "y"], "twice"),
         (["eval", "sgd", "--data", "DATA", "--out", "DATA", "--method", "greedy"], "something else than a run"),

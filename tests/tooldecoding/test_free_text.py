@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import pytest
 
+from eval.methods.tooldec import run_tooldec
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
-from tooldecoding.tooldec import run_tooldec
 from tools import lookup, tool
 
 TOKENIZER = byte_level_tokenizer()

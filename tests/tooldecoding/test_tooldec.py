@@ -12,6 +12,8 @@ from test_law_valid_calls import BIASES, Case, api_bank_cases, bfcl_cases
 
 from checks import read_calls, wrong_in_call, wrong_in_value
 from data import needs_data
+from eval.methods.tooldec import FORMS, REACT, CallMachine, Form, ToolDecResult, run_tooldec
+from eval.methods.tooldec.machine import Finished, Position
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.values.literal_values import render_value
@@ -24,8 +26,6 @@ from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import RandomEngine, SyntheticDecoder, SyntheticEngine
-from tooldecoding.tooldec import FORMS, REACT, CallMachine, Form, ToolDecResult, run_tooldec
-from tooldecoding.tooldec.machine import Finished, Position
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 PYTHONS = ["api-bank", "pythonic"]

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
+from eval.methods.tooldec.text_trie import TextTrie
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from lookup.values.literal_values import read_value
 from tooldecoding.calls.value_end import completable
 from tooldecoding.formats.call_format import INDEX, Call, CallFormat
-from tooldecoding.tooldec.text_trie import TextTrie
 
 
 class Mark(Enum):

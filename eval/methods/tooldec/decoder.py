@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from eval.methods.tooldec.machine import Admission, CallMachine, Finished, Position, Value
 from tooldecoding.calls.free_text import TextMode, TextRules
 from tooldecoding.decoder import Request, ToolDecoder, callable_tools
 from tooldecoding.engines.engine import Engine
@@ -17,7 +18,6 @@ from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.react import REACT
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Branch, Label, Tally
-from tooldecoding.tooldec.machine import Admission, CallMachine, Finished, Position, Value
 
 Form = Literal["call", "react"]
 """``call`` writes the request's call format, ``react`` writes ``Action: Name\\nAction Input: {…}``."""
