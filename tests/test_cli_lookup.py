@@ -1,4 +1,4 @@
-"""``tooldecoding lookup`` and ``bench lookup``: what they print, and one clear message for bad documentation."""
+"""``tooldecoding lookup``: what they print, and one clear message for bad documentation."""
 
 import io
 import json
@@ -99,16 +99,6 @@ class TestExplain:
     def test_what_was_not_taken_is_said_on_standard_error(self, cli: Cli, docs: Path) -> None:
         ran = cli("lookup", docs, "--on-duplicate", "rename", "--json")
         assert ran.code == 0 and f"note: {docs}:7:1: TypeScript types" in ran.err and "taken over for add;" in ran.err
-
-
-def test_bench_lookup_reads_every_form(cli: Cli) -> None:
-    rows = [
-        json.loads(line)
-        for line in cli("bench", "lookup", "--megabytes", 0.01, "--repeats", 1, "--json").out.splitlines()
-    ]
-    forms = [row for row in rows if ":" not in row["name"] and row["name"] != "prose"]
-    assert len(forms) == 9 and {row["outcome"] for row in forms} == {"128 tools"}
-    assert {row["name"].partition(":")[0] for row in rows if row not in forms} == {"documentation", "prose", "hostile"}
 
 
 class TestBadDocumentation:

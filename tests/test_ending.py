@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 
 from command_line import CASES, Ran
-from eval.bench.measurements import Record
-from eval.bench.store import Store
-from eval.errors import EvalError
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.rows import BadRow, Row
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
@@ -56,17 +53,6 @@ def test_a_closed_pipe(tmp_path: Path, arguments: list[str], count: int) -> None
         process.stdout.close()
         said = process.stderr.read()
     assert said == b"" and process.returncode == NO_READER
-
-
-@needs_full
-def test_a_full_disk_leaves_the_benches_that_stand_there(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    store.save(Record({}, {}, "today"))
-    before = store.path.read_bytes()
-    (tmp_path / "bench.part").symlink_to(FULL)
-    with pytest.raises(EvalError, match=r"bench\.json: cannot be written: No space left on device; what stands there"):
-        store.save(Record({}, {}, "tomorrow"))
-    assert store.path.read_bytes() == before
 
 
 class TestSignals:

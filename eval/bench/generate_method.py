@@ -48,7 +48,6 @@ class GenerateMethod:
         model: PreTrainedModel,
         tokenizer: PreTrainedTokenizerBase,
         workload: Workload,
-        bytes_each: int,
         beams: int = 1,
         constraint: Constraint | None = None,
     ) -> None:
@@ -60,7 +59,6 @@ class GenerateMethod:
         self.more_tokens = sum(map(len, self._calls)) - sum(len(t.call_ids) for t in self._tasks)
         self._beams = beams
         self._constraint = constraint
-        self._bytes_each = bytes_each
         end = tokenizer.eos_token_id
         used = {token for call in self._calls for token in call}
         self._end = next(t for t in range(len(tokenizer)) if t not in used) if end is None else int(end)
@@ -88,10 +86,6 @@ class GenerateMethod:
     def device(self) -> torch.device:
         """See Method."""
         return torch.device(self._model.device)
-
-    def cache_estimate(self) -> int:
-        """See Method."""
-        return self._bytes_each * self._beams * len(self._tasks) * (self._width + self._steps)
 
     def run(self, every_pass: bool) -> Run:
         """See Method.

@@ -39,21 +39,21 @@ def new_cell(options: BenchOptions, subject: Subject, workload: Workload) -> Cel
 
 def make_methods(options: BenchOptions, subject: Subject, workload: Workload, cell: Cell) -> list[Method]:
     """Return all methods that can be measured. ``cell`` lists them, and the reason why others are missing."""
-    model, tokenizer, each = subject.model, subject.tokenizer, subject.cache_bytes_each
+    model, tokenizer = subject.model, subject.tokenizer
     methods: list[Method] = [
-        ToolDecodingMethod(subject.decoder, subject.engines, workload, _decode_options(options, limit), each)
+        ToolDecodingMethod(subject.decoder, subject.engines, workload, _decode_options(options, limit))
         for limit in options.order_limits
     ]
     for name in options.against:
         beams = 1 if name == GREEDY else beams_of(name)
         if beams is not None:
-            methods.append(GenerateMethod(name, model, tokenizer, workload, each, beams))
+            methods.append(GenerateMethod(name, model, tokenizer, workload, beams))
             continue
         constraint = _constraint(name, subject, workload)
         if isinstance(constraint, str):
             cell.missing[name] = constraint
         else:
-            methods.append(GenerateMethod(name, model, tokenizer, workload, each, 1, constraint))
+            methods.append(GenerateMethod(name, model, tokenizer, workload, 1, constraint))
     for method in methods:
         note = _note(method) if method.name in PEERS else ""
         cell.methods.append(MeasuredMethod(method.name, method.formula, method.preparation, note))

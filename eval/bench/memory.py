@@ -41,18 +41,6 @@ class PeakMemory:
         return max(0, _kilobytes("VmHWM") * 1024 - self._before) if self._known else None
 
 
-def free_memory(device: torch.device) -> int | None:
-    """Return how many bytes can still be allocated; None if unknown."""
-    if device.type == "cuda":
-        torch.cuda.empty_cache()
-        return torch.cuda.mem_get_info(device)[0]
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
-
-
 def _kilobytes(name: str) -> int:
     try:
         lines = _STATUS.read_text(encoding="utf-8").splitlines()

@@ -89,9 +89,6 @@ class Method(Protocol):
     def run(self, every_pass: bool) -> Run:
         """Decode all prompts together, once."""
 
-    def cache_estimate(self) -> int:
-        """Return the approximate bytes of the KV cache."""
-
 
 def require_same(method: str, wanted: Any, written: Any) -> None:
     """Raise EvalError if a method has not written the wanted call."""

@@ -79,7 +79,7 @@ class BenchOptions:
     stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
     minutes: Annotated[float, Bounds(gt=0)] | None = option(None, "No round begins later.")
     trust_remote_code: bool = option(False, TRUST_HELP)
-    out: str = option("runs/bench", "Folder; bench.json there gets one bench more.", metavar="DIR")
+    out: str = option("runs/bench", "Folder of bench.json.", metavar="DIR")
     as_json: bool = option(False, "Print the bench as JSON instead of tables.", flag="--json")
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from eval.bench.failures import FAILURES, failure
 from eval.bench.machine import describe_machine
 from eval.bench.make_methods import make_methods, new_cell
 from eval.bench.measurements import Cell, Record, Round
-from eval.bench.memory import PeakMemory, free_memory
+from eval.bench.memory import PeakMemory
 from eval.bench.method import Method
 from eval.bench.options import BenchOptions
 from eval.bench.peers import PEERS
@@ -62,7 +62,7 @@ class BenchRunner:
         if options.minutes is not None:
             self._deadline = time.monotonic() + 60 * options.minutes
         record = Record(options.to_json(), describe_machine(device), datetime.now(UTC).isoformat(timespec="seconds"))
-        with self.store.locked(), _few_objects():
+        with _few_objects():
             try:
                 self._measure(device, record)
                 record.state = "finished"
@@ -151,9 +151,6 @@ def _try(method: Method, cell: Cell, advance: Callable[[int], None], last: bool)
 
 
 def _failure_of_trial(method: Method, cell: Cell, last: bool) -> str:
-    room, needed = free_memory(method.device), method.cache_estimate()
-    if room is not None and needed > room:
-        return f"its KV cache needs {needed / 1e9:.1f} GB, free are {room / 1e9:.1f} GB"
     memory = PeakMemory(method.device)
     try:
         run = method.run(every_pass=last)

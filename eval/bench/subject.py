@@ -47,14 +47,6 @@ class Subject:
         """The decoder's model."""
         return self.decoder.model
 
-    @property
-    def cache_bytes_each(self) -> int:
-        """KV cache bytes of one token."""
-        config = self.model.config.get_text_config()
-        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        return int(2 * config.num_hidden_layers * heads * width * self.model.dtype.itemsize)
-
 
 def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
     """Load a model, or make one from a shape.

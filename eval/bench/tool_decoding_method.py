@@ -21,7 +21,7 @@ class ToolDecodingMethod:
     more_tokens = 0
 
     def __init__(
-        self, decoder: ToolDecoder, engines: WatchedEngines, workload: Workload, options: DecodeOptions, bytes_each: int
+        self, decoder: ToolDecoder, engines: WatchedEngines, workload: Workload, options: DecodeOptions
     ) -> None:
         self.name = f"{options.order_limit} {'order' if options.order_limit == 1 else 'orders'}"
         passes = (formula_passes(workload, task, options, decoder.table) for task in workload.tasks)
@@ -33,19 +33,11 @@ class ToolDecodingMethod:
         self._options = options
         self._lessons = [Lesson(workload, task, decoder.table) for task in workload.tasks]
         self._requests = [Request(list(t.prompt_ids), workload.tools, options) for t in workload.tasks]
-        self._bytes_each = bytes_each
 
     @property
     def device(self) -> torch.device:
         """See Method."""
         return torch.device(self._decoder.model.device)
-
-    def cache_estimate(self) -> int:
-        """See Method."""
-        calls = sum(len(t.call_ids) for t in self._workload.tasks)
-        return self._bytes_each * (
-            sum(len(t.prompt_ids) for t in self._workload.tasks) + self._options.order_limit * calls
-        )
 
     def run(self, every_pass: bool) -> Run:
         """See Method.

@@ -26,7 +26,7 @@ def bench(given: Given) -> None:
             if option.name in given.values:
                 raise EvalError(f"{option.written} belongs to bench alone, not to bench {given.subcommand}")
         return
-    demand_extra("eval", "scipy", "matplotlib")
+    demand_extra("eval", "scipy")
     from eval.bench.runner import BenchRunner
     from eval.bench.store import Store
 
@@ -40,13 +40,10 @@ def bench(given: Given) -> None:
 
 def _show(record: "Record", store: "Store", as_json: bool) -> None:
     from eval.bench.cell_tables import tables
-    from eval.bench.ratio_chart import draw_ratios
     from eval.report.terminal import show
 
     found = tables(record)
     files = [str(store.path)] if record.cells else []
-    if draw_ratios(record, store.picture):
-        files.append(str(store.picture))
     if as_json:
         print(json_line(record.to_json()))
     else:

@@ -9,7 +9,6 @@ import pytest
 from eval.bench.measurements import Cell, MeasuredMethod, Record, Spread
 from eval.bench.method import Run
 from eval.bench.store import Store
-from eval.errors import EvalError
 
 
 def run(decode: float, total: float, **changes: Any) -> Run:
@@ -65,28 +64,13 @@ def test_costs_of_the_constraint() -> None:
     assert on_gpu.median(one, Run.constraint_us) == pytest.approx(5000)
 
 
-def test_the_file_holds_every_bench(tmp_path: Path) -> None:
-    first, second = made(), made()
-    Store(tmp_path).save(first)
-    store = Store(tmp_path)
-    with store.locked():
-        second.state = "finished"
-        store.save(second)
-        with pytest.raises(EvalError, match="another bench is writing here"), Store(tmp_path).locked():
-            pass
-    benches = json.loads((tmp_path / "bench.json").read_text())["benches"]
-    assert [b["state"] for b in benches] == ["running", "finished"]
-    [cell] = benches[1]["cells"]
+def test_the_file_is_the_bench(tmp_path: Path) -> None:
+    Store(tmp_path).save(Record({}, {}, "yesterday"))
+    Store(tmp_path).save(made())
+    bench = json.loads((tmp_path / "bench.json").read_text())
+    assert bench["state"] == "running"
+    [cell] = bench["cells"]
     assert cell["missing"] == [{"method": "xgrammar", "reason": "gone"}]
     assert [m["name"] for m in cell["methods"]] == ["1 order", "greedy"]
     assert [r["decode"] for r in cell["methods"][0]["runs"]] == [1, 4, 3]
     assert cell["methods"][0]["decode_to_greedy"]["median"] == 0.5
-    assert not list(tmp_path.glob("*.part"))
-
-
-@pytest.mark.parametrize("text", ["{", "[]", '{"benches": 1}', "\x00"])
-def test_another_file_is_left_as_it_is(tmp_path: Path, text: str) -> None:
-    (tmp_path / "bench.json").write_text(text)
-    with pytest.raises(EvalError, match=r"bench\.json: .* choose another --out"):
-        Store(tmp_path)
-    assert (tmp_path / "bench.json").read_text() == text

@@ -36,9 +36,9 @@ def workload(batch: int = 1, call_format: str = "api-bank", **changes: Any) -> W
 
 
 def generate(work: Workload, beams: int = 1) -> Method:
-    return GenerateMethod("greedy", decoder().model, decoder().tokenizer, work, 1, beams)
+    return GenerateMethod("greedy", decoder().model, decoder().tokenizer, work, beams)
 
 
 def tool_decoding(work: Workload, limit: int, **options: Any) -> Method:
     asked = DecodeOptions(order_limit=limit, format=work.ask.format, max_calls=1, **options)
-    return ToolDecodingMethod(decoder(), engines(), work, asked, 1)
+    return ToolDecodingMethod(decoder(), engines(), work, asked)

@@ -4,8 +4,8 @@ import contextlib
 import json
 
 import pytest
+from hostile import HOSTILE
 
-from eval.bench.documentation.hostile import HOSTILE
 from growth import assert_linear
 from lookup import DocumentationError, LiteralError, extract, read_literal
 

@@ -10,7 +10,6 @@ from typing import Final
 import typer
 
 from eval.commands.bench import BENCH
-from eval.commands.bench_lookup import BENCH_LOOKUP
 from eval.commands.bench_schemas import BENCH_SCHEMAS
 from eval.commands.bench_serve import BENCH_SERVE
 from eval.commands.eval import EVAL
@@ -38,7 +37,6 @@ COMMANDS: Final = (
     EXPORT,
     TUNE,
     BENCH,
-    BENCH_LOOKUP,
     BENCH_SCHEMAS,
     BENCH_SERVE,
 )
@@ -56,7 +54,7 @@ for each in (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPERIMENT, EXP
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 bench.callback(invoke_without_command=True)(BENCH.for_typer())
-for each in (BENCH_LOOKUP, BENCH_SCHEMAS, BENCH_SERVE):
+for each in (BENCH_SCHEMAS, BENCH_SERVE):
     bench.command(each.name.split()[-1])(each.for_typer())
 app.add_typer(bench, name=BENCH.name)
 

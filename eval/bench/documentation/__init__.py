@@ -1,1 +1,0 @@
-"""``tooldecoding bench lookup``: the time to read documentation, with samples in every form and hostile texts."""
