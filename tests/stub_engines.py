@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.schemas.engine import Engine
+from eval.schemas.engines import Engine
 
 
 class Stub(Engine):

@@ -16,7 +16,7 @@ from tooldecoding.options.option import option, options_of
 from tooldecoding.options.values import CountOrNone, Positive
 
 if TYPE_CHECKING:
-    from eval.schemas.engine import Engine
+    from eval.schemas.engines import Engine
     from tooldecoding.tokens.token_table import TokenTable
 
 PeerName = Literal["llguidance", "xgrammar", "outlines"]
@@ -63,9 +63,8 @@ def bench_schemas(given: Given) -> None:
     from eval.runs.run import draw
     from eval.schemas.calls import CALLS, run_calls
     from eval.schemas.engines import chosen
-    from eval.schemas.row_file import row_file
+    from eval.schemas.rows import find_files, row_file
     from eval.schemas.run import row_id, run
-    from eval.schemas.samples import find_files
     from tooldecoding.models.loading import load_tokenizer
     from tooldecoding.tokens.token_table import TokenTable
 
@@ -106,22 +105,22 @@ def _show(
 ) -> None:
     from eval.bench.machine import machine_line
     from eval.report.terminal import show
-    from eval.schemas.call_tables import call_tables, calls_to_json
-    from eval.schemas.summary import to_json
-    from eval.schemas.tables import tables
+    from eval.schemas.tables import by_split, call_figures, call_tables, engine_figures, engine_tables
 
     schemas = len({row["id"].partition("/")[2] for row in rows})
     tokenizer = {"name": Path(command.tokenizer).name, "vocabulary": len(table.texts)}
     sample = {"schemas": schemas, "drawn_from": drawn_from, "seed": command.seed}
+    calls = by_split(rows, call_figures) if command.calls else {}
+    found = {label: by_split([row for row in rows if row["engine"] == label], engine_figures) for label in engines}
     if command.as_json:
-        figures = calls_to_json(rows) if command.calls else to_json(rows, engines)
+        figures = calls or {"engines": found}
         print(json_line({"machine": machine, "tokenizer": tokenizer, "sample": sample, **figures}))
         return
     about = (
         f"{schemas:,} of {drawn_from:,} schemas (seed {command.seed}); tokenizer {tokenizer['name']}, "
         f"{tokenizer['vocabulary']:,} tokens; {command.time_limit:g} s a schema at most; {machine_line(dict(machine))}."
     )
-    show(output_console(), call_tables(rows, about) if command.calls else tables(rows, engines, about))
+    show(output_console(), call_tables(calls, about) if command.calls else engine_tables(found, about))
 
 
 BENCH_SCHEMAS = Command("bench schemas", bench_schemas, options_of(BenchSchemasCommand))

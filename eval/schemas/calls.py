@@ -1,7 +1,11 @@
-"""Each schema as the parameters of one tool, which a model with random weights calls."""
+"""Each schema as the parameters of one tool, which a model with random weights calls, and jsonschema judges."""
 
+import importlib
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -9,11 +13,9 @@ import torch
 
 from eval.bench.failures import failure
 from eval.bench.shapes import random_model
-from eval.schemas.engine import REFUSALS
-from eval.schemas.judge import faults
-from eval.schemas.row_file import RowFile
+from eval.schemas.engines import REFUSALS
+from eval.schemas.rows import RowFile, read_sample, split_of
 from eval.schemas.run import row_id
-from eval.schemas.samples import read_sample, split_of
 from eval.schemas.worker import Worker
 from lookup.extract import extract
 from tooldecoding.decoder import ToolDecoder
@@ -26,6 +28,8 @@ VALUE_TOKENS: Final = 24
 CALLS: Final = "calls"
 """The label of the rows."""
 _TOOL: Final = "answer"
+_SHOWN: Final = 200
+_MOST: Final = 20
 
 
 class Caller:
@@ -72,16 +76,44 @@ def judged_call(caller: Caller, task: Mapping[str, Any]) -> dict[str, Any]:
         voted = caller.decoder.decode(prompt, tools, order_limit=task["orders"]).calls[0].voted
     except REFUSALS as error:
         return {"refused": failure(error)}
-    row = {
-        "notes": notes,
-        "said_valid": voted.valid,
-        "truncated": any(parameter.truncated for parameter in voted.parameters),
-        "arguments": voted.arguments,
-    }
+    truncated = any(parameter.truncated for parameter in voted.parameters)
+    row = {"notes": notes, "said_valid": voted.valid, "truncated": truncated, "arguments": voted.arguments}
     try:
         return row | {"faults": faults(schema, voted.arguments)}
     except REFUSALS as error:
         return row | {"unjudged": failure(error)}
+
+
+def faults(schema: Mapping[str, Any], value: Any) -> list[dict[str, str]]:
+    """Return what of a value breaks a schema, by the package jsonschema with the formats that it knows.
+
+    The draft is that of the schema's ``$schema``, else 2020-12. Nothing is fetched from the network.
+
+    Returns
+    -------
+    list of dict
+        ``word`` of the schema, ``place`` in the value, and ``message``; empty if the value is valid.
+
+    Raises
+    ------
+    ValueError
+        If the judge cannot read the schema: a reference to another document, or a pattern that Python does not know.
+    FAILURES
+        If the schema is malformed.
+    """
+    judges, known = importlib.import_module("jsonschema"), importlib.import_module("jsonschema.validators")
+    unresolved = importlib.import_module("referencing.exceptions").Unresolvable
+    kind = known.validator_for(schema, default=judges.Draft202012Validator)
+    validator = kind(schema, format_checker=kind.FORMAT_CHECKER, registry=known.SPECIFICATIONS)
+    written = json.loads(json.dumps(value))  # a tuple is an array
+    try:
+        found = list(islice(validator.iter_errors(written), _MOST))
+    except (re.error, unresolved, judges.exceptions.UnknownType) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from None
+    return [
+        {"word": str(error.validator), "place": error.json_path[:_SHOWN], "message": error.message[:_SHOWN]}
+        for error in found
+    ]
 
 
 def run_calls(

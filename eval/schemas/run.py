@@ -1,21 +1,72 @@
 """Measures engines on files, one after the other, and keeps a row for each engine and file."""
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from time import process_time_ns
 from typing import Any, Final
 
-from eval.schemas.engine import Engine
-from eval.schemas.measure import measure
-from eval.schemas.row_file import RowFile
-from eval.schemas.samples import Sample, read_sample, split_of
+from eval.bench.failures import failure
+from eval.schemas.engines import REFUSALS, Engine
+from eval.schemas.rows import RowFile, read_sample, split_of
 from eval.schemas.worker import Worker
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.tokens.token_table import TokenTable
 
 _SHOWN: Final = 60
 """Characters before the place where a valid instance is refused."""
-_KEPT: Final = ("notes", "grammar_ns", "tokens", "search")
+
+
+def measure(engine: Engine, task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return verdicts and times, or why there is no grammar; runs in the engine's process.
+
+    Parameters
+    ----------
+    task : mapping
+        ``schema``, and ``tests``, each with ``valid``, ``data`` and ``tokens``.
+
+    Returns
+    -------
+    dict
+        ``refused`` with the reason; or ``notes``, nanoseconds of ``grammar``, of all ``tokens`` of valid instances and
+        of each ``search``, and ``verdicts``: for each test whether it was ``accepted``, whether the check after
+        decoding ``kept`` it, and how many tokens were ``taken``.
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        start = process_time_ns()
+        engine.compile(task["schema"])
+        grammar = process_time_ns() - start
+        verdicts, tokens, search = [], list[int](), list[int]()
+        for test in task["tests"]:
+            accepted, times = _judge(engine, test["tokens"])
+            kept = accepted and engine.allows(test["data"])
+            verdicts.append({"accepted": accepted, "kept": kept, "taken": len(times)})
+            tokens += times if test["valid"] else []
+        for test, verdict in zip(task["tests"], verdicts, strict=True):
+            if test["valid"] and verdict["accepted"]:
+                search += engine.search(test["tokens"])
+        notes = list(engine.notes())
+        return {"notes": notes, "grammar": grammar, "tokens": tokens, "search": search, "verdicts": verdicts}
+    except REFUSALS as error:
+        return {"refused": failure(error)}
+    finally:
+        gc.enable()
+
+
+def _judge(engine: Engine, tokens: Sequence[int]) -> tuple[bool, list[int]]:
+    """Return whether an instance is accepted, and the nanoseconds of its tokens up to the first that is refused."""
+    engine.start()
+    times = []
+    for token in tokens:
+        start = process_time_ns()
+        taken = engine.take(token)
+        times.append(process_time_ns() - start)
+        if not taken:
+            return False, times
+    return engine.complete(), times
 
 
 def run(
@@ -44,9 +95,9 @@ def run(
             for label, engine in engines.items()
         }
         for path in files:
-            missing = [label for label in engines if row_id(label, path) not in rows.by_id]
+            missing = {label: worker for label, worker in workers.items() if row_id(label, path) not in rows.by_id}
             if missing:
-                rows.write(_measure(path, {label: workers[label] for label in missing}, table))
+                rows.write(_measured(path, missing, table))
             advance(1)
 
 
@@ -55,39 +106,27 @@ def row_id(label: str, path: Path) -> str:
     return f"{label}/{path.name}"
 
 
-def _measure(path: Path, workers: Mapping[str, Worker[Engine]], table: TokenTable) -> list[dict[str, Any]]:
+def _measured(path: Path, workers: Mapping[str, Worker[Engine]], table: TokenTable) -> list[dict[str, Any]]:
     sample = read_sample(path)
-    texts = [json_line(test.data).encode() for test in sample.tests]
-    tokens = [table.encode_after(b"", text) for text in texts]
+    tokens = [table.encode_after(b"", json_line(test.data).encode()) for test in sample.tests]
+    valid = [test.valid for test in sample.tests]
     tests = [
         {"valid": test.valid, "data": test.data, "tokens": ids} for test, ids in zip(sample.tests, tokens, strict=True)
     ]
     task = json_line({"schema": sample.law, "tests": tests})
-    head = {
-        "split": split_of(path),
-        "valid": sum(test.valid for test in sample.tests),
-        "invalid": sum(not test.valid for test in sample.tests),
-    }
+    head = {"split": split_of(path), "valid": sum(valid), "invalid": valid.count(False)}
     rows = []
     for label, worker in workers.items():
-        answer = worker.ask(task)
-        found = answer if "refused" in answer else _judged(answer, sample, tokens, table)
+        found = worker.ask(task)
+        if "refused" not in found:
+            wrong, wrong_after_check = [], []
+            for number, verdict in enumerate(found.pop("verdicts")):
+                about: dict[str, Any] = {"test": number, "valid": valid[number]}
+                if verdict["kept"] != valid[number]:
+                    wrong_after_check.append(about)
+                if verdict["accepted"] != valid[number]:
+                    before = table.join(tokens[number][: verdict["taken"]]).decode(errors="replace")
+                    wrong.append(about | ({"refused_at": before[-_SHOWN:]} if valid[number] else {}))
+            found |= {"wrong": wrong, "wrong_after_check": wrong_after_check}
         rows.append({"id": row_id(label, path), "engine": label, **head, **found})
     return rows
-
-
-def _judged(
-    answer: Mapping[str, Any], sample: Sample, tokens: Sequence[Sequence[int]], table: TokenTable
-) -> dict[str, Any]:
-    """Return the row's part of an answer: verdicts as those that are wrong."""
-    wrong, wrong_after_check = [], []
-    for number, (test, verdict) in enumerate(zip(sample.tests, answer["verdicts"], strict=True)):
-        if verdict["accepted"] != test.valid:
-            about: dict[str, Any] = {"test": number, "valid": test.valid}
-            if test.valid:
-                before = table.join(tokens[number][: verdict["taken"]]).decode(errors="replace")
-                about["refused_at"] = before[-_SHOWN:]
-            wrong.append(about)
-        if verdict["kept"] != test.valid:
-            wrong_after_check.append({"test": number, "valid": test.valid})
-    return {**{name: answer[name] for name in _KEPT}, "wrong": wrong, "wrong_after_check": wrong_after_check}

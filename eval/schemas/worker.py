@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from eval.bench.failures import failure
 from eval.errors import EvalError
-from eval.schemas.engine import REFUSALS
+from eval.schemas.engines import REFUSALS
 from tooldecoding.files.json_lines import json_line
 
 MOST_MEMORY: Final = 8 * 2**30

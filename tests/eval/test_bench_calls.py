@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 from command_line import Ran, assert_bad
-from eval.schemas.call_tables import CallTally, call_tables
-from eval.schemas.judge import faults
+from eval.schemas.calls import faults
+from eval.schemas.tables import by_split, call_figures, call_tables
 
 Cli = Callable[..., Ran]
 EITHER = [{"required": ["a"]}, {"required": ["b"]}]
@@ -87,11 +87,20 @@ def test_rows_are_tallied() -> None:
         {"split": "B", "refused": "no"},
         {"split": "B", "no_tool": True},
     ]
-    found = CallTally.of(rows)
-    assert (found.tools, found.unnoted, found.valid, found.noted, found.noted_valid) == (7, 3, 2, 2, 0)
-    assert (found.said_valid, found.refused_by_vote, found.truncated, found.unjudged) == (2, 1, 1, 1)
-    assert found.words == {"pattern": 1} and found.notes == {"not": 2}
-    first = call_tables(rows, "about")[0]
-    assert [row[0] for row in first.rows] == ["all", "A", "B"] and {len(row) for row in first.rows} == {
-        len(first.columns)
-    }
+    found = by_split(rows, call_figures)
+    names = (
+        "tools",
+        "unnoted",
+        "valid",
+        "noted",
+        "noted_valid",
+        "said_valid",
+        "refused_by_vote",
+        "truncated",
+        "unjudged",
+    )
+    assert [found[name] for name in names] == [7, 3, 2, 2, 0, 2, 1, 1, 1]
+    assert found["words"] == {"pattern": 1} and found["notes"] == {"not": 2}
+    first = call_tables(found, "about")[0]
+    assert [row[0] for row in first.rows] == ["all", "A", "B"]
+    assert {len(row) for row in first.rows} == {len(first.columns)}

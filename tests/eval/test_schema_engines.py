@@ -5,10 +5,8 @@ from typing import Any
 
 import pytest
 
-from eval.schemas.engine import Engine
-from eval.schemas.engines import PEERS
-from eval.schemas.measure import measure
-from eval.schemas.own_engine import OwnEngine
+from eval.schemas.engines import PEERS, Engine, OwnEngine
+from eval.schemas.run import measure
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.tokens.token_table import TokenTable
@@ -44,8 +42,8 @@ def test_an_engine_judges(kind: type[Engine], tiny_model_path: str) -> None:
         }
         assert judged == {json_line(value): right for value, right in data}
         assert [v["kept"] for v in found["verdicts"]] == [right for _, right in data]
-        assert sum(found["tokens"]["counts"].values()) == sum(len(test["tokens"]) for test in tests if test["valid"])
-        assert bool(found["search"]["counts"]) == (kind is OwnEngine) and found["grammar_ns"] > 0
+        assert len(found["tokens"]) == sum(len(test["tokens"]) for test in tests if test["valid"])
+        assert bool(found["search"]) == (kind is OwnEngine) and found["grammar"] > 0
 
 
 @pytest.mark.parametrize("kind", [OwnEngine, *PEERS.values()], ids=lambda kind: kind.name)
