@@ -91,7 +91,7 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
     parts += [markdown(t) for t in accuracy_tables(entries, _HEADS)]
     parts += chart(
         names["accuracy"],
-        accuracy_chart(f"Accuracy: {benchmark}, {totalled}", shared, [r.method for r in runs], out / names["accuracy"]),
+        accuracy_chart(f"Accuracy: {benchmark}, {totalled}", shared, out / names["accuracy"]),
         "Accuracy by model and method",
     )
     parts += _filled(figure_table(shared, _HEADS)) + _filled(value_type_table(shared, _HEADS))
