@@ -28,8 +28,8 @@ def chart_style() -> Iterator[None]:
     """Use Matplotlib's defaults instead of the user's settings, with ``$`` as a plain character."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        style = {"text.parse_math": False, "font.family": [_FONT], "axes.axisbelow": True}
-        matplotlib.rcParams.update(style | {"axes.spines.top": False, "axes.spines.right": False})
+        matplotlib.rcParams.update({"text.parse_math": False, "font.family": [_FONT], "axes.axisbelow": True})
+        matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
         yield
 
 
