@@ -122,6 +122,7 @@ def test_killed_at_any_moment(folder: Folder, source: str) -> None:
     assert moment > 10 and found[1] == said("prompt 1")
 
 
+@pytest.mark.slow
 def test_a_retry_that_is_killed_at_any_moment(folder: Folder, echo: Echo) -> None:
     """Results that had not failed stay; the old error never stands for a row that has changed."""
     folder.write(ROWS)

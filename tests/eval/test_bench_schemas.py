@@ -142,6 +142,7 @@ def test_other_settings_go_into_another_file(cli: Cli, measured: tuple[Any, ...]
     assert_bad(ran, "this run was begun with time_limit 60.0, not 31.0; choose another --out")
 
 
+@pytest.mark.slow
 def test_a_larger_sample_holds_the_smaller_one(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
     command = (*command, "--peers", "", "--out", tmp_path / "rows.jsonl", "--json")
     ids = []
@@ -151,6 +152,7 @@ def test_a_larger_sample_holds_the_smaller_one(cli: Cli, command: tuple[Any, ...
     assert ids[1][:2] == ids[0] and len(set(ids[1])) == len(FILES)
 
 
+@pytest.mark.slow
 def test_an_engine_that_hangs_or_dies_refuses(tiny_model_path: str) -> None:
     worker = Worker(Hanging, measure, tiny_model_path, 0.5)
     try:

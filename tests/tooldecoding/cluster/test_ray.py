@@ -296,6 +296,7 @@ class Driver:
         return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
 def test_a_driver_is_killed_and_resumed(cli: Cli, batch: Path, expected: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
@@ -339,6 +340,7 @@ def test_eval_predicts_as_in_one_process(cli: Cli, spread: tuple[Any, ...], tmp_
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_node_is_killed(
     cli: Cli,
     nodes: Nodes,

@@ -132,6 +132,7 @@ def test_a_request_that_kills_replicas_is_given_up(stubs: Replicas) -> None:
     wait_until(lambda: stubs.health() == "ok")
 
 
+@pytest.mark.slow
 def test_an_update_under_load_loses_nothing(stubs: Replicas, settings: Path) -> None:
     done, answers = threading.Event(), list[httpx.Response]()
 

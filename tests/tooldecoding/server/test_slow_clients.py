@@ -88,6 +88,7 @@ def test_an_answer_that_nobody_reads_is_given_up(impatient: Running, stream: boo
     wait_until(lambda: not state.tasks)
 
 
+@pytest.mark.slow
 def test_who_reads_slowly_reads_all(impatient: Running) -> None:
     with closing(impatient.unread(**LONG, stream=True)) as connection:
         received = b""
