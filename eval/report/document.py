@@ -18,7 +18,7 @@ from eval.report.run_list import read_runs
 from eval.report.significance_table import significance_table
 from eval.report.studies import documentation_table, order_limit_table, orders_table, shots_table, value_errors
 from eval.report.table import NONE, Table, escaped, markdown
-from eval.report.value_table import order_table, value_table, vote_table
+from eval.report.value_table import value_table, vote_table
 
 _HEADS = ("model", "method")
 _PROMPT_SETTINGS = (
@@ -119,8 +119,8 @@ def _value_tables(runs: Sequence[Run]) -> list[Table]:
     tables = []
     for run in runs:
         if run.method == "tool-decoding" and any(len(slot.orders) > 1 for slot in run.values):
-            for table in (value_table(run.values), order_table(run.name, run.values)):
-                tables.append(replace(table, title=f"{table.title}: {run.model}, {run.name}"))
+            table = value_table(run.values)
+            tables.append(replace(table, title=f"{table.title}: {run.model}, {run.name}"))
     ours_first = sorted(runs, key=lambda run: run.method != "tool-decoding")
     for model in dict.fromkeys(run.model for run in runs):
         table = vote_table({run.name: run.values for run in ours_first if run.model == model and run.values})

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from eval.metrics.accuracy import Estimate
 from eval.metrics.significance import holm
 from eval.report.table import NONE, Table, probability, share
-from eval.votes.first_orders import ALL, COUNTS, FEWEST_KEYS, LIKELIEST, OWN_FIRST
+from eval.votes.first_orders import ALL, COUNTS, LIKELIEST
 from eval.votes.value_groups import ValueGroup, value_groups
 from eval.votes.value_slot import ValueSlot
 from eval.votes.vote_rows import VoteRow, VoteRows, vote_rows
@@ -55,18 +55,6 @@ def vote_table(slots_by_method: Mapping[str, Sequence[ValueSlot]]) -> Table:
         "the call of the one whose required values have the highest mean log-probability."
     )
     return _vote_table("Votes", plain, notes)
-
-
-def order_table(method: str, slots: Sequence[ValueSlot]) -> Table:
-    """Return votes over the first orders beside votes over orders balanced by position: which should be the first?"""
-    notes = (
-        f"Tools of {FEWEST_KEYS} required keys or more. Vote over N: the first N orders as they are drawn. Rotations: "
-        "documentation order, turned so that each key is first once; mirrored: documentation order, its reverse, then "
-        "every second rotation and its reverse. Own first: no vote, each value from the rotation that begins with its "
-        "key."
-    )
-    balanced = {slot.id for slot in slots if OWN_FIRST in slot.votes and slot.keys >= FEWEST_KEYS}
-    return _vote_table("Which orders first", {method: [slot for slot in slots if slot.id in balanced]}, notes)
 
 
 def _with_plain_votes(slots: Sequence[ValueSlot]) -> list[ValueSlot]:

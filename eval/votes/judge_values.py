@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.votes.first_orders import LIKELIEST, OWN_FIRST, likeliest, own_first, votes
+from eval.votes.first_orders import LIKELIEST, likeliest, votes
 from eval.votes.value_slot import Kind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
@@ -48,12 +48,8 @@ def value_slots(
         return merge([call.candidates[n] for n in places], call.tool, optional_share).arguments
 
     alone = [arguments([n]) for n in range(len(orders))]
-    voted = {name: arguments(places) for name, places in votes(keys, orders).items()}
+    voted = {name: arguments(places) for name, places in votes(len(orders)).items()}
     voted |= {name: alone[likeliest(call.candidates[:count])] for count, name in LIKELIEST.items()}
-    turned = own_first(keys, orders)
-    if turned is not None:
-        own = {key: alone[n][key] for key, n in zip(keys, turned, strict=False) if key in alone[n]}
-        voted[OWN_FIRST] = {**arguments(turned), **own}
     return [
         ValueSlot(
             id=sample.id,

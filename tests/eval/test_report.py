@@ -392,4 +392,3 @@ def test_values_of_several_methods(tmp_path: Path, report: Callable[..., str]) -
         ("self-consistency", "1", "100.0"),
         ("self-consistency", "2", "100.0"),
     ]
-    assert "Which orders first" not in text  # no order was decoded that could be

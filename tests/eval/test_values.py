@@ -2,29 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
-from eval.report.value_table import order_table, value_table, vote_table
+from eval.report.value_table import value_table, vote_table
 from eval.tuning.decoded_prompt import DecodedCall
-from eval.votes.first_orders import LIKELIEST, OWN_FIRST, likeliest, mirrored, own_first, rotations, votes
+from eval.votes.first_orders import LIKELIEST, likeliest, votes
 from eval.votes.judge_values import value_slots
 from eval.votes.value_file import VALUES, read_values, write_values
 from eval.votes.value_groups import value_groups
 from eval.votes.value_slot import ValueSlot
 from eval.votes.vote_rows import vote_rows
 from eval_data import write_sgd
-from voting import CandidateCall, CandidateValue, draw_orders
+from voting import CandidateCall, CandidateValue
 
 SGD = find_benchmark("sgd")
-KEYS = st.integers(1, 7).map(lambda n: tuple(f"k{i}" for i in range(n)))
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +86,7 @@ def test_a_tool_without_required_keys(samples: Mapping[str, Sample]) -> None:
     candidates = tuple(replace(candidate, order=()) for candidate in call.candidates)
     found = slots(samples["a/1"], DecodedCall(optional, candidates, ""))
     assert {kind for _, kind in found} == {"optional", "presence"}
-    assert all(slot.votes["all"] and slot.votes["own first"] for slot in found.values())
+    assert all(slot.votes["all"] for slot in found.values())
 
 
 def test_calls_that_cannot_be_judged(samples: Mapping[str, Sample]) -> None:
@@ -101,44 +97,11 @@ def test_calls_that_cannot_be_judged(samples: Mapping[str, Sample]) -> None:
     assert not slots(samples["c/1"], good)  # another tool than the reference's
 
 
-@given(KEYS)
-def test_balanced_orders(keys: tuple[str, ...]) -> None:
-    """Documentation order first, each key first once; rotations have each key once at each place."""
-    for orders in (rotations(keys), mirrored(keys)):
-        assert orders[0] == keys
-        assert sorted(order[0] for order in orders) == sorted(keys)
-        assert all(sorted(order) == sorted(keys) for order in orders)
-    for place in zip(*rotations(keys), strict=True):
-        assert sorted(place) == sorted(keys)
-    if len(keys) % 2 == 0:
-        assert all(sorted(place) == sorted(keys) for place in zip(*mirrored(keys), strict=True))
-    assert mirrored(keys)[1:2] == [keys[::-1]] * (len(keys) > 1)
-    assert rotations(()) == mirrored(()) == [()]
-
-
-@given(KEYS, st.integers(1, 24))
-def test_votes_are_over_orders_that_were_decoded(keys: tuple[str, ...], limit: int) -> None:
-    orders = draw_orders(keys, limit)
-    found = votes(keys, orders)
-    assert all(0 <= place < len(orders) for places in found.values() for place in places)
-    assert all(len(set(places)) == len(places) for places in found.values())
-    assert found["3"] == list(range(len(orders)))[:3]
-    assert found["all"] == list(range(len(orders)))
-    for name, scheme in (("rotations 3", rotations), ("mirrored 3", mirrored)):
-        if name in found:
-            assert [orders[place] for place in found[name]] == scheme(keys)[:3]
-    if len(keys) < 4 and limit == 24:
-        assert {"rotations 4", "mirrored 4"} <= found.keys()
-    own = own_first(keys, orders)
-    assert own is None or [orders[place][0] for place in own] == list(keys)
-
-
-def test_samples_of_one_order_are_not_balanced() -> None:
-    found = votes(["a"], [("a",)] * 2)
-    assert found.pop("1") == [0]
-    assert set(found) == {"2", "3", "4", "6", "12", "all"}
-    assert all(places == [0, 1] for places in found.values())
-    assert own_first(["a"], [("a",)] * 2) is None
+def test_votes_are_over_the_first_orders() -> None:
+    assert {name: len(places) for name, places in votes(3).items()} == {
+        "1": 1, "2": 2, "3": 3, "4": 3, "6": 3, "12": 3, "all": 3,
+    }  # fmt: skip
+    assert votes(24)["12"] == list(range(12)) and votes(24)["all"] == list(range(24))
 
 
 def slot(identifier: str, orders: Sequence[bool], vote: bool, **changed: object) -> ValueSlot:
@@ -206,7 +169,7 @@ def test_tables() -> None:
     groups, rows = value_table(MADE_UP), vote_table({"orders": MADE_UP})
     assert groups.rows[0][:9] == ("required values", "5", "5", "40.0", "40.0", "60.0", "80.0", "2", "1")
     assert [row[:3] for row in rows.rows] == [("orders", "1", "40.0")]  # all are no more than the largest count
-    many = slot("f1", [False] * 24, True, votes={"1": False, "12": False, "all": True, "rotations 2": True})
+    many = slot("f1", [False] * 24, True, votes={"1": False, "12": False, "all": True})
     assert [row[1:3] for row in vote_table({"orders": [many]}).rows] == [("1", "0.0"), ("12", "0.0"), ("all", "100.0")]
     assert not value_table([]).rows and not vote_table({}).rows and not vote_table({"orders": []}).rows
 
@@ -224,18 +187,6 @@ def test_the_likeliest_call_is_of_its_required_values(samples: Mapping[str, Samp
     found = slots(samples["b/1"], replace(call, candidates=tuple(made)))
     assert [found[key, "required"].votes[LIKELIEST[2]] for key in ("room", "state")] == [False, True]
     assert not found["colour", "presence"].votes[LIKELIEST[12]]
-
-
-def test_only_tools_of_three_keys_ask_which_orders_are_first() -> None:
-    keys = ("a", "b", "c")
-    orders = list(permutations(keys))
-    made = slot("a1", [True] * 6, True, keys=3, votes=dict.fromkeys(votes(keys, orders), True) | {OWN_FIRST: False})
-    few = slot("b1", [True] * 2, True, votes=dict.fromkeys(votes(keys[:2], list(permutations(keys[:2]))), True))
-    found = order_table("orders", [made, few])
-    assert {row[1]: row[2] for row in found.rows}["own first"] == "0.0"
-    assert {row[2] for row in found.rows} == {"0.0", "100.0"}
-    assert "1 required" in found.notes[1]
-    assert not order_table("orders", [few]).rows
 
 
 def test_a_file_of_slots(tmp_path: Path) -> None:
