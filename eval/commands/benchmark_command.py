@@ -19,7 +19,7 @@ class BenchmarkCommand:
     """A benchmark, and where it lies."""
 
     benchmark: str = option(..., "The benchmark.", metavar=BENCHMARK_NAMES, positional=True)
-    data: str = option(..., "Folder of the benchmark, hub:OWNER/NAME, or bfcl-eval.", metavar="DIR")
+    data: str = option(..., "Folder of the benchmark, or bfcl-eval.", metavar="DIR")
     category: tuple[str, ...] = option(
         (), "Only this category; may be repeated.", metavar="NAME", expected="a category"
     )

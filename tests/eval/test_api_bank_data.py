@@ -112,10 +112,6 @@ def test_wrong_folders(tmp_path: Path) -> None:
     assert "api_descriptions.jsonl" in refused(tmp_path)
 
 
-def test_the_hub_has_another_layout() -> None:
-    assert "lv1-lv2-samples" in refused("hub:someone/API-Bank")
-
-
 @pytest.mark.parametrize(
     ("row", "message"),
     [

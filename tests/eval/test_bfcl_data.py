@@ -1,7 +1,6 @@
-"""Reading BFCL's files: the three places they come from, and a clear error for whatever is wrong with them."""
+"""Reading BFCL's files: the places they come from, and a clear error for whatever is wrong with them."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -9,9 +8,7 @@ import pytest
 from data import DATA, needs_data
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.bfcl.data import load_samples
-from eval.benchmarks.bfcl.files import hub_files
 from eval.errors import EvalError
-from tooldecoding.errors import MissingExtraError
 from tooldecoding.prompts.dialogue import Utterance
 
 TOOL = {
@@ -208,81 +205,6 @@ def test_the_installed_package(tmp_path, monkeypatch):
     (package / "__init__.py").write_text("raise RuntimeError('it must not be imported')", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     assert len(BFCL_LIVE.load("bfcl-eval", ["live_simple"])) == 2
-
-
-class TestHub:
-    """``datasets`` reads the same addresses of ``fsspec`` from a local folder as from the hub."""
-
-    @pytest.fixture(autouse=True)
-    def _cache(self, tmp_path, monkeypatch):
-        datasets = pytest.importorskip("datasets")
-        monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", str(tmp_path / "cache"))
-
-    def _stand_in(self, folder: Path, monkeypatch) -> None:
-        from eval.benchmarks.bfcl import files
-
-        def local(address):
-            assert address == "hf://datasets/owner/name"
-            return hub_files(str(folder))
-
-        monkeypatch.setattr(files, "hub_files", local)
-
-    def test_rows_without_a_common_schema(self, tmp_path, monkeypatch):
-        truths = [[{"f": {"a": [1]}}], [{"f": {"a": ["x", ""]}}], [{"f": {"a": [[1, "\u2028\u0085"], {"b": [None]}]}}]]
-        keys = [f"live_simple_{i}-0-0" for i in range(3)]
-        folder = tmp_path / "hub"
-        write(folder, "BFCL_v3_live_simple.json", *map(question, keys))
-        rows = [json.dumps(answer(k, ground_truth=t), ensure_ascii=False) for k, t in zip(keys, truths, strict=True)]
-        write(folder, "possible_answer/BFCL_v3_live_simple.json", *rows)
-        self._stand_in(folder, monkeypatch)
-        samples = BFCL_LIVE.load("hub:owner/name", ["live_simple"])
-        assert [s.answer.truth for s in samples] == truths
-
-    @needs_data
-    def test_the_same_samples_as_from_the_folder(self, monkeypatch):
-        self._stand_in(DATA / "bfcl", monkeypatch)
-        for category in ("live_parallel_multiple", "live_relevance"):
-            here = BFCL_LIVE.load(str(DATA / "bfcl"), [category])
-            there = BFCL_LIVE.load("hub:owner/name", [category])
-            assert [(s.id, s.turns, s.calls, s.answer) for s in there] == [
-                (s.id, s.turns, s.calls, s.answer) for s in here
-            ]
-
-    @pytest.mark.parametrize("name", ["", "name", "a/b/c", "owner/na me"])
-    def test_names_that_cannot_be(self, name):
-        with pytest.raises(EvalError, match=r"expected hub:OWNER/NAME"):
-            BFCL_LIVE.load(f"hub:{name}", ["live_simple"])
-
-    def test_without_a_connection(self, monkeypatch):
-        import fsspec
-        from huggingface_hub.errors import HfHubHTTPError
-
-        for kind in (*HfHubHTTPError.__bases__, OSError, ConnectionError, FileNotFoundError):
-
-            def refuse(address, kind=kind):
-                raise kind("no route to the hub")
-
-            monkeypatch.setattr(fsspec, "url_to_fs", refuse)
-            with pytest.raises(EvalError, match=r"hf://datasets/owner/name: cannot be listed: no route"):
-                BFCL_LIVE.load("hub:owner/name", ["live_simple"])
-
-    def test_a_file_that_cannot_be_read(self, tmp_path, monkeypatch):
-        folder = tmp_path / "hub"
-        write_category(folder)
-        (folder / "BFCL_v4_live_simple.json").write_bytes(b"\xff\xfe\x00")
-        self._stand_in(folder, monkeypatch)
-        with pytest.raises(EvalError, match=r"BFCL_v4_live_simple\.json: cannot be read"):
-            BFCL_LIVE.load("hub:owner/name", ["live_simple"])
-
-    def test_an_empty_data_set(self, tmp_path):
-        (tmp_path / "hub").mkdir()
-        with pytest.raises(EvalError, match="empty"):
-            hub_files(str(tmp_path / "hub"))
-
-    def test_without_the_library(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "datasets", None)
-        with pytest.raises(MissingExtraError, match=r"datasets is needed .* pip install 'tooldecoding\[eval\]'"):
-            BFCL_LIVE.load("hub:owner/name", ["live_simple"])
 
 
 @needs_data

@@ -26,7 +26,6 @@ LEVELS: Final = (LEVEL_1, LEVEL_2)
 """Call (the tools are given) and Retrieve+Call (ToolSearcher finds them)."""
 
 _INSIDE_CHECKOUT: Final = ("", "lv1-lv2-samples", "api-bank/lv1-lv2-samples")
-_HUB: Final = "hub:"
 
 Rows = list[dict[str, Any]]
 
@@ -131,11 +130,6 @@ def identify(row: Mapping[str, Any]) -> str:
 
 
 def _find_folder(data: str) -> Path:
-    if data.startswith(_HUB):
-        raise EvalError(
-            f"{data}: API-Bank's copies on the hub hold prompts and answers, not the dialogues with their recorded "
-            f"calls that its evaluator needs; give a checkout's folder lv1-lv2-samples, with {LEVEL_1} and {LEVEL_2}"
-        )
     for inside in _INSIDE_CHECKOUT:
         folder = Path(data) / inside
         if any((folder / level).is_dir() for level in LEVELS):
