@@ -40,14 +40,14 @@ def cost_tables(runs: Sequence[Run], greedy: Mapping[int, Run]) -> list[Table]:
         Table(
             "Counters",
             (
-                *("model", "method", "passes", "positions", "passes ÷ greedy", "positions ÷ greedy"),
+                *("model", "method", "prompt", "passes", "positions", "passes ÷ greedy", "positions ÷ greedy"),
                 *("forced", "constrained", "free", "cache MB"),
             ),
             tuple(_counter_row(run, base) for run, base in pairs),
             2,
             notes=(
-                "Means a sample, which no machine changes: forward passes, positions computed, tokens forced, "
-                "constrained and free; and the largest KV cache of a sample.",
+                "Means a sample, which no machine changes: tokens of the prompt, forward passes, positions computed, "
+                "tokens forced, constrained and free; and the largest KV cache of a sample.",
             ),
         ),
     ]
@@ -69,9 +69,11 @@ def _latency_row(run: Run, base: Run | None) -> tuple[str, ...]:
 
 def _counter_row(run: Run, base: Run | None) -> tuple[str, ...]:
     caches = _values(run, "cache_bytes")
+    prompts = [cost.prompt_tokens for cost in run.costs.values() if cost.prompt_tokens]
     return (
         run.model,
         run.name,
+        f"{fmean(prompts):,.1f}" if prompts else NONE,
         *(_mean(run, counter) for counter in _AGAINST_GREEDY),
         *(_against(run, base, counter) for counter in _AGAINST_GREEDY),
         *(_mean(run, counter) for counter in _TOKENS),

@@ -16,7 +16,7 @@ from eval.report.figure_tables import figure_table, value_type_table
 from eval.report.finished_run import Run
 from eval.report.run_list import read_runs
 from eval.report.significance_table import significance_table
-from eval.report.studies import documentation_table, order_limit_table, orders_table, shots_table, value_errors
+from eval.report.studies import order_limit_table, study_tables, value_errors
 from eval.report.table import NONE, Table, escaped, markdown
 from eval.report.value_table import value_table, vote_table
 
@@ -108,7 +108,7 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
         order_limit_chart(f"Value errors: {benchmark}", studies, out / names["order-limit"]),
         "Value errors against the order limit",
     )
-    parts += _filled(orders_table(runs)) + _filled(shots_table(runs)) + _filled(documentation_table(runs))
+    parts += [markdown(table) for table in study_tables(runs)]
     parts += [part for table in _value_tables(runs) for part in _filled(table)]
     parts += [markdown(t) for t in cost_tables(runs, greedy)]
     return parts, drawn
