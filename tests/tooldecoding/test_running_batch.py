@@ -224,3 +224,11 @@ def test_a_short_piece_says_nothing_of_longer_ones() -> None:
     size.note_plain(1.0)
     size.note_mixed(1.0, is_full=False)
     assert size.of(8) == 8
+
+
+def test_a_piece_has_a_token_however_slow_passes_are() -> None:
+    size = PieceSize()
+    size.note_plain(1.0)
+    for _ in range(20):
+        size.note_mixed(100.0, is_full=True)
+    assert size.of(3) == 1

@@ -22,8 +22,8 @@ class PieceSize:
         self._plain: float | None = None  # seconds of a pass without a prompt
 
     def of(self, chunk: int) -> int:
-        """Return the size."""
-        return int(chunk * self._factor)
+        """Return the size, at least one token."""
+        return max(1, int(chunk * self._factor))
 
     def note_plain(self, seconds: float) -> None:
         """Note a pass without a prompt."""
