@@ -47,7 +47,6 @@ def test_what_a_file_imports_is_declared(file: Path) -> None:
     rooms = {
         "server": ("serve",),
         "server/replicas": ("serve", "ray"),
-        "harness": ("inspect",),
         "batches": ("batch",),
         "cluster": ("ray",),
         "models": ("gguf",),
@@ -64,7 +63,7 @@ def test_what_a_file_imports_is_declared(file: Path) -> None:
 def test_what_is_declared_is_imported() -> None:
     used = set().union(*map(foreign, FILES))
     by_name = {name for file in FILES for name in loaded_by_name(file)}
-    extras = set().union(*(EXTRAS[extra] for extra in ("eval", "serve", "inspect", "batch", "ray")))
+    extras = set().union(*(EXTRAS[extra] for extra in ("eval", "serve", "batch", "ray")))
     assert CORE | extras <= used
     assert EXTRAS["bench"] == by_name | {"openai", "httpx"}
     assert not CORE & extras
