@@ -27,7 +27,7 @@ class ScoreCommand(BenchmarkCommand):
 
 def score(given: Given) -> None:
     """Score predictions, ours or any other, as the official scorers do. Missing predictions count as wrong."""
-    demand_extra("eval", "scipy")
+    demand_extra("eval", "scipy", "pandas")
     from eval.runs.predictions import read_predictions
     from eval.runs.score import Scorer, write_rows
 
@@ -40,7 +40,7 @@ def score(given: Given) -> None:
     for path, target in targets.items():
         rows = scorer.score(read[path], command.partial)
         write_rows(rows, target)
-        scored[path] = rows
+        scored[_label(path)] = rows
         _say_missing(path, rows)
     show_scores(benchmark, scored)
 
