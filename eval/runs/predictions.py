@@ -80,14 +80,9 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
             sample = benchmark.sample_of(row, sample)
         except EvalError as error:
             raise EvalError(f"{place}: {error}") from None
-        rows.append(PredictionRow(sample, _prediction(row, place), row))
+        if not isinstance(row.get("prediction"), str):
+            raise EvalError(f"{place}: expected a text 'prediction', found {short_repr(row.get('prediction'))}")
+        rows.append(PredictionRow(sample, row["prediction"], row))
     if not rows:
         raise EvalError(f"{path}: expected predictions, one JSON object a line, found an empty file")
     return Predictions(tuple(rows), tuple(s for s in samples if s.id not in places))
-
-
-def _prediction(row: Mapping[str, Any], place: str) -> str:
-    prediction = row.get("prediction")
-    if not isinstance(prediction, str):
-        raise EvalError(f"{place}: expected a text 'prediction', found {short_repr(prediction)}")
-    return prediction

@@ -86,8 +86,3 @@ def test_a_call_where_none_or_nothing_is_right(prediction: str) -> None:
 def test_any_text_is_read(text: str, names: list[str]) -> None:
     for name in attempted_names(text, names):
         assert name in text
-
-
-@given(st.sampled_from(["paint.wall", "stop"]), st.text(max_size=20))
-def test_a_bracketed_name_is_an_attempt(name: str, rest: str) -> None:
-    assert attempted_names(f"[{name}({rest}", ["paint.wall", "stop"])[0] == name

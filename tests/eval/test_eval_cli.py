@@ -99,13 +99,6 @@ def test_a_library_that_is_not_installed(
     assert not (tmp_path / "run").exists()
 
 
-def test_limit_and_category(cli: Cli, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
-    command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--method", "greedy"]
-    command += ["--category", "unseen", "--limit", "1", "--max-text-tokens", "4"]
-    assert cli(*command, "--out", tmp_path / "a").code == 0
-    assert [r["category"] for r in rows(tmp_path / "a" / "scores.jsonl")] == ["unseen"]
-
-
 def test_scores_of_anybodys_predictions(cli: Cli, data: Path, tmp_path: Path) -> None:
     path, out = tmp_path / "p.jsonl", tmp_path / "s.jsonl"
     path.write_text(prediction_rows({"a/1": REFERENCES["a/1"], "c/1": "nonsense"}))
@@ -147,8 +140,8 @@ def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
         ("score sgd --data bfcl-eval --predictions x --out y", "--data for sgd is the folder"),
         ("score sgd --data DATA --predictions none.jsonl --out y", "none.jsonl: no such file"),
         ("score sgd --data DATA --category all --predictions x --out y", "known: seen"),
-        ("score sgd --data DATA --predictions P --out DATA", "found a folder; add a name"),
-        ("score sgd --data DATA --predictions P --predictions P --out y", "twice"),
+        ("score sgd --data DATA --predictions P --predictions P --out y", "two files of one name"),
+        ("score sgd --data DATA --predictions P --out p.jsonl/y", "p.jsonl/y: cannot be written"),
         ("eval sgd --data DATA --out DATA --method greedy", "something else than a run"),
         ("eval sgd --data DATA --out y --method magic", "expected 'greedy', 'beam'"),
         ("eval sgd --data DATA --out y --method greedy --jump-forward", "not greedy; leave it out"),

@@ -237,34 +237,23 @@ def test_an_unfinished_or_malformed_run_says_how_to_go_on(run: Path, name: str) 
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("name", "change", "said"),
     [
-        ({"counters": None}, "'counters'"),
-        ({"seconds": "fast"}, "'seconds'"),
-        ({"seconds": -1}, "'seconds'"),
-        ({"counters": {"positions": 10**400}}, "'counters.positions'"),
-        ({"counters": {"positions": True}}, "'counters.positions'"),
+        ("predictions.jsonl", {"counters": None}, "'counters'"),
+        ("predictions.jsonl", {"seconds": -1}, "'seconds'"),
+        ("predictions.jsonl", {"counters": {"positions": 10**400}}, "'counters.positions'"),
+        ("predictions.jsonl", {"counters": {"positions": True}}, "'counters.positions'"),
+        ("run.json", {"model": None}, "'model' to be a valid string, found None"),
+        ("run.json", {"samples": True}, "'samples' to be a valid integer, found True"),
+        ("run.json", {"settings": []}, "'settings' to be a valid dictionary, found []"),
+        ("run.json", {"categories": []}, "'categories'"),
+        ("run.json", {"categories": ["elsewhere"]}, "'seen' is no category of run.json"),
+        ("run.json", {"benchmark": "../x"}, "'benchmark'"),
     ],
 )
-def test_costs_that_are_no_numbers(run: Path, change: dict[str, Any], said: str) -> None:
-    (run / "predictions.jsonl").write_text(lines(prediction_row(s) | change for s in score_rows(None, "value", "key")))
-    refused(run, "predictions.jsonl:1: ", said)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"model": None}, "'model' to be a valid string, found None"),
-        ({"samples": True}, "'samples' to be a valid integer, found True"),
-        ({"settings": []}, "'settings' to be a valid dictionary, found []"),
-        ({"categories": []}, "'categories'"),
-        ({"categories": ["elsewhere"]}, "'seen' is no category of run.json"),
-        ({"benchmark": "../x"}, "'benchmark'"),
-    ],
-)
-def test_malformed_manifests(run: Path, change: dict[str, Any], said: str) -> None:
-    manifest = json.loads((run / "run.json").read_text()) | change
-    (run / "run.json").write_text(json.dumps(manifest))
+def test_fields_of_other_types(run: Path, name: str, change: dict[str, Any], said: str) -> None:
+    rows = [json.loads(line) | change for line in (run / name).read_text().splitlines()]
+    (run / name).write_text(lines(rows))
     refused(run, said)
     (run / "run.json").write_text("[" * 1_000_000)
     refused(run, "run.json")

@@ -124,16 +124,12 @@ def test_two_processes_do_not_write_to_one_folder(tmp_path: Path, samples: list[
         pass
 
 
-def test_a_folder_of_something_else(tmp_path: Path, samples: list[Sample]) -> None:
-    (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(EvalError, match="holds something else than a run"):
-        RunFolder(tmp_path).begin(manifest(samples, SETTINGS))
+def test_a_folder_that_holds_no_run(tmp_path: Path, samples: list[Sample]) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{")
-    with pytest.raises(EvalError, match="malformed JSON"):
-        RunFolder(tmp_path / "run").begin(manifest(samples, SETTINGS))
-    with pytest.raises(EvalError, match="cannot be written"):
-        RunFolder(tmp_path / "notes.txt").begin(manifest(samples, SETTINGS))
+    for folder, said in (("", "something else than a run"), ("run", "malformed JSON"), ("run/run.json", "written")):
+        with pytest.raises(EvalError, match=said):
+            RunFolder(tmp_path / folder).begin(manifest(samples, SETTINGS))
 
 
 def test_a_label_tells_runs_apart() -> None:
