@@ -38,7 +38,7 @@ class Score(BaseModel, frozen=True):
     error_class: ErrorClass | None = None
     structural: bool
     missing: bool
-    sample_id: int | None = None
+    sample_id: Annotated[int, Field(le=10**9)] | None = None
     value_types: list[Text] = []
     figures: dict[Text, Points] = {}
 
