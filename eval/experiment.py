@@ -1,22 +1,25 @@
 """Experiments: YAML files that list methods, benchmarks and reports. Reports share runs."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from eval.errors import EvalError
+from eval.runs.run_folder import MANIFEST, SCORES
+from eval.validation import validated
 from lookup.text.text_file import read_text
+from tooldecoding.files.manifest import demand_settings, read_manifest
 
 FolderName = Annotated[str, StringConstraints(pattern=r"^\w[\w.+-]*$", max_length=100)]
 """What a run or a report is called; its folder has the same name."""
 
-MOST_CHARACTERS: Final = 1_000_000
-"""Of a file."""
+_MOST: Final = 1_000_000
+"""Characters of a file."""
 
 
 class _Strict(BaseModel):
@@ -32,7 +35,7 @@ class BenchmarkRuns(_Strict):
         Such as ``api-bank``.
     data : str
         Folder within ``--data``.
-    category : tuple of str
+    category : list of str
         Only these; empty for all.
     source : str
         Where to get the data.
@@ -42,16 +45,26 @@ class BenchmarkRuns(_Strict):
 
     benchmark: str
     data: str
-    category: tuple[str, ...] = ()
+    category: list[str] = []
     source: str = ""
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, Any] = {}
 
 
 class ReportOf(_Strict):
     """Which runs a report compares: some methods, all if none is named, on one or more benchmarks."""
 
-    benchmarks: tuple[str, ...] = Field(min_length=1)
-    methods: tuple[str, ...] = ()
+    benchmarks: list[str] = Field(min_length=1)
+    methods: list[str] = []
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run: names within the experiment, its folder, and its options of ``eval``."""
+
+    benchmark: str
+    method: str
+    folder: Path
+    options: Mapping[str, Any]
 
 
 class Experiment(_Strict):
@@ -61,22 +74,18 @@ class Experiment(_Strict):
     benchmarks: dict[FolderName, BenchmarkRuns] = Field(min_length=1)
     reports: dict[FolderName, ReportOf] = Field(min_length=1)
 
-    def methods_of(self, report: str) -> tuple[str, ...]:
-        """The names of the methods that a report compares."""
-        return self.reports[report].methods or tuple(self.methods)
-
-    def settings_of(self, benchmark: str, method: str) -> dict[str, Any]:
-        """The options of ``eval`` for one run; the method's stand over the benchmark's."""
-        return {**self.benchmarks[benchmark].options, **self.methods[method]}
-
-
-@dataclass(frozen=True)
-class PlannedRun:
-    """One run: names within the experiment, and its folder."""
-
-    benchmark: str
-    method: str
-    folder: Path
+    def plan(self, report: str, folder: Path) -> list[PlannedRun]:
+        """Return the runs of a report. Options of the method stand over those of the benchmark."""
+        return [
+            PlannedRun(
+                benchmark,
+                method,
+                folder / benchmark / method,
+                {**self.benchmarks[benchmark].options, **self.methods[method]},
+            )
+            for benchmark in self.reports[report].benchmarks
+            for method in self.reports[report].methods or self.methods
+        ]
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -89,55 +98,23 @@ def read_experiment(path: Path) -> Experiment:
     """
     text = read_text(path, EvalError)
     try:
-        if len(text) > MOST_CHARACTERS or any(isinstance(token, yaml.AnchorToken) for token in yaml.scan(text)):
-            raise EvalError(f"{path}: an experiment has at most {MOST_CHARACTERS:,} characters and no anchors (&)")
-        experiment = Experiment.model_validate(yaml.safe_load(text))
+        if len(text) > _MOST or any(isinstance(token, yaml.AnchorToken) for token in yaml.scan(text)):
+            raise EvalError(f"{path}: an experiment has at most {_MOST:,} characters and no anchors (&)")
+        content = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise EvalError(f"{path}: {_first_fault(error)}") from None
+        raise EvalError(f"{path}: malformed YAML: {' '.join(str(error).split())}") from None
+    experiment = validated(Experiment, content, str(path))
     for name, report in experiment.reports.items():
-        for kind, known, named in (
-            ("benchmark", experiment.benchmarks, report.benchmarks),
-            ("method", experiment.methods, report.methods),
-        ):
+        for known, named in ((experiment.benchmarks, report.benchmarks), (experiment.methods, report.methods)):
             for unknown in sorted(set(named) - set(known)):
-                raise EvalError(f"{path}: report {name}: no {kind} {unknown!r}; known: {', '.join(known)}")
+                raise EvalError(f"{path}: report {name}: {unknown!r} is not in the file; known: {', '.join(known)}")
     return experiment
 
 
-def _first_fault(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        fault = error.errors()[0]
-        return f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
-    return f"malformed YAML: {' '.join(str(error).split())}"
-
-
-def plan(experiment: Experiment, reports: Sequence[str], folder: Path) -> Iterator[PlannedRun]:
-    """Yield the runs of some reports, each once, in the sequence of the reports."""
-    runs = {
-        (benchmark, method): PlannedRun(benchmark, method, folder / benchmark / method)
-        for name in reports
-        for benchmark in experiment.reports[name].benchmarks
-        for method in experiment.methods_of(name)
-    }
-    yield from runs.values()
-
-
 def is_finished(run: PlannedRun, wanted: Mapping[str, Any]) -> bool:
-    """Return whether the run's folder has all scores.
-
-    Raises
-    ------
-    EvalError
-        If the run in the folder has other settings than ``wanted``.
-    """
-    if not (run.folder / "scores.jsonl").is_file():
+    """Return whether the run's folder has all scores; EvalError if the run there has other settings than ``wanted``."""
+    if not (run.folder / SCORES).is_file():
         return False
-    try:
-        there = json.loads((run.folder / "run.json").read_text(encoding="utf-8"))["settings"]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise EvalError(f"{run.folder}: this folder holds something else than a run; choose another --out") from None
-    for name, value in wanted.items():
-        found = there.get(name)
-        if found != (list(value) if isinstance(value, tuple) else value):
-            raise EvalError(f"{run.folder}: this run has {name} {found!r}, not {value!r}; choose another --out")
+    there = read_manifest(run.folder / MANIFEST, EvalError, "choose another --out")
+    demand_settings(run.folder, there.get("settings"), json.loads(json.dumps(wanted)), EvalError)
     return True

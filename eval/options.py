@@ -1,7 +1,7 @@
 """How ``tooldecoding eval`` makes predictions."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field as Bounds
 
@@ -17,7 +17,6 @@ from voting.merge import DEFAULT_OPTIONAL_SHARE
 MethodName = Literal[
     "greedy", "beam", "tooldec", "draft-first", "xgrammar", "llguidance", "self-consistency", "tool-decoding"
 ]
-METHOD_NAMES: tuple[MethodName, ...] = get_args(MethodName)
 
 PEER_METHODS: Final = ("xgrammar", "llguidance")
 """Other libraries, each by the name of its package."""

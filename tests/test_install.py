@@ -88,7 +88,7 @@ def test_decode_with_settings_by_name_and_the_reference_model(outside: Path) -> 
 
 
 def test_what_takes_an_extra_says_so(outside: Path) -> None:
-    with pytest.raises(AssertionError, match=r"scipy and matplotlib are needed here .* 'tooldecoding\[eval\]'"):
+    with pytest.raises(AssertionError, match=r"matplotlib and pandas are needed here .* 'tooldecoding\[eval\]'"):
         run(outside, "tooldecoding report some/run --out report")
 
 

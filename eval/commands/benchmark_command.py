@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from eval.benchmarks.samples import Benchmark, Sample
 from tooldecoding.cli.console import output_console
 from tooldecoding.options.option import option
-
-if TYPE_CHECKING:
-    from eval.benchmarks.samples import Benchmark, Sample
 
 BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|restbench|sgd|stabletoolbench|ultratool|ultratool-zh"
 """For the help, which is to need no import of all benchmarks; ``tests/eval/test_paper_benchmarks.py`` compares it."""
@@ -24,21 +22,33 @@ class BenchmarkCommand:
         (), "Only this category; may be repeated.", metavar="NAME", expected="a category"
     )
 
-    def find(self) -> "tuple[Benchmark, tuple[str, ...]]":
+    def find(self) -> tuple[Benchmark, tuple[str, ...]]:
         """Return the benchmark and its chosen categories; EvalError for an unknown one."""
         from eval.benchmarks.registry import choose_categories, find_benchmark
 
         benchmark = find_benchmark(self.benchmark)
         return benchmark, choose_categories(benchmark, self.category)
 
-    def load(self) -> "tuple[Benchmark, list[Sample]]":
+    def load(self) -> tuple[Benchmark, list[Sample]]:
         """Return the benchmark and its samples; EvalError as ``Benchmark.load``."""
         benchmark, categories = self.find()
         return benchmark, benchmark.load(self.data, categories)
 
 
-def show_scores(benchmark: "Benchmark", scored: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Print a table that compares the scores of files or runs."""
-    from eval.report.comparison import show_comparison
+def show_scores(benchmark: Benchmark, scored: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Print tables that compare the scores of files or runs: name -> rows."""
+    from pandas import DataFrame
 
-    show_comparison(output_console(), benchmark.name, scored)
+    from eval.metrics.score_row import Score
+    from eval.report.score_tables import score_tables
+    from eval.report.terminal import show
+
+    heads = ("predictions",)
+    scores = DataFrame(
+        [{heads[0]: name, **Score.model_validate(row).model_dump()} for name, rows in scored.items() for row in rows]
+    )
+    categories = [category for category in benchmark.categories if (scores["category"] == category).any()]
+    console = output_console()
+    show(console, score_tables(scores, heads, categories), turn_small=True)
+    if benchmark.note:
+        console.print(f"\n{benchmark.note}", soft_wrap=True)

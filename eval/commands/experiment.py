@@ -1,12 +1,13 @@
 """``tooldecoding experiment``."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eval.commands.eval import evaluate
 from eval.errors import EvalError
-from eval.experiment import Experiment, is_finished, plan, read_experiment
+from eval.experiment import PlannedRun, is_finished, read_experiment
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra
@@ -32,70 +33,55 @@ def experiment(given: Given) -> None:
 
     Options of eval hold for all runs. An interrupted experiment goes on with the same command.
     """
-    demand_extra("eval", "scipy", "matplotlib")
+    demand_extra("eval", "scipy", "matplotlib", "pandas")
+    from eval.report import write_report
+
     command = given.read(ExperimentCommand)
     path = Path(command.file)
     found = read_experiment(path)
     everywhere = check_given(given.values, EvalOptions)
-    chosen = _chosen(path, found, command.report)
-    settings = {
-        (run.benchmark, run.method): _settings(path, found, run.benchmark, run.method, everywhere)
-        for run in plan(found, chosen, Path())
-    }
+    for unknown in sorted(set(command.report) - set(found.reports)):
+        raise EvalError(f"{path}: no report {unknown!r}; known: {', '.join(found.reports)}")
     out = Path(command.out or Path("runs", path.stem, str(everywhere.get("model", "reference")).replace("/", "--")))
-    for name in chosen:
-        missing = [b for b in found.reports[name].benchmarks if not _data(command.data, found, b).exists()]
-        for benchmark in missing:
-            source = found.benchmarks[benchmark].source
-            where = f"; get it: {source}" if source else ""
-            print(f"{name} is left out: no {_data(command.data, found, benchmark)}{where}")
-        if not missing:
-            _make(command.data, found, name, settings, out)
+    plans = {
+        name: [(run, _checked(path, run, found.methods[run.method], everywhere)) for run in found.plan(name, out)]
+        for name in found.reports
+        if not command.report or name in command.report
+    }
+    for name, runs in plans.items():
+        abouts = [found.benchmarks[benchmark] for benchmark in found.reports[name].benchmarks]
+        missing = [about for about in abouts if not Path(command.data, about.data).exists()]
+        for about in missing:
+            where = f"; get it: {about.source}" if about.source else ""
+            print(f"{name} is left out: no {Path(command.data, about.data)}{where}")
+        if missing:
+            continue
+        for number, (run, options) in enumerate(runs, 1):
+            if not is_finished(run, options):
+                print(f"{name}, run {number} of {len(runs)}: {run.method} on {run.benchmark}")
+                about = found.benchmarks[run.benchmark]
+                place = {"benchmark": about.benchmark, "category": about.category, "out": str(run.folder)}
+                evaluate(Given({**options, **place, "data": str(Path(command.data, about.data))}))
+        for written in write_report([run.folder for run, _ in runs], out / f"report-{name}"):
+            print(written)
 
 
-def _settings(path: Path, found: Experiment, benchmark: str, method: str, everywhere: dict[str, Any]) -> dict[str, Any]:
+def _checked(
+    path: Path, run: PlannedRun, of_method: Mapping[str, Any], everywhere: Mapping[str, Any]
+) -> dict[str, Any]:
     """The checked options of one run; EvalError for one that ``eval`` refuses, or that is given at two places."""
-    wanted = found.settings_of(benchmark, method)
-    place = f"{path}: {method} on {benchmark}"
-    for name in sorted(set(found.methods[method]) & set(everywhere)):
+    place = f"{path}: {run.method} on {run.benchmark}"
+    for name in sorted(set(of_method) & set(everywhere)):
         raise EvalError(f"{place} sets {name}, so it cannot be given for all runs")
-    known = {each.name for each in options_of(EvalOptions)}
-    for name in sorted(set(wanted) - known):
+    for name in sorted(set(run.options) - {each.name for each in options_of(EvalOptions)}):
         raise EvalError(f"{place}: eval has no option {name!r}")
     try:
-        settings = {**check_given(wanted, EvalOptions), **everywhere}
+        settings = {**check_given(run.options, EvalOptions), **everywhere}
     except ConfigError as error:
         raise EvalError(f"{place}: {error}") from None
     if settings.get("method") in PEER_METHODS:
         demand_extra("bench", str(settings["method"]))
     return settings
-
-
-def _chosen(path: Path, found: Experiment, reports: tuple[str, ...]) -> list[str]:
-    for unknown in sorted(set(reports) - set(found.reports)):
-        raise EvalError(f"{path}: no report {unknown!r}; known: {', '.join(found.reports)}")
-    return [name for name in found.reports if not reports or name in reports]
-
-
-def _data(folder: str, found: Experiment, benchmark: str) -> Path:
-    return Path(folder) / found.benchmarks[benchmark].data
-
-
-def _make(data: str, found: Experiment, name: str, settings: dict[tuple[str, str], dict[str, Any]], out: Path) -> None:
-    """Make the missing runs of one report, and the report."""
-    from eval.report import write_report
-
-    runs = list(plan(found, [name], out))
-    for number, run in enumerate(runs, 1):
-        wanted = settings[run.benchmark, run.method]
-        if is_finished(run, wanted):
-            continue
-        print(f"{name}, run {number} of {len(runs)}: {run.method} on {run.benchmark}")
-        about = found.benchmarks[run.benchmark]
-        place = {"benchmark": about.benchmark, "category": list(about.category), "out": str(run.folder)}
-        evaluate(Given({**wanted, **place, "data": str(_data(data, found, run.benchmark))}))
-    for written in write_report([str(run.folder) for run in runs], out / f"report-{name}"):
-        print(written)
 
 
 _OPTIONS = tuple(each for each in options_of(EvalOptions) if each.only != "file")

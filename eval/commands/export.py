@@ -3,15 +3,11 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from eval.commands.benchmark_command import BenchmarkCommand
 from tooldecoding.cli.command import Command
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, kw_only=True)

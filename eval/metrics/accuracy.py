@@ -4,12 +4,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
 from scipy.stats import binomtest
-
-CONFIDENCE: Final = 0.95
-"""Confidence level of every interval."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Accuracy:
 
 @lru_cache(maxsize=4096)
 def _clopper_pearson(right: int, total: int) -> tuple[float, float]:
-    interval = binomtest(right, total).proportion_ci(CONFIDENCE, method="exact")
+    interval = binomtest(right, total).proportion_ci(0.95, method="exact")
     return float(interval.low), float(interval.high)
 
 

@@ -1,12 +1,11 @@
 """A row of ``scores.jsonl``: the verdict on one sample."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from eval.metrics.error_class import ErrorClass
-from eval.validation import validated
+from eval.validation import Text
 
 Points = Annotated[list[Annotated[float, Field(ge=0, le=10**9)]], Field(min_length=2, max_length=2)]
 """Points, and how many there were to get."""
@@ -26,22 +25,22 @@ class Score(BaseModel, frozen=True):
     missing : bool
         There was no prediction. Counts as wrong.
     sample_id : int or None
-        The number that API-Bank's evaluator gives the sample.
+        The number that API-Bank's evaluator gives the sample; odd for a call right after another one.
     value_types : list of str
         The types of the values in the reference calls (``eval.metrics.value_types``).
     figures : dict
         Further figures of the benchmark; see ``Judgement``.
     """
 
-    id: str
-    category: str
+    id: Text
+    category: Text
     correct: bool
     error_class: ErrorClass | None = None
     structural: bool
     missing: bool
-    sample_id: Any = None
-    value_types: list[str] = []
-    figures: dict[str, Points] = {}
+    sample_id: Annotated[int, Field(le=10**9)] | None = None
+    value_types: list[Text] = []
+    figures: dict[Text, Points] = {}
 
     @model_validator(mode="after")
     def _demand_consistent(self) -> Self:
@@ -53,24 +52,3 @@ class Score(BaseModel, frozen=True):
         if self.correct and (self.missing or self.structural):
             raise ValueError("a correct sample to have a prediction and no structural error")
         return self
-
-    @property
-    def repeated(self) -> bool:
-        """Whether API-Bank's evaluator counts this sample a second time (odd ``sample_id``: a call right after one)."""
-        return isinstance(self.sample_id, int) and self.sample_id % 2 == 1
-
-
-def read_score(row: Mapping[str, Any], place: str) -> Score:
-    """Read a row that ``tooldecoding eval`` or ``tooldecoding score`` wrote.
-
-    Parameters
-    ----------
-    place : str
-        File and line, for messages.
-
-    Raises
-    ------
-    EvalError
-        If a column is missing or has another type, or the error class is unknown or contradicts ``correct``.
-    """
-    return validated(Score, row, place, "make the file with `tooldecoding score`")

@@ -23,7 +23,8 @@ class Paired:
         Samples that only the first run gets right.
     lost : int
         Samples that only the second run gets right.
-    both_right, both_wrong : int
+    both_right, samples : int
+        Samples that both get right, and that both have.
     left_out : int
         Samples that only one of the runs has.
     p : float
@@ -33,14 +34,9 @@ class Paired:
     won: int
     lost: int
     both_right: int
-    both_wrong: int
+    samples: int
     left_out: int
     p: float
-
-    @property
-    def samples(self) -> int:
-        """Samples that both runs have."""
-        return self.won + self.lost + self.both_right + self.both_wrong
 
 
 def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> Paired:
@@ -48,12 +44,11 @@ def mcnemar(first: Mapping[str, bool], second: Mapping[str, bool]) -> Paired:
     common = first.keys() & second.keys()
     won = sum(first[i] and not second[i] for i in common)
     lost = sum(second[i] and not first[i] for i in common)
-    both = sum(first[i] and second[i] for i in common)
     return Paired(
         won=won,
         lost=lost,
-        both_right=both,
-        both_wrong=len(common) - won - lost - both,
+        both_right=sum(first[i] and second[i] for i in common),
+        samples=len(common),
         left_out=len(first.keys() ^ second.keys()),
         # the test is symmetric, but its last digits are not
         p=float(binomtest(min(won, lost), won + lost).pvalue) if won + lost else 1.0,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from eval.benchmarks.samples import Sample
-from lookup.dictionary import ParameterSpec, ValueType
+from lookup.dictionary import ValueType
 
 VALUE_TYPES: Final = ("bool", "enum", "number", "text", "list", "object", "deep object", "other")
 """The slices, in the order of reports."""
@@ -21,18 +21,13 @@ def value_types(sample: Sample) -> tuple[str, ...]:
     """
     tools = sample.documentation.lookup
     found = {
-        value_type_name(spec)
+        _name(spec.value_type)
         for call in sample.calls
         if call.name in tools
         for spec in tools[call.name].parameters
         if spec.name in call.arguments
     }
     return tuple(name for name in VALUE_TYPES if name in found)
-
-
-def value_type_name(spec: ParameterSpec) -> str:
-    """Return the slice of a parameter's values."""
-    return _name(spec.value_type)
 
 
 def _name(value_type: ValueType) -> str:

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 import matplotlib
-from matplotlib import font_manager
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ft2font import FT2Font
 
 from eval.errors import EvalError
 
@@ -19,7 +16,6 @@ LINES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"
 
 GRID: Final = "#DDDDDD"
 
-_FONT: Final = "DejaVu Sans"
 _MOST: Final = 88
 
 
@@ -28,7 +24,7 @@ def chart_style() -> Iterator[None]:
     """Use Matplotlib's defaults instead of the user's settings, with ``$`` as a plain character."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update({"text.parse_math": False, "font.family": [_FONT], "axes.axisbelow": True})
+        matplotlib.rcParams.update({"text.parse_math": False, "axes.axisbelow": True})
         matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
         yield
 
@@ -39,15 +35,10 @@ def blank_figure(width: float, height: float) -> Figure:
 
 
 def printable(text: str) -> str:
-    """Return a label: characters that the font lacks are escapes, and a very long one loses its middle."""
-    known = _characters()
-    label = "".join(c if ord(c) in known else c.encode("unicode_escape").decode() for c in " ".join(text.split()))
+    """Return a label: characters that are not Western letters are escapes, and a very long one loses its middle."""
+    label = " ".join(text.split()).encode("latin-1", "backslashreplace").decode("latin-1")
+    label = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in label)
     return label if len(label) <= _MOST else f"{label[: _MOST // 2]}…{label[-_MOST // 2 :]}"
-
-
-@cache
-def _characters() -> frozenset[int]:
-    return frozenset(FT2Font(font_manager.findfont(_FONT)).get_charmap())
 
 
 def save_figure(figure: Figure, path: Path) -> None:

@@ -28,7 +28,7 @@ class Table:
     texts : int
         Number of columns, from the left, that hold texts. The others hold numbers.
     bold : frozenset of (int, int)
-        Row and column of the best cells.
+        Row and column of cells to stress.
     notes : tuple of str
         Sentences to print below it.
     """
@@ -76,6 +76,11 @@ def percent(estimate: Estimate | None) -> str:
 def counted(accuracy: Accuracy) -> str:
     """Return ``65.7 (61.0-70.2) of 399``: per cent, interval and number of samples."""
     return f"{percent(accuracy.estimate)} of {accuracy.total}" if accuracy.total else NONE
+
+
+def points(estimate: Estimate) -> str:
+    """Return ``+1.0 (+0.7 to +1.3)``: a difference in percentage points with the limits of the interval."""
+    return f"{100 * estimate.value:+.1f} ({100 * estimate.low:+.1f} to {100 * estimate.high:+.1f})"
 
 
 def times(value: float, base: float) -> str:

@@ -1,16 +1,29 @@
-"""Runs one method on the samples of a benchmark: appends predictions row by row, and resumes."""
+"""Makes a run: decodes the samples of a benchmark with one method, row by row, resumes, and scores."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence, Set
+from contextlib import closing
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from eval.benchmarks.samples import Benchmark, Sample
+from eval.errors import EvalError
 from eval.methods.drafts import Draft
+from eval.methods.method_task import MethodTask
 from eval.methods.prediction import Prediction
+from eval.methods.prompt_format import settled
 from eval.methods.sample_prompts import Prompter
+from eval.options import EvalOptions
+from eval.runs.predictions import read_predictions
+from eval.runs.run_folder import RunFolder, describe_run
+from eval.runs.score import Scorer, write_rows
+from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
+from tooldecoding.cli.console import progress_bar
+from tooldecoding.cluster.place import place_of
 from tooldecoding.cluster.task import Workers
 from tooldecoding.files.result_file import ResultFile
+from tooldecoding.prompts.templates import unshortened
 
 T = TypeVar("T")
 
@@ -27,6 +40,75 @@ def draw(samples: Sequence[T], limit: int | None, seed: int) -> list[T]:
     return [samples[number] for number in sorted(numbers[:limit])]
 
 
+def make_run(
+    benchmark: Benchmark, categories: Sequence[str], every: Sequence[Sample], options: EvalOptions, folder: RunFolder
+) -> list[dict[str, Any]]:
+    """Decode what the folder lacks, with a progress bar, score it, and return the rows of scores.
+
+    Parameters
+    ----------
+    every : sequence of Sample
+        All samples of the categories; they are drawn from, and are examples for each other.
+
+    Raises
+    ------
+    EvalError
+        If there are no samples, or the folder is of another run.
+    """
+    samples = draw(every, options.limit, options.seed)
+    if not samples:
+        raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
+    for warning in unshortened((sample.turns for sample in samples), options):
+        print(f"warning: {warning}", file=sys.stderr)
+    with place_of(options) as place:
+        options = settled(options, benchmark, place.tokenizer)
+        prompter = Prompter(options, every, place.tokenizer)
+        if options.chat:
+            prompter.request(samples[0])  # a missing chat template shows before anything is written
+        prompts = [prompter.text(sample) for sample in samples]
+        _say_fewer_examples(prompter, samples, options.shots)
+        with place.workers(MethodTask(options, benchmark.call_format)) as workers:
+            device = str(workers.about["device"])
+            folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
+            with folder.locked():
+                with (
+                    closing(ResultFile(folder.predictions, frozenset({"prediction"}))) as results,
+                    progress_bar("decoding", len(samples)) as advance,
+                ):
+                    run(samples, benchmark, workers, prompter, results, options.batch_size, advance)
+                return _score(benchmark, samples, folder, prompter)
+
+
+def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: int) -> None:
+    """Say how many prompts have no room for all examples that were asked for."""
+    fewer = [given for sample in samples if (given := len(prompter.examples(sample))) < shots] if shots else []
+    if fewer:
+        print(
+            f"{len(fewer)} of {len(samples)} prompts have fewer than {shots} examples, down to {min(fewer)}: there are "
+            "no more, or no room for more",
+            file=sys.stderr,
+        )
+
+
+def _score(
+    benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, prompter: Prompter
+) -> list[dict[str, Any]]:
+    """Write the scores and the value slots of all predictions."""
+    predictions = read_predictions(folder.predictions, benchmark, samples, repeats=False)
+    rows = Scorer(benchmark, benchmark.judge).score(predictions, partial=False)
+    write_rows(rows, folder.scores)
+    slots = run_values(predictions.rows, benchmark, prompter, str(folder.predictions))
+    write_rows([slot.model_dump() for slot in slots], folder.values)
+    failed = [row for row in rows if row["error_type"] == "not_decoded"]
+    if failed:
+        print(
+            f"{len(failed)} of {len(rows)} samples could not be decoded and count as wrong; "
+            f"the first: {failed[0]['id']}: {failed[0]['message']}",
+            file=sys.stderr,
+        )
+    return rows
+
+
 def run(
     samples: Sequence[Sample],
     benchmark: Benchmark,
@@ -35,23 +117,21 @@ def run(
     results: ResultFile,
     batch_size: int,
     advance: Callable[[int], None],
-) -> int:
-    """Decode the samples that ``results`` lacks, ``batch_size`` at a time. Return the number that could not be decoded.
+) -> None:
+    """Decode the samples that ``results`` lacks, ``batch_size`` at a time.
 
     Groups do not depend on interruptions, so neither do the predictions.
     """
     by_id = {sample.id: sample for sample in samples}
-    failed = 0
     for drafts, predictions in workers.spread(_groups(samples, prompter, results.done, batch_size, advance)):
-        rows = [
-            benchmark.describe(by_id[draft.id]) | {"prompt_tokens": draft.prompt_tokens} | prediction.to_json()
-            for draft, prediction in zip(drafts, predictions, strict=True)
-            if draft.id not in results.done
-        ]
-        failed += sum("error" in row for row in rows)
-        results.write(rows)
+        results.write(
+            [
+                benchmark.describe(by_id[draft.id]) | {"prompt_tokens": draft.prompt_tokens} | prediction.to_json()
+                for draft, prediction in zip(drafts, predictions, strict=True)
+                if draft.id not in results.done
+            ]
+        )
         advance(len(drafts))
-    return failed
 
 
 def _groups(

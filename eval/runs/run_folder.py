@@ -13,11 +13,12 @@ from typing import Any
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
 from eval.options import PEER_METHODS, EvalOptions
-from tooldecoding.files.json_lines import short_repr
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 
 _PACKAGES = ("tooldecoding", "torch", "transformers")
-MANIFEST, PREDICTIONS, SCORES, LOCK = "run.json", "predictions.jsonl", "scores.jsonl", "lock"
+MANIFEST, PREDICTIONS, SCORES, VALUES = "run.json", "predictions.jsonl", "scores.jsonl", "values.jsonl"
+_LOCK = "lock"
+_ASKED = ("benchmark", "categories", "samples")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,11 @@ class RunFolder:
         """``scores.jsonl``, a row a sample."""
         return self.path / SCORES
 
+    @property
+    def values(self) -> Path:
+        """``values.jsonl``, a row a value slot."""
+        return self.path / VALUES
+
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest, or check that the folder's own asks for the same.
 
@@ -50,7 +56,7 @@ class RunFolder:
             if target.exists():
                 self._demand_same(manifest)
                 return
-            if any(entry.name != LOCK for entry in self.path.iterdir()):
+            if any(entry.name != _LOCK for entry in self.path.iterdir()):
                 raise EvalError(f"{self.path}: this folder holds something else than a run; --out must be a new folder")
             write_manifest(target, manifest)
         except OSError as error:
@@ -60,24 +66,19 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Inside the block no other process may write here; EvalError if one does. A process that dies lets go."""
         busy = f"{self.path}: another process is writing to this run; wait for it, or stop it"
-        with locked(self.path / LOCK, EvalError, busy):
+        with locked(self.path / _LOCK, EvalError, busy):
             yield
 
     def _demand_same(self, manifest: Mapping[str, Any]) -> None:
         there = read_manifest(self.path / MANIFEST, EvalError, "choose another --out, or delete the folder")
         wanted = {name: value for name, value in manifest["settings"].items() if name not in FREE}
         demand_settings(self.path, there.get("settings"), wanted, EvalError)
+        demand_settings(self.path, there, {name: manifest[name] for name in _ASKED}, EvalError)
         if there.get("prompts") != manifest["prompts"]:
             raise EvalError(
                 f"{self.path}: this run was begun with other prompts: the data or the template has changed; "
                 "choose another --out"
             )
-        for name in ("benchmark", "categories", "samples"):
-            if there.get(name) != manifest[name]:
-                raise EvalError(
-                    f"{self.path}: this run is of {name} {short_repr(there.get(name))}, "
-                    f"not {short_repr(manifest[name])}; choose another --out"
-                )
 
 
 def describe_run(

@@ -1,6 +1,5 @@
 """Scores: the official verdict and the error class of every prediction, as JSON lines."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from eval.metrics.error_class import classify
 from eval.metrics.value_types import value_types
 from eval.runs.predictions import PredictionRow, Predictions
 from tooldecoding.files.json_lines import json_line
+from tooldecoding.files.manifest import write_whole
 
 Judge = Callable[[Sample, str], Judgement]
 """The benchmark's own judge, or another with the same verdicts (the official tool manager)."""
@@ -68,13 +68,8 @@ def _verdict(sample: Sample, judgement: Judgement, satisfiable: bool) -> dict[st
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Write JSON lines, whole or not at all; EvalError where that is impossible."""
-    part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8") as file:
-            file.writelines(json_line(row) + "\n" for row in rows)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        write_whole(path, "".join(json_line(row) + "\n" for row in rows).encode())
     except OSError as error:
         raise EvalError(f"{path}: cannot be written: {error.strerror}") from None

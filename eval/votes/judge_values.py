@@ -5,25 +5,49 @@ else is wrong. Only samples with one reference call count that is itself accepte
 was decoded.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from eval.benchmarks.function_calls import SCORED_FORMATS
-from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.votes.first_orders import LIKELIEST, likeliest, votes
-from eval.votes.value_slot import Kind, ValueSlot
+from eval.benchmarks.samples import Benchmark, Sample
+from eval.methods.sample_prompts import Prompter
+from eval.runs.predictions import PredictionRow
+from eval.runs.score import Judge
+from eval.tuning.decoded_prompt import DecodedCall, VoteOptions, read_decoded
+from eval.tuning.evidence import remembered
+from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, Kind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
-from voting import merge
+from voting import CandidateCall, merge
 
-if TYPE_CHECKING:
-    from eval.tuning.decoded_prompt import DecodedCall
 
-Judge = Callable[[Sample, str], Judgement]
+def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Prompter, place: str) -> list[ValueSlot]:
+    """Return the slots of all predictions that have candidates.
+
+    Parameters
+    ----------
+    place : str
+        The file of the predictions, for messages.
+
+    Raises
+    ------
+    EvalError
+        If candidates are malformed, or a prediction is not the vote over them.
+    """
+    options = prompter.settings
+    vote = VoteOptions(options.order_limit, options.optional_share, options.stopping, options.stopping_level)
+    judge = remembered(benchmark.judge)
+    slots = []
+    for sample, _, row in rows:
+        if row.get("candidates"):
+            written = {**row, "prediction": row.get("written", row["prediction"])}
+            decoded = read_decoded(written, f"{place}, {sample.id}", prompter.request(sample), vote)
+            slots += value_slots(sample, decoded.calls, options.optional_share, benchmark, judge)
+    return slots
 
 
 def value_slots(
-    sample: Sample, decoded: "Sequence[DecodedCall]", optional_share: float, benchmark: Benchmark, judge: Judge
+    sample: Sample, decoded: Sequence[DecodedCall], optional_share: float, benchmark: Benchmark, judge: Judge
 ) -> list[ValueSlot]:
     """Return the slots of one sample; none if its values cannot be judged.
 
@@ -42,14 +66,15 @@ def value_slots(
     if not questions.accepts(sample.calls[0].arguments):
         return []
     [call] = decoded
-    keys, orders = [p.name for p in call.tool.required], [c.order for c in call.candidates]
+    orders = [candidate.order for candidate in call.candidates]
 
-    def arguments(places: Sequence[int]) -> Mapping[str, Any]:
-        return merge([call.candidates[n] for n in places], call.tool, optional_share).arguments
+    def arguments(candidates: Sequence[CandidateCall]) -> Mapping[str, Any]:
+        return merge(candidates, call.tool, optional_share).arguments
 
-    alone = [arguments([n]) for n in range(len(orders))]
-    voted = {name: arguments(places) for name, places in votes(len(orders)).items()}
-    voted |= {name: alone[likeliest(call.candidates[:count])] for count, name in LIKELIEST.items()}
+    # a vote over more orders than there are is the one over all of them
+    votes = {str(count): arguments(call.candidates[:count]) for count in COUNTS} | {ALL: arguments(call.candidates)}
+    votes |= {name: arguments([likeliest(call.candidates[:count])]) for count, name in LIKELIEST.items()}
+    alone = [arguments([candidate]) for candidate in call.candidates]
     return [
         ValueSlot(
             id=sample.id,
@@ -57,15 +82,25 @@ def value_slots(
             tool=call.tool.name,
             key=spec.name,
             kind=kind,
-            keys=len(keys),
+            keys=len(call.tool.required),
             type="enum" if spec.value_type.enum else spec.value_type.kind,
             places=[order.index(spec.name) for order in orders if spec.name in order] if kind == "required" else [],
             orders=[questions.right(kind, spec.name, given) for given in alone],
-            votes={name: questions.right(kind, spec.name, given) for name, given in voted.items()},
+            votes={name: questions.right(kind, spec.name, given) for name, given in votes.items()},
         )
         for spec in call.tool.parameters
         for kind in questions.kinds(spec)
     ]
+
+
+def likeliest(candidates: Sequence[CandidateCall]) -> CandidateCall:
+    """Return the call whose required values have the highest mean log-probability; the first if equal."""
+
+    def mean(call: CandidateCall) -> float:
+        logprobs = [value.logprob for value in call.values if value.key in call.order]
+        return sum(logprobs) / len(logprobs) if logprobs else 0.0
+
+    return max(candidates, key=mean)
 
 
 class _Questions:

@@ -1,12 +1,20 @@
-"""The value slot: one question about a decoded call that has a right answer."""
+"""The value slot, a row of ``values.jsonl``: one question about a decoded call that has a right answer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from pydantic import BaseModel
 
+from eval.validation import Text
+
 Kind = Literal["required", "optional", "presence"]
-KINDS: Final[tuple[Kind, ...]] = ("required", "optional", "presence")
+
+COUNTS: Final = (1, 2, 3, 4, 6, 12)
+"""Numbers of orders whose votes are compared."""
+ALL: Final = "all"
+"""The vote over all orders."""
+LIKELIEST: Final = {count: f"likeliest of {count}" for count in (2, 4, 12)}
+"""Not a vote: the call of one order."""
 
 
 class ValueSlot(BaseModel, frozen=True):
@@ -30,13 +38,13 @@ class ValueSlot(BaseModel, frozen=True):
         Name of a vote -> whether it is right.
     """
 
-    id: str
-    dialogue: str
-    tool: str
-    key: str
+    id: Text
+    dialogue: Text
+    tool: Text
+    key: Text
     kind: Kind
     keys: int
-    type: str
+    type: Text
     places: Sequence[int]
     orders: Sequence[bool]
-    votes: Mapping[str, bool]
+    votes: Mapping[Text, bool]

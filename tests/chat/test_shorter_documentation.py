@@ -13,7 +13,6 @@ from data import bfcl_entries, needs_data
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
-from eval.report.studies import DETAILS
 from eval_data import write_sgd
 from lookup import LookupDictionary, ParameterSpec, ValueType, extract
 from tiny_models import byte_level_tokenizer
@@ -76,10 +75,6 @@ def wordless(tools: LookupDictionary) -> LookupDictionary:
     )
 
 
-def test_the_options_and_the_report_know_the_same_words() -> None:
-    assert get_args(Detail) == DETAILS
-
-
 def test_signatures_document_the_same_tools() -> None:
     for printed in (FULL.as_bfcl("signatures"), FULL.as_chat_tools("signatures")):
         assert wordless(extract(printed)) == wordless(FULL.lookup)
@@ -112,7 +107,7 @@ def test_chat_templates_of_known_models_print_them(name: str) -> None:
     bare = habits_of(tokenizer).bare_tools
     texts = [
         chat_prompt(tokenizer, [{"role": "user", "content": "Go."}], FULL.as_chat_tools(detail, bare))
-        for detail in DETAILS
+        for detail in get_args(Detail)
     ]
     if not shows_tools(tokenizer):
         assert len(set(texts)) == 1
@@ -214,7 +209,8 @@ def test_prompts_of_benchmarks(tmp_path: Path, options: dict[str, Any], printed:
     tokenizer = byte_level_tokenizer()
     tokenizer.chat_template = HERMES
     requests = [
-        Prompter(EvalOptions(documentation=d, **options), samples, tokenizer).request(samples[0]) for d in DETAILS
+        Prompter(EvalOptions(documentation=detail, **options), samples, tokenizer).request(samples[0])
+        for detail in get_args(Detail)
     ]
     full, signatures, names = (str(request.prompt) for request in requests)
     assert "Where it stands" in full and "Where it stands" not in signatures + names

@@ -77,20 +77,12 @@ def test_classes(prediction: str, expected: str, structural: bool) -> None:
 
 
 @pytest.mark.parametrize("prediction", ["[stop()]", "[paint.wall(", "[unknown()]"])
-def test_a_call_where_none_is_right(prediction: str) -> None:
+def test_a_call_where_none_or_nothing_is_right(prediction: str) -> None:
     assert classify(sample(), prediction, judged(prediction), satisfiable=True) == ("awareness", False)
-
-
-def test_no_prediction_can_be_right() -> None:
-    assert classify(sample(PAINT), "[nonsense", judged("[nonsense"), satisfiable=False) == ("unsatisfiable", False)
+    assert classify(sample(PAINT), prediction, judged(prediction), satisfiable=False) == ("unsatisfiable", False)
 
 
 @given(st.text(), st.lists(st.text(min_size=1), max_size=4))
 def test_any_text_is_read(text: str, names: list[str]) -> None:
     for name in attempted_names(text, names):
         assert name in text
-
-
-@given(st.sampled_from(["paint.wall", "stop"]), st.text(max_size=20))
-def test_a_bracketed_name_is_an_attempt(name: str, rest: str) -> None:
-    assert attempted_names(f"[{name}({rest}", ["paint.wall", "stop"])[0] == name

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from api_bank_folder import write_folder
 
-from command_line import Ran
+from command_line import Ran, assert_bad
 from eval.benchmarks.api_bank.data import LEVEL_1
-from eval.experiment import plan, read_experiment
+from eval.experiment import read_experiment
 from test_layers import ROOT
 
 Cli = Callable[..., Ran]
@@ -35,26 +35,27 @@ SMALL = {
 
 
 @pytest.fixture
-def run(cli: Cli, tmp_path: Path) -> Callable[..., Ran]:
+def run(cli: Cli, tmp_path: Path, tiny_model_path: str) -> Callable[..., Ran]:
     """Run an experiment on a small API-Bank."""
     turns = [("PlayMusic", {"music_name": name}, "ok") for name in ("Yesterday", "Help", "Misery")]
     write_folder(tmp_path / "data" / "api-bank", {"a": turns})
 
-    def run(content: Any = SMALL, *arguments: str) -> Ran:
+    def make(content: Any = SMALL, *arguments: str) -> Ran:
         file = tmp_path / "file.yaml"
         file.write_text(content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False))
-        return cli("experiment", file, "--data", tmp_path / "data", "--out", tmp_path / "out", *arguments)
+        places = ["--data", tmp_path / "data", "--out", tmp_path / "out", "--model", tiny_model_path]
+        return cli("experiment", file, *places, *arguments)
 
-    return run
+    return make
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_our_experiments_plan_each_run_once(file: Path) -> None:
+def test_our_experiments_use_all_that_they_name(file: Path) -> None:
     experiment = read_experiment(file)
-    runs = list(plan(experiment, list(experiment.reports), Path("out")))
-    assert len({run.folder for run in runs}) == len(runs)
-    assert {run.method for run in runs} == set(experiment.methods)
-    assert {run.benchmark for run in runs} == set(experiment.benchmarks)
+    plans = [experiment.plan(report, Path("out")) for report in experiment.reports]
+    assert all(len({run.folder for run in runs}) == len(runs) for runs in plans)
+    assert {run.method for runs in plans for run in runs} == set(experiment.methods)
+    assert {run.benchmark for runs in plans for run in runs} == set(experiment.benchmarks)
 
 
 def test_reports_share_runs_and_the_same_command_goes_on(run: Callable[..., Ran], tmp_path: Path) -> None:
@@ -74,28 +75,36 @@ def test_reports_share_runs_and_the_same_command_goes_on(run: Callable[..., Ran]
     again = run(SMALL, "--report", "orders")
     assert again.code == 0 and again.out.count(", run ") == 1 and "two on bank" in again.out
     other = run(SMALL, "--limit", "1")
-    assert other.code == 2 and "this run has limit 2, not 1; choose another --out" in other.err
+    assert other.code == 2 and "begun with limit 2, not 1; choose another --out" in other.err
+
+
+BANK = {"r": {"benchmarks": ["bank"]}}
 
 
 @pytest.mark.parametrize(
-    ("change", "arguments", "error"),
+    ("content", "error"),
     [
-        ("[1, 2]", [], "the file: Input should be"),
-        ("{a: [", [], "malformed YAML"),
-        ("methods: &a {}\nreports: *a", [], "no anchors"),
-        ("", [], "the file: Input should be"),
-        ({**SMALL, "method": {}}, [], "method: Extra inputs are not permitted"),
-        ({**SMALL, "methods": {"../x": {}}}, [], "methods.../x.[key]: String should match pattern"),
-        ({**SMALL, "reports": {"r": {"benchmarks": ["x"]}}}, [], "report r: no benchmark 'x'; known: bank, lost"),
-        ({**SMALL, "reports": {"r": {"benchmarks": ["bank"], "methods": ["x"]}}}, [], "no method 'x'; known: one, two"),
-        ({**SMALL, "methods": {"m": {"oder_limit": 3}}, "reports": {"r": {"benchmarks": ["bank"]}}}, [],
-         "m on bank: eval has no option 'oder_limit'"),
-        ({**SMALL, "methods": {"m": {"order_limit": 0}}, "reports": {"r": {"benchmarks": ["bank"]}}}, [],
-         "m on bank: --order-limit: expected"),
-        (SMALL, ["--report", "x"], "no report 'x'; known: orders, lost, all"),
-        (SMALL, ["--order-limit", "3"], "one on bank sets order_limit, so it cannot be given for all runs"),
+        ("[1, 2]", "expected a valid dictionary"),
+        ("{a: [", "malformed YAML"),
+        ("methods: &a {}\nreports: *a", "no anchors"),
+        ({"method": {}}, "'method' otherwise: Extra inputs are not permitted"),
+        ({"methods": {"../x": {}}}, "'methods.../x.[key]' otherwise: String should match pattern"),
+        ({"reports": {"r": {"benchmarks": ["x"]}}}, "report r: 'x' is not in the file; known: bank, lost"),
+        ({"reports": {"r": {"benchmarks": ["bank"], "methods": ["x"]}}}, "'x' is not in the file; known: one, two"),
+        ({"methods": {"m": {"oder_limit": 3}}, "reports": BANK}, "m on bank: eval has no option 'oder_limit'"),
+        ({"methods": {"m": {"order_limit": 0}}, "reports": BANK}, "m on bank: --order-limit: expected"),
     ],
-)  # fmt: skip
-def test_a_wrong_file_is_one_line(run: Callable[..., Ran], change: Any, arguments: list[str], error: str) -> None:
-    ran = run(change, *arguments)
-    assert ran.code == 2 and ran.err.count("\n") == 1 and error in ran.err
+)
+def test_a_wrong_file_is_one_line(run: Callable[..., Ran], content: Any, error: str) -> None:
+    assert_bad(run(content if isinstance(content, str) else SMALL | content), error)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["--report", "x"], "no report 'x'; known: orders, lost, all"),
+        (["--order-limit", "3"], "one on bank sets order_limit, so it cannot be given for all runs"),
+    ],
+)
+def test_options_that_do_not_fit_the_file(run: Callable[..., Ran], arguments: list[str], error: str) -> None:
+    assert_bad(run(SMALL, *arguments), error)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +34,6 @@ class Echo:
 
     def __init__(self, interrupt_at: int | None = None, refuse: str = "nothing of the kind") -> None:
         self.calls = 0
-        self.prompts: list[str] = []
         self._interrupt_at = interrupt_at
         self._refuse = refuse
 
@@ -43,7 +43,6 @@ class Echo:
         self.calls += 1
         if any(self._refuse in str(r.prompt) for r in requests):
             raise PromptError("refused")
-        self.prompts += [str(r.prompt) for r in requests]
         return [Prediction(f"{len(requests)} {len(str(r.prompt))}") for r in requests]
 
 
@@ -52,17 +51,13 @@ def samples(tmp_path: Path) -> list[Sample]:
     return SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
 
 
-def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int = 1) -> int:
-    results = ResultFile(str(path), frozenset({"prediction"}))
+def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int = 1) -> None:
     prompter = Prompter(SETTINGS, samples, byte_level_tokenizer())
-    try:
-        workers = Solo(LoadedMethod(method, {}))
-        return run(samples, SGD, workers, prompter, results, batch_size, lambda _: None)
-    finally:
-        results.close()
+    with closing(ResultFile(path, frozenset({"prediction"}))) as results:
+        run(samples, SGD, Solo(LoadedMethod(method, {})), prompter, results, batch_size, lambda _: None)
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3])
+@pytest.mark.parametrize("batch_size", [1, 3])
 @pytest.mark.parametrize("groups", [0, 1, 2])
 @pytest.mark.parametrize("torn", [0, 1, 25])
 def test_an_interrupted_run_ends_in_the_same_file(
@@ -70,26 +65,21 @@ def test_an_interrupted_run_ends_in_the_same_file(
 ) -> None:
     whole, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
     decode(samples, whole, Echo(), batch_size)
-    try:
+    with suppress(KeyboardInterrupt):
         decode(samples, broken, Echo(interrupt_at=groups), batch_size)
-    except KeyboardInterrupt:
-        data = broken.read_bytes()
-        broken.write_bytes(data[: max(0, len(data) - torn)])
+        torn = 0
+    data = broken.read_bytes()
+    broken.write_bytes(data[: max(0, len(data) - torn)])
     decode(samples, broken, Echo(), batch_size)
     assert broken.read_bytes() == whole.read_bytes()
-
-
-def test_nothing_is_decoded_twice(tmp_path: Path, samples: list[Sample]) -> None:
-    decode(samples, tmp_path / "p.jsonl", Echo())
     again = Echo()
-    decode(samples, tmp_path / "p.jsonl", again)
-    assert again.calls == 0
+    decode(samples, broken, again, batch_size)
+    assert again.calls == 0  # nothing is decoded twice
 
 
 def test_a_prompt_that_fails_does_not_touch_the_others(tmp_path: Path, samples: list[Sample]) -> None:
-    failed = decode(samples, tmp_path / "p.jsonl", Echo(refuse="I want Kiel"), batch_size=4)
+    decode(samples, tmp_path / "p.jsonl", Echo(refuse="I want Kiel"), batch_size=4)
     rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    assert failed == 1
     assert [r.get("error") for r in rows] == [None, None, "refused", None]
     assert all(r["prediction"] for r in rows if "error" not in r)
 
@@ -114,15 +104,15 @@ def test_a_folder_holds_one_run(tmp_path: Path, samples: list[Sample]) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.begin(manifest(samples, SETTINGS))
     folder.begin(manifest(samples, replace(SETTINGS, batch_size=3)))
-    with pytest.raises(EvalError, match="begun with order_limit 12, not 4; choose another --out"):
-        folder.begin(manifest(samples, replace(SETTINGS, order_limit=4)))
-    with pytest.raises(EvalError, match="begun with seed 0, not 1"):
-        folder.begin(manifest(samples, replace(SETTINGS, seed=1)))
-    with pytest.raises(EvalError, match="begun with other prompts"):
-        folder.begin(manifest(samples[:2], SETTINGS))
     other = replace(samples[3], documentation=samples[0].documentation)
-    with pytest.raises(EvalError, match="begun with other prompts: the data or the template has changed"):
-        folder.begin(manifest([*samples[:3], other], SETTINGS))
+    for asked, said in (
+        (manifest(samples, replace(SETTINGS, order_limit=4)), "order_limit 12, not 4; choose another --out"),
+        (manifest(samples[:2], SETTINGS), "samples 4, not 2"),
+        (manifest(samples, SETTINGS) | {"benchmark": "other"}, "benchmark 'sgd', not 'other'"),
+        (manifest([*samples[:3], other], SETTINGS), "other prompts: the data or the template has changed"),
+    ):
+        with pytest.raises(EvalError, match=f"begun with {said}"):
+            folder.begin(asked)
 
 
 def test_two_processes_do_not_write_to_one_folder(tmp_path: Path, samples: list[Sample]) -> None:
@@ -134,31 +124,23 @@ def test_two_processes_do_not_write_to_one_folder(tmp_path: Path, samples: list[
         pass
 
 
-def test_a_folder_of_something_else(tmp_path: Path, samples: list[Sample]) -> None:
-    (tmp_path / "notes.txt").write_text("x")
-    with pytest.raises(EvalError, match="holds something else than a run"):
-        RunFolder(tmp_path).begin(manifest(samples, SETTINGS))
+def test_a_folder_that_holds_no_run(tmp_path: Path, samples: list[Sample]) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{")
-    with pytest.raises(EvalError, match="malformed JSON"):
-        RunFolder(tmp_path / "run").begin(manifest(samples, SETTINGS))
-    with pytest.raises(EvalError, match="cannot be written"):
-        RunFolder(tmp_path / "notes.txt").begin(manifest(samples, SETTINGS))
+    for folder, said in (("", "something else than a run"), ("run", "malformed JSON"), ("run/run.json", "written")):
+        with pytest.raises(EvalError, match=said):
+            RunFolder(tmp_path / folder).begin(manifest(samples, SETTINGS))
 
 
 def test_a_label_tells_runs_apart() -> None:
-    settings = [
-        EvalOptions(method=method, order_limit=limit, orders=orders, stopping=stopping, optional_share=share)
-        for method in ("greedy", "tool-decoding")
-        for limit in (1, 12)
-        for orders in ("shuffled", "aggregated")
-        for stopping in ("none", "exact")
-        for share in (0.5, 0.3)
+    votes = [{"order_limit": 1}, {}, {"orders": "aggregated"}, {"stopping": "exact"}, {"optional_share": 0.3}]
+    others = [{"method": "xgrammar", "jump_forward": True}, {"method": "self-consistency", "sampled": "text"}]
+    assert [EvalOptions(**given).label for given in (*votes, *others)] == [
+        "tool-decoding, 1 order",
+        "tool-decoding, 12 orders",
+        "tool-decoding, three orders aggregated",
+        "tool-decoding, 12 orders, exact stopping",
+        "tool-decoding, 12 orders, optional share 0.3",
+        "xgrammar, jump-forward",
+        "self-consistency, 12 samples of text at 0.7",
     ]
-    labels = {
-        s.label for s in settings if s.method == "tool-decoding" and (s.orders == "shuffled" or s.order_limit == 1)
-    }
-    assert len(labels) == 12
-    assert EvalOptions().label == "tool-decoding, 12 orders"
-    assert EvalOptions(method="xgrammar", jump_forward=True).label == "xgrammar, jump-forward"
-    assert EvalOptions(method="draft-first").label == "draft-first"

@@ -23,16 +23,14 @@ from voting import merge
 
 
 def tool(name: str, required: Sequence[str], **optional: object) -> dict[str, object]:
-    properties = {key: {"type": "string", "description": ""} for key in required} | optional
+    properties = {key: {"type": "string"} for key in required} | optional
     schema = {"type": "object", "properties": properties, "required": list(required)}
     return {"name": name, "description": "", "parameters": schema}
 
 
+COLOUR = {"type": "string", "enum": ["red", "blue", "green"]}
 TOOLS = extract(
-    [
-        tool("BookBoat", ["deck", "day"], sails={"type": "boolean"}),
-        tool("SetLamp", ["room"], colour={"type": "string", "enum": ["red", "blue", "green"]}),
-    ]
+    [tool("BookBoat", ["deck", "day"], sails={"type": "boolean"}), tool("SetLamp", ["room"], colour=COLOUR)]
 )
 PROMPTS = ["User: A boat to Kiel.\nAI: ", "User: Light!\nAI: ", "User: Two boats, 3 days.\nAI: "]
 
@@ -56,7 +54,7 @@ def predict(
     seed: int = 0,
     sampled: Sampled = "values",
 ) -> list[Prediction]:
-    form = CALL_FORMATS[asked[0].options.format]
+    form = asked[0].options.call_format
     return SelfConsistency(decoder, ScoredText(form, form, True), sampled, samples, temperature, seed).run(asked)
 
 

@@ -1,0 +1,200 @@
+"""Tables of scores: accuracy, the benchmark's further figures, accuracy by type, significance and error classes.
+
+All take ``scores``, a data frame with a row for each verdict: the fields of ``Score``, behind columns that name the run
+or file (``heads``).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from math import fsum
+from typing import Final
+
+from pandas import DataFrame
+
+from eval.metrics.accuracy import Accuracy, Estimate, unweighted_mean
+from eval.metrics.error_class import ERROR_CLASSES
+from eval.metrics.significance import holm, mcnemar
+from eval.metrics.value_types import VALUE_TYPES
+from eval.report.table import NONE, Table, counted, percent, probability, share
+
+AWARENESS_CATEGORIES: Final = frozenset({"live_relevance", "live_irrelevance", "irrelevance"})
+"""BFCL's categories that only ask whether a call is made; its totals leave them out."""
+
+CLASSES: Final = tuple(c for c in ERROR_CLASSES if c != "unsatisfiable")
+"""The paper's five classes."""
+
+_NOTHING: Final = Accuracy(0, 0)
+
+
+def score_tables(scores: DataFrame, heads: Sequence[str], categories: Sequence[str]) -> list[Table]:
+    """Return all tables that have rows.
+
+    Parameters
+    ----------
+    categories : sequence of str
+        In the order of the columns.
+    """
+    tables = [
+        accuracy_table(scores, heads, categories),
+        figure_table(scores, heads),
+        value_type_table(scores, heads),
+        significance_table(scores, heads),
+        error_table(scores, heads),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def entries(scores: DataFrame, heads: Sequence[str]) -> Iterator[tuple[tuple[str, ...], DataFrame]]:
+    """Yield the names of each run or file, and its scores."""
+    yield from scores.groupby(list(heads), sort=False)
+
+
+def accuracy(scores: DataFrame) -> Accuracy:
+    """Return how many of the scores are right."""
+    return Accuracy(int(scores["correct"].sum()), len(scores))
+
+
+def _by(scores: DataFrame, column: str) -> dict[str, Accuracy]:
+    return {name: accuracy(own) for name, own in scores.groupby(column)}
+
+
+def total(scores: DataFrame) -> Estimate | None:
+    """Return the paper's "Total" of one run, the unweighted mean of its categories; None without samples."""
+    return unweighted_mean(_by(_totalled(scores), "category").values())
+
+
+def _totalled(scores: DataFrame) -> DataFrame:
+    return scores[~scores["category"].isin(AWARENESS_CATEGORIES)]
+
+
+def accuracy_table(scores: DataFrame, heads: Sequence[str], categories: Sequence[str]) -> Table:
+    """Return accuracy by category and in total (the paper's tables 7 and 8)."""
+    runs = list(entries(scores, heads))
+    columns, cells = _side_by_side(categories, [_by(own, "category") for _, own in runs])
+    rows = tuple(
+        (*names, *row, percent(total(own)), percent(accuracy(_totalled(own)).estimate))
+        for (names, own), row in zip(runs, cells, strict=True)
+    )
+    notes = [
+        "Per cent, with 95 % intervals: Clopper and Pearson's for proportions; for the unweighted total those of the "
+        "categories, joined by variance estimates recovery (MOVER). Samples without a prediction count as wrong.",
+        "The unweighted total is the mean of the categories, the paper's Total; the count-weighted one is over all "
+        "samples, BFCL's Live if all its categories are there. Relevance and irrelevance are in neither.",
+    ]
+    if (scores.drop_duplicates([*heads, "id"]).groupby("id").size() != len(runs)).any():
+        notes.append("The rows cover different samples: compare them by their samples in common, under Significance.")
+    second = scores["sample_id"].astype(float) % 2 == 1
+    if second.any():
+        notes.append(
+            f"As in the official evaluator, an API-Bank call that follows another at once is two samples. "
+            f"{scores[second]['id'].nunique()} are second ones; the intervals take them for independent."
+        )
+    columns = [*heads, *columns, "Total, unweighted", "Total, count-weighted"]
+    return Table("Accuracy", tuple(columns), rows, len(heads), notes=tuple(notes))
+
+
+def _side_by_side(names: Sequence[str], rows: Sequence[Mapping[str, Accuracy]]) -> tuple[list[str], list[list[str]]]:
+    """Return titles and cells of columns. The number of samples is in the title, or in the cells where rows differ."""
+    totals = {name: {row.get(name, _NOTHING).total for row in rows} for name in names}
+    titles = [f"{name} ({min(found)})" if len(found) == 1 else name for name, found in totals.items()]
+    cells = [
+        [
+            percent(found.estimate) if len(totals[name]) == 1 else counted(found)
+            for name in names
+            for found in [row.get(name, _NOTHING)]
+        ]
+        for row in rows
+    ]
+    return titles, cells
+
+
+def figure_table(scores: DataFrame, heads: Sequence[str]) -> Table:
+    """Return the benchmark's further figures; without rows if it has none."""
+    names = list(dict.fromkeys(name for figures in scores["figures"] for name in figures))
+    note = "Per cent of what there was to get, over all samples; with a 95 % interval where each sample has one point."
+    rows = tuple((*own_names, *(_figure(own, n) for n in names)) for own_names, own in entries(scores, heads))
+    return Table("Further figures", (*heads, *names), rows if names else (), len(heads), notes=(note,))
+
+
+def _figure(scores: DataFrame, name: str) -> str:
+    points = [figures[name] for figures in scores["figures"] if name in figures]
+    whole = fsum(most for _, most in points)
+    if not whole:
+        return NONE
+    got = fsum(part for part, _ in points)
+    if all(most == 1 and part in (0, 1) for part, most in points):
+        return percent(Accuracy(int(got), int(whole)).estimate)
+    return f"{100 * got / whole:.1f}"
+
+
+def value_type_table(scores: DataFrame, heads: Sequence[str]) -> Table:
+    """Return accuracy by the documented types of the values in the reference calls; without rows if none has any."""
+    present = {name for types in scores["value_types"] for name in types}
+    names = [name for name in VALUE_TYPES if name in present]
+    runs = list(entries(scores.explode("value_types"), heads))
+    columns, cells = _side_by_side(names, [_by(own, "value_types") for _, own in runs])
+    note = (
+        "Per cent of right samples, with 95 % intervals, among those whose reference calls have a value of that "
+        "documented type; a sample may be in several columns. Deep objects hold objects within objects."
+    )
+    rows = tuple((*run, *row) for (run, _), row in zip(runs, cells, strict=True)) if names else ()
+    return Table("Accuracy by type of the values", (*heads, *columns), rows, len(heads), notes=(note,))
+
+
+def significance_table(scores: DataFrame, heads: Sequence[str]) -> Table:
+    """Return McNemar's test of every two runs of a model, or two files, on the samples of the totals that both have.
+
+    Without rows if no two have samples in common; samples without a total count if there are no others.
+    """
+    tested = _totalled(scores)
+    tested = scores if tested.empty else tested
+    verdicts = {
+        names: dict(zip(own["id"], own["correct"], strict=True))
+        for names, own in entries(tested, heads)
+        if own["id"].is_unique
+    }
+    tests = {(a, b): mcnemar(verdicts[a], verdicts[b]) for a, b in combinations(verdicts, 2) if a[:-1] == b[:-1]}
+    tests = {pair: test for pair, test in tests.items() if test.samples}
+    rows = tuple(
+        (
+            *first,
+            second[-1],
+            *map(str, (test.samples, test.left_out, test.won, test.lost, test.both_right)),
+            probability(test.p),
+            probability(adjusted),
+        )
+        for ((first, second), test), adjusted in zip(
+            tests.items(), holm([test.p for test in tests.values()]), strict=True
+        )
+    )
+    columns = (*heads[:-1], "first", "second", "samples", "left out", "won", "lost", "both right", "p", "p, Holm")
+    note = (
+        "Exact McNemar test, two-sided, on the samples of the totals that both have; left out: those only one has. "
+        "Won: only the first is right; lost: only the second. The last column is adjusted for the number of pairs."
+    )
+    return Table("Significance", columns, rows, len(heads) + 1, notes=(note,))
+
+
+def error_table(scores: DataFrame, heads: Sequence[str]) -> Table:
+    """Return error classes as counts and shares (the paper's figures 3 and 6)."""
+    rows = []
+    for names, own in entries(scores, heads):
+        counts = error_counts(own)
+        classified = sum(counts[name] for name in CLASSES)
+        cells = [f"{counts[name]} ({share(counts[name], classified)})" for name in CLASSES]
+        others = (counts["unsatisfiable"], counts["missing"], int(own["structural"].sum()))
+        rows.append((*names, str(len(own)), str(len(own) - accuracy(own).right), *cells, *map(str, others)))
+    note = (
+        "Every wrong sample is of one class, or missing: there is no prediction. In brackets: per cent of the wrong "
+        "predictions of the five classes. Unsatisfiable: the official scorer accepts no prediction. Structural, "
+        "counted beside the classes: the call names a tool that was not given, is malformed or has a key error."
+    )
+    columns = (*heads, "samples", "wrong", *CLASSES, "unsatisfiable", "missing", "structural")
+    return Table("Errors", columns, tuple(rows), len(heads), notes=(note,))
+
+
+def error_counts(scores: DataFrame) -> dict[str, int]:
+    """Return the number of wrong samples by error class; those without a prediction are ``missing`` alone."""
+    found = scores[~scores["missing"]]["error_class"].value_counts()
+    counts: dict[str, int] = {name: int(found.get(name, 0)) for name in ERROR_CLASSES}
+    return counts | {"missing": int(scores["missing"].sum())}
