@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
     return described
 
 
-def machine_line(machine: dict[str, Any]) -> str:
+def machine_line(machine: Mapping[str, Any]) -> str:
     """Return the machine in one line."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     place = machine.get("gpu") or f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads"

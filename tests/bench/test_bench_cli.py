@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from command_line import Ran
-from eval.bench.tool_decoding_method import ToolDecodingMethod
+from eval.bench.methods import ToolDecodingMethod
 
 Cli = Callable[..., Ran]
 QUICK = ("--prompt-tokens", 250, "--value-tokens", 3, "--repeat", 2, "--required", 3)
@@ -29,8 +29,8 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
     monkeypatch.setattr("eval.bench.peers.installed", lambda _: None)
     ran = cli(*command, "--order-limit", "1,6", "--batch", "1,2", "--draft-tokens", 0)
     assert ran.code == 0, ran.err
-    for text in ("tiny, float32, 1 prompt, 2 rounds", "12 orders", "2 of 3 values stand in the prompt; no drafts"):
-        assert (text in ran.out) == (text != "12 orders")
+    for text in ("tiny, float32, batch 1, rounds 2", "2 of 3 values stand in the prompt; no drafts"):
+        assert text in ran.out
     for peer in ("xgrammar", "llguidance", "outlines", "lm-format-enforcer"):
         assert f"Not measured: {peer}: not installed" in " ".join(ran.out.split())
     bench = found(tmp_path)
@@ -46,7 +46,11 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
         for method in methods.values():
             assert len(method["runs"]) == 2
             ratios = [r["decode"] / g["decode"] for r, g in zip(method["runs"], methods["greedy"]["runs"], strict=True)]
-            assert min(ratios) <= method["decode_to_greedy"]["median"] <= max(ratios)
+            assert method["decode_to_greedy"]["median"] == pytest.approx(sum(ratios) / 2)
+            assert method["decode_to_greedy"]["p10"] == pytest.approx(0.9 * min(ratios) + 0.1 * max(ratios))
+            outside = [r["outside"] / (r["passes"] - 1) for r in method["runs"]]
+            assert method["outside_us_per_pass"] == pytest.approx(1e6 * sum(outside) / 2)
+            assert 0 <= method["constraint_us_per_token"] < method["outside_us_per_pass"]
 
 
 def test_stopping_saves_positions(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
@@ -86,11 +90,7 @@ def test_a_tokenizer(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
     [cell] = found(tmp_path)["cells"]
     assert cell["model"] == f"tiny with {Path(tiny_model_path).name}"
     assert cell["vocabulary"] == len(json.loads(Path(tiny_model_path, "tokenizer.json").read_text())["model"]["vocab"])
-    assert cell["table_seconds"] > 0
-    for method in cell["methods"]:
-        [run] = method["runs"]
-        assert 0 < run["longest"] <= run["outside"] and method["longest_ms"] == 1e3 * run["longest"]
-    assert f"Made ready once: the table of {cell['vocabulary']} tokens, in " in " ".join(ran.out.split())
+    assert cell["methods"][0]["decode_to_greedy"] is None  # greedy was not asked for
 
 
 def test_a_folder_without_a_tokenizer(cli: Cli, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_an_interrupt_leaves_the_finished_rounds(
     monkeypatch.setattr(ToolDecodingMethod, "run", run)
     ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 5)
     assert ran.code == 130
-    assert "interrupted: only these rounds were finished" in ran.err
+    assert "interrupted: only finished rounds were kept" in ran.err
     bench = found(tmp_path)
     assert bench["state"] == "interrupted"
     [cell] = bench["cells"]

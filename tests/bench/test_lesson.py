@@ -2,13 +2,13 @@
 
 from itertools import permutations
 
-from tiny_bench import decoder, workload
+from tiny_bench import subject, workload
 
 from eval.bench.lesson import Lesson
 
 WORKLOAD = workload()
 TASK = WORKLOAD.tasks[0]
-TABLE = decoder().table
+TABLE = subject().decoder.table
 PROMPT = TABLE.join(TASK.prompt_ids)
 LESSON = Lesson(WORKLOAD, TASK, TABLE)
 

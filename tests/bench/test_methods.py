@@ -7,14 +7,13 @@ import torch
 from tiny_bench import generate, tool_decoding, workload
 
 from eval.bench.lesson import Lesson
-from eval.bench.method import Run, require_same
 from eval.errors import EvalError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 FORMATS = ["api-bank", "hermes", "qwen-xml", "gemma4"]
 QUOTED = [name for name, call_format in CALL_FORMATS.items() if isinstance(call_format.notation, str)]
 MARKED = [name for name in CALL_FORMATS if name not in QUOTED]
-GRID = [(name, batch, limit) for name in FORMATS for batch in (1, 3) for limit in (1, 2, 24)]
+GRID = [(name, batch, limit) for name in FORMATS for batch, limit in ((1, 1), (3, 2), (1, 24))]
 EVERY = [(name, 2, 4) for name in CALL_FORMATS]
 
 
@@ -64,7 +63,6 @@ def test_times_add_up() -> None:
         assert run.outside is not None and run.constraint is not None
         assert 0 <= run.constraint <= run.outside < run.decode < run.total
         assert run.teacher > 0
-        assert set(run.to_json()) == set(Run.__dataclass_fields__)
 
 
 @pytest.mark.parametrize("limit", [1, 12])
@@ -83,9 +81,3 @@ def test_generate_without_the_teacher_writes_something_else(monkeypatch: pytest.
     monkeypatch.setattr("eval.bench.teacher.TaughtProcessor.__call__", untaught)
     with pytest.raises(EvalError, match="greedy has not written the wanted call"):
         generate(workload()).run(every_pass=True)
-
-
-def test_a_difference_names_the_method() -> None:
-    require_same("greedy", [1, 2], [1, 2])
-    with pytest.raises(EvalError, match=r"greedy has not written the wanted call: expected \[1, 2\], got \[1, 3\]"):
-        require_same("greedy", [1, 2], [1, 3])

@@ -57,11 +57,10 @@ def found(folder: Path) -> dict[str, Any]:
 def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
     ran, out = tuned
     assert ran.code == 0, ran.err
-    assert "Order limit" in ran.out and "Adaptive stopping" in ran.out
+    assert "Order limit" in ran.out
     result = found(out)
     assert [row["limit"] for row in result["limits"]] == [1, 2]
     assert all(row["total"] == 4 and row["latency"]["median_ms"] > 0 for row in result["limits"])
-    assert [row["changed"] for row in result["stopping"] if row["stopping"] == "exact"] == [0]
     assert (out / "tune.png").stat().st_size > 10_000
 
     deployed = read_config(str(out / "deployment.yaml"), DecodeCommand)
@@ -89,17 +88,17 @@ def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tun
     measured = (out / "latency.jsonl").read_bytes().splitlines()
     for name in ("candidates.jsonl", "latency.jsonl"):
         text = (out / name).read_bytes()
-        (out / name).write_bytes(text[: len(text) // 2])
+        (out / name).write_bytes(text[: len(text) * 3 // 4])
     (out / "deployment.yaml").write_text("seed: 7\n")
-    ran = cli(*command, "--min-gain", 1)
+    ran = cli(*command, "--max-slowdown", 1000)
     assert ran.code == 0, ran.err
     again = found(out)
     after = (out / "latency.jsonl").read_bytes().splitlines()
     assert len(after) == len(measured)
     assert after[0] == measured[0]  # nothing is measured twice
     for row, other in zip(whole["limits"], again["limits"], strict=True):
-        assert {**row, "latency": None} == {**other, "latency": None}
-    assert again["decision"]["min_gain"] == 1
+        assert row | {"latency": None} == other | {"latency": None}
+    assert again["decision"]["max_slowdown"] == 1000
     assert read_config(str(out / "deployment.yaml"), DecodeCommand)["seed"] == 0
     ran = cli(*command, "--max-value-tokens", 5)
     assert ran.code == 2
@@ -154,13 +153,12 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["sgd", "--limits", "1,1"], "1 stands twice"),
-        (["sgd", "--limits", ""], "found an empty one"),
+        (["sgd", "--limits", "1,x"], "--limits: expected"),
         (["sgd", "--limits", "0,4"], "from 1 to"),
         (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
         (["sgd", "--config", "spread.yaml", *map(str, FEW)], "tune decodes on this machine; leave ray out"),
         (["sgd", "--level", "2"], "--level: expected a number between 0 and 0.5"),
-        (["sgd", "--max-slowdown", "2", "--min-gain", "1"], "expected one budget"),
+        (["sgd", "--max-slowdown", "2", "--max-latency-ms", "1"], "expected one budget"),
         (["sgd", "--tools", "x"], "--tools is for batch"),
         (["sgd", "--tool-choice", "none"], "expected 'auto' or 'required', got 'none'"),
         (["sgd", "--category", "none"], "known: seen"),
