@@ -11,13 +11,9 @@ import torch
 
 
 class PassClock:
-    """Wall-clock seconds of one run. The clock starts when it is created.
+    """Wall-clock seconds of one run on a device. The clock starts when it is created.
 
-    Parameters
-    ----------
-    device : torch.device
-    every_pass : bool
-        Whether to wait for the device around every pass, which times passes on a GPU but slows the run.
+    It waits for a GPU around every pass. All methods do so anyway: they read the logits of each pass.
 
     Attributes
     ----------
@@ -29,9 +25,8 @@ class PassClock:
         In the teacher.
     """
 
-    def __init__(self, device: torch.device, every_pass: bool) -> None:
+    def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._every_pass = every_pass or device.type != "cuda"
         self.passes = self.computed = 0
         self.teacher_seconds = self._model_seconds = 0.0
         self._synchronise()
@@ -43,12 +38,12 @@ class PassClock:
         """Note the start of a forward pass with this many positions."""
         self.passes += 1
         self.computed += computed
-        self._synchronise(self._every_pass)
+        self._synchronise()
         self._pass_start = perf_counter()
 
     def end_pass(self) -> None:
         """Note the end of the forward pass, with its output layer."""
-        self._synchronise(self._every_pass)
+        self._synchronise()
         self._model_seconds += perf_counter() - self._pass_start
 
     def end_prompt(self) -> None:
@@ -59,15 +54,9 @@ class PassClock:
             self._before_prompt_end = (self._model_seconds, self.teacher_seconds)
 
     @contextmanager
-    def teaching(self, wait: bool = False) -> Iterator[None]:
-        """Count the time inside the block as the teacher's.
-
-        Parameters
-        ----------
-        wait : bool
-            Whether to wait for the device first, so that its pending work is not counted as the teacher's.
-        """
-        self._synchronise(wait)
+    def teaching(self) -> Iterator[None]:
+        """Count the time inside the block as the teacher's."""
+        self._synchronise()
         start = perf_counter()
         yield
         self.teacher_seconds += perf_counter() - start
@@ -89,10 +78,10 @@ class PassClock:
         return self._end - begun - (self.teacher_seconds - self._before_prompt_end[1])
 
     @property
-    def outside(self) -> float | None:
-        """Seconds of the decode outside of model and teacher; None if passes were not timed."""
-        return self.decode - (self._model_seconds - self._before_prompt_end[0]) if self._every_pass else None
+    def outside(self) -> float:
+        """Seconds of the decode outside of model and teacher."""
+        return self.decode - (self._model_seconds - self._before_prompt_end[0])
 
-    def _synchronise(self, now: bool = True) -> None:
-        if self._device.type == "cuda" and now:
+    def _synchronise(self) -> None:
+        if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)

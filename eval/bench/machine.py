@@ -20,14 +20,10 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "device": str(device),
-        "python": platform.python_version(),
         "versions": {name: version(name) for name in ("tooldecoding", "torch", "transformers")},
     }
     if device.type == "cuda":
-        properties = torch.cuda.get_device_properties(device)
-        described["gpu"] = properties.name
-        described["gpu_bytes"] = properties.total_memory
-        described["cuda"] = torch.version.cuda
+        described["gpu"] = torch.cuda.get_device_name(device)
     return described
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -30,9 +30,9 @@ class Run:
     ----------
     decode, total : float
         Seconds after the prompt's forward pass, and of the whole run; both without the teacher's time.
-    outside : float, optional
-        Seconds of ``decode`` outside of forward passes and output layer; None if passes were not timed.
-    constraint : float, optional
+    outside : float
+        Seconds of ``decode`` outside of forward passes and output layer.
+    constraint : float
         Seconds of the constraint: for Tool Decoding all of ``outside``, for the others the time in their logits
         processor.
     teacher : float
@@ -51,8 +51,8 @@ class Run:
 
     decode: float
     total: float
-    outside: float | None
-    constraint: float | None
+    outside: float
+    constraint: float
     teacher: float
     passes: int
     model_calls: int
@@ -81,7 +81,7 @@ class Method(Protocol):
     preparation: Mapping[str, float]
     note: str
 
-    def run(self, every_pass: bool) -> Run:
+    def run(self) -> Run:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
 
 
@@ -104,10 +104,10 @@ class ToolDecodingMethod:
         tools = LookupDictionary((workload.tool,))
         self._requests = [Request(list(t.prompt_ids), tools, options) for t in workload.tasks]
 
-    def run(self, every_pass: bool) -> Run:
+    def run(self) -> Run:
         """See Method."""
         decoder = self._decoder
-        clock = PassClock(decoder.model.device, every_pass)
+        clock = PassClock(decoder.model.device)
         self._engines.clock = clock
         decoder.new_engine = lambda: TaughtEngine(self._engines(), self._lessons, decoder.table, clock)
         results = decoder.run(self._requests)
@@ -209,9 +209,9 @@ class GenerateMethod:
             pad_token_id=end,
         )
 
-    def run(self, every_pass: bool) -> Run:
+    def run(self) -> Run:
         """See Method."""
-        clock = PassClock(self._model.device, every_pass)
+        clock = PassClock(self._model.device)
         timed = _Timed(self._new_processor()) if self._new_processor else None
         taught = TaughtProcessor(self._wanted, self._width, clock)
         with _watched(self._model, clock) as seen:
@@ -235,7 +235,7 @@ class GenerateMethod:
             positions=self._positions,
             padding=clock.computed - self._positions,
             written=sum(map(len, self._calls)),
-            cache_bytes=cache_bytes(seen.cache),
+            cache_bytes=cache_bytes(seen[0]),
         )
 
 
@@ -254,17 +254,13 @@ class _Timed(LogitsProcessor):
         return processed
 
 
-@dataclass
-class _Seen:
-    """The KV cache that the last forward pass returned."""
-
-    cache: Any = field(default=None)
-
-
 @contextmanager
-def _watched(model: PreTrainedModel, clock: PassClock) -> Iterator[_Seen]:
-    """Report every forward pass of ``model`` inside the block to ``clock``. The first is the prompt's."""
-    seen = _Seen()
+def _watched(model: PreTrainedModel, clock: PassClock) -> Iterator[list[Any]]:
+    """Report every forward pass of ``model`` inside the block to ``clock``; gives the KV cache of the last one.
+
+    The first pass is the prompt's.
+    """
+    seen: list[Any] = []
 
     def before(_: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         ids = kwargs["input_ids"] if "input_ids" in kwargs else args[0]
@@ -273,7 +269,7 @@ def _watched(model: PreTrainedModel, clock: PassClock) -> Iterator[_Seen]:
     def after(_: object, args: object, kwargs: object, output: Any) -> None:
         clock.end_pass()
         clock.end_prompt()
-        seen.cache = getattr(output, "past_key_values", None)
+        seen[:] = [getattr(output, "past_key_values", None)]
 
     handles = [
         model.register_forward_pre_hook(before, with_kwargs=True),

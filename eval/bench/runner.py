@@ -39,19 +39,17 @@ class Cell:
     ----------
     about : mapping
         Model, prompts, call and settings in numbers.
-    methods : list of Method
+    methods : dict
+        Name -> what is known of the method before it runs; its model must not stay in memory.
     missing : dict
         Requested method that was not measured -> why.
-    timed : dict
-        Method -> a discarded run with every pass timed, if the rounds do not time them (on a GPU).
     rounds : list of dict
         For each finished round, method -> its run.
     """
 
     about: Mapping[str, Any]
-    methods: list[Method]
+    methods: dict[str, dict[str, Any]]
     missing: dict[str, str]
-    timed: dict[str, Run] = field(default_factory=dict)
     rounds: list[dict[str, Run]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -60,24 +58,18 @@ class Cell:
             **self.about,
             "missing": [{"method": name, "reason": reason} for name, reason in self.missing.items()],
             "rounds": len(self.rounds),
-            "methods": [self._figures(method) for method in self.methods],
+            "methods": [self._figures(name) for name in self.methods],
         }
 
-    def _figures(self, method: Method) -> dict[str, Any]:
-        found = {
-            "name": method.name,
-            "formula_passes": method.formula,
-            "preparation_seconds": dict(method.preparation),
-            "note": method.note,
-        }
+    def _figures(self, name: str) -> dict[str, Any]:
+        found = {"name": name, **self.methods[name]}
         if not self.rounds:
             return found | {"runs": []}
-        runs = self._runs(method.name)
-        timed = pd.DataFrame([self.timed[method.name]]) if method.name in self.timed else runs
+        runs = self._runs(name)
         ratios = None
         if GREEDY in self.rounds[0]:  # of the same round
             ratios = runs[["decode", "total"]] / self._runs(GREEDY)[["decode", "total"]]
-        first = self.rounds[0][method.name]
+        first = self.rounds[0][name]
         return found | {
             "passes": first.passes,
             "model_calls": first.model_calls,
@@ -90,22 +82,18 @@ class Cell:
             "decode_to_greedy": None if ratios is None else _spread(ratios.decode),
             "total_to_greedy": None if ratios is None else _spread(ratios.total),
             "teacher_seconds": float(runs.teacher.mean()),
-            "constraint_us_per_token": _median(1e6 * timed.constraint / timed.written.clip(lower=1)),
-            "outside_us_per_pass": _median(1e6 * timed.outside / (timed.passes - 1).clip(lower=1)),
-            "runs": [asdict(r[method.name]) for r in self.rounds],
+            "constraint_us_per_token": float((1e6 * runs.constraint / runs.written.clip(lower=1)).median()),
+            "outside_us_per_pass": float((1e6 * runs.outside / (runs.passes - 1).clip(lower=1)).median()),
+            "runs": [asdict(r[name]) for r in self.rounds],
         }
 
     def _runs(self, name: str) -> pd.DataFrame:
-        return pd.DataFrame([r[name] for r in self.rounds]).astype({"outside": float, "constraint": float})
+        return pd.DataFrame([r[name] for r in self.rounds])
 
 
 def _spread(values: "pd.Series[float]") -> dict[str, float]:
     low, middle, high = values.quantile([0.1, 0.5, 0.9])
     return {"median": float(middle), "p10": float(low), "p90": float(high)}
-
-
-def _median(values: "pd.Series[float]") -> float | None:
-    return None if values.isna().all() else float(values.median())
 
 
 class BenchRunner:
@@ -182,42 +170,37 @@ class BenchRunner:
             _free(device)
 
     def _measure_cell(self, name: str, subject: Subject, workload: Workload, until: float) -> None:
-        """Run all rounds of a cell. The first are discarded; after ``until`` only one more may start."""
-        cell = self._new_cell(subject, workload)
+        """Run all rounds of a cell. The first is a trial; after ``until`` only one more may start."""
+        cell, methods = self._new_cell(subject, workload)
         self._cells.append(cell)
-        device = torch.device(subject.decoder.model.device)
-        discarded = 2 if device.type == "cuda" else 1
-        rounds = discarded + self._options.repeat
-        with self._bar(name, rounds * len(cell.methods)) as advance:
+        rounds = 1 + self._options.repeat
+        with self._bar(name, rounds * len(methods)) as advance:
             for number in range(rounds):
-                if number > discarded and time.monotonic() > until:
+                if number > 1 and time.monotonic() > until:
                     left = f"{rounds - number} of {self._options.repeat} rounds"
                     self._record["skipped"].append(f"{name}: no time was left for {left}")
                     return
                 runs: dict[str, Run] = {}
-                shuffled = list(cell.methods)
+                shuffled = list(methods)
                 Random(f"{self._options.seed}/{name}/{number}").shuffle(shuffled)
                 for method in shuffled:
-                    trial = number < discarded
-                    last = number == discarded - 1
-                    run = _run(method, every_pass=last, trial=trial)
+                    run = _run(method, trial=number == 0)
                     if isinstance(run, Run):
                         runs[method.name] = run
-                    elif trial:
-                        cell.methods.remove(method)
+                    elif number == 0:
+                        methods.remove(method)
+                        del cell.methods[method.name]
                         cell.missing[method.name] = run
-                        _free(device)
+                        _free(subject.decoder.model.device)
                     else:
-                        self._record["skipped"].append(f"{name}: {run} in round {number - discarded + 1}")
+                        self._record["skipped"].append(f"{name}: {run} in round {number}")
                         return
-                    if last and device.type == "cuda" and isinstance(run, Run):
-                        cell.timed[method.name] = run
                     advance(1)
-                if number >= discarded:
+                if number > 0:
                     cell.rounds.append(runs)
                     self._save()
 
-    def _new_cell(self, subject: Subject, workload: Workload) -> Cell:
+    def _new_cell(self, subject: Subject, workload: Workload) -> tuple[Cell, list[Method]]:
         """Return a cell that describes model, workload and settings, with all methods that can be measured."""
         options, decoder, tasks = self._options, subject.decoder, workload.tasks
         model = decoder.model
@@ -250,15 +233,23 @@ class BenchRunner:
                 missing[name] = ready
                 continue
             methods.append(GenerateMethod(name, model, subject.tokenizer, workload, beams_of(name) or 1, ready))
-        return Cell(about, methods, missing)
+        heads = {
+            each.name: {
+                "formula_passes": each.formula,
+                "preparation_seconds": dict(each.preparation),
+                "note": each.note,
+            }
+            for each in methods
+        }
+        return Cell(about, heads, missing), methods
 
 
-def _run(method: Method, every_pass: bool, trial: bool) -> Run | str:
+def _run(method: Method, trial: bool) -> Run | str:
     """Run a method once, without garbage collection; return why memory, or on trial a library, did not suffice."""
     gc.collect()
     gc.disable()
     try:
-        return method.run(every_pass)
+        return method.run()
     except torch.OutOfMemoryError:
         return "out of memory"
     except FAILURES as error:

@@ -136,7 +136,7 @@ class TaughtEngine:
         feeds = [feed._replace(among=None) for feed in feeds]  # the bonus needs the logits of the whole vocabulary
         answers = self._engine.extend(feeds)
         self._clock.end_prompt()
-        with self._clock.teaching(wait=True), torch.inference_mode():
+        with self._clock.teaching(), torch.inference_mode():
             raised = [
                 logit for feed, found in zip(feeds, answers, strict=True) for logit in self._wanted_logits(feed, found)
             ]

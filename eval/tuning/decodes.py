@@ -1,6 +1,6 @@
 """Decodes prompts into files, in batches and against the clock, so that an interrupted command can continue."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -46,15 +46,12 @@ class TuningPrompt:
         Why there is no request.
     sample : Sample or None
         None for the user's own data.
-    names : mapping
-        The columns that name it in rows of predictions.
     """
 
     id: str
     request: Request | None
     error: str
     sample: Sample | None
-    names: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class Decodes:
                 if any(prefix + prompt.id not in results.done for prompt in group):
                     drafts = [Draft(p.id, p.request and _applied(p.request, options), p.error) for p in group]
                     rows = [
-                        {**prompt.names, **prediction.to_json(), "id": prefix + prompt.id}
+                        {"id": prefix + prompt.id, **prediction.to_json()}
                         for prompt, prediction in zip(group, predict_all(self._predict, drafts), strict=True)
                     ]
                     results.write([row for row in rows if row["id"] not in results.done])

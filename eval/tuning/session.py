@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
@@ -19,7 +20,6 @@ from eval.options import EvalOptions
 from eval.report.terminal import show
 from eval.runs.run import draw
 from eval.runs.run_folder import RunFolder, describe_run
-from eval.runs.score import write_rows
 from eval.tuning.choice import demand_enough
 from eval.tuning.decoded_prompt import VoteOptions
 from eval.tuning.decodes import Decodes, ProgressBar, TuningPrompt
@@ -61,10 +61,7 @@ def tune_benchmark(
     device = str(input_device(model))
     manifest = describe_run(benchmark, options, categories, samples, len(every), device, texts)
     about = {"categories": list(categories), "drawn_from": len(every)}
-    prompts = [
-        TuningPrompt(sample.id, *_made(prompter.request, sample), sample, benchmark.describe(sample))
-        for sample in samples
-    ]
+    prompts = [TuningPrompt(sample.id, *_made(prompter.request, sample), sample) for sample in samples]
     return _tune(benchmark, prompts, options, wanted, (model, tokenizer), about, manifest, bar)
 
 
@@ -83,7 +80,7 @@ def tune_own_data(
         made: tuple[Request | None, str] = None, row.error if isinstance(row, BadRow) else ""
         if isinstance(row, Row):
             made = _made(make_request, row.content, row.documentation, options, tokenizer)
-        prompts.append(TuningPrompt(str(row.id), *made, None, {"id": str(row.id)}))
+        prompts.append(TuningPrompt(str(row.id), *made, None))
     manifest = {
         "benchmark": OWN_DATA,
         "categories": [OWN_DATA],
@@ -150,23 +147,11 @@ def _tune(
                 "settings": options.to_json(),
             }
         )
-        names = {prompt.id: prompt.names for prompt in prompts}
-        _write_files(tuning, names, options, wanted)
+        _write_files(tuning, options, wanted.folder)
     return tuning
 
 
-def _write_files(
-    tuning: Tuning, names: Mapping[str, Mapping[str, Any]], options: ModelOptions, wanted: TuneOptions
-) -> None:
-    out = wanted.folder
-    for limit, outcomes in tuning.outcomes.items():
-        rows = [
-            {**names[i], "prediction": o.text}
-            | ({"error": o.error} if o.error else {})
-            | ({"written": o.written} if o.written != o.text else {})
-            for i, o in outcomes.items()
-        ]
-        write_rows(rows, out / "predictions" / f"order_limit_{limit}.jsonl")
+def _write_files(tuning: Tuning, options: ModelOptions, out: Path) -> None:
     draw_chart(tuning.record, out / "tune.png")
     texts = {"tune.json": json.dumps(tuning.record, indent=2, ensure_ascii=False) + "\n"}
     if tuning.deployed is not None:

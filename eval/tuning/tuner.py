@@ -13,7 +13,7 @@ from eval.metrics.significance import holm
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
 from eval.tuning.decodes import Decodes, TuningPrompt, draw_prompts, latency
-from eval.tuning.evidence import Evidence, Outcome
+from eval.tuning.evidence import Evidence
 from eval.tuning.options import TuneOptions
 
 SHARES: Final = tuple(n / 10 for n in range(11))
@@ -30,14 +30,11 @@ class Tuning:
     ----------
     record : dict
         As it stands in ``tune.json``. Proportions lie between 0 and 1.
-    outcomes : mapping
-        Order limit -> prompt id -> what the vote gives.
     deployed : VoteOptions or None
         None if no limit fits the budget.
     """
 
     record: Row
-    outcomes: Mapping[int, Mapping[str, Outcome]]
     deployed: VoteOptions | None
 
 
@@ -100,8 +97,7 @@ class Tuner:
             "optional_shares": shares,
             "stopping": stopping,
         }
-        outcomes = {n: self.evidence.outcomes(replace(largest, order_limit=n)) for n in self._limits}
-        return Tuning(record, outcomes, deployed)
+        return Tuning(record, deployed)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -125,11 +121,6 @@ class Tuner:
     @cached_property
     def _timed(self) -> list[TuningPrompt]:
         return draw_prompts(self._able, self.wanted.latency_prompts, self.seed)
-
-    @property
-    def _limits(self) -> list[int]:
-        """Those that were asked for, and 1, the base of ratios."""
-        return sorted({1, *self.wanted.limits})
 
     def _demand_enough(self, answers: bool) -> None:
         demand_enough(len(self.prompts), self.wanted, answers)  # before anything is decoded
@@ -167,7 +158,8 @@ class Tuner:
         ]
 
     def _compare_limits(self, largest: VoteOptions) -> list[Row]:
-        every = {n: replace(largest, order_limit=n) for n in self._limits}
+        # limit 1 is the base of ratios
+        every = {n: replace(largest, order_limit=n) for n in sorted({1, *self.wanted.limits})}
         for options in every.values():  # all decoding before any measuring
             self.evidence.outcomes(options)
         measured = self.decodes.measure(self._timed, list(every.values()))

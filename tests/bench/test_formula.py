@@ -41,7 +41,7 @@ class TestVocabulary:
         work = make_workload(ask, 1, made.tokenizer, made.decoder.table, made.words)
         options = DecodeOptions(order_limit=limit, format=call_format, max_calls=1, draft_tokens=0)
         method = ToolDecodingMethod(made.decoder, made.engines, work, options)
-        run = method.run(every_pass=True)  # it checks what was written
+        run = method.run()  # it checks what was written
         quoted = isinstance(CALL_FORMATS[call_format].notation, str)
         assert run.passes == method.formula >= KEYS * (VALUE_TOKENS + quoted) + (limit > 1)
 

@@ -81,8 +81,7 @@ def test_a_loss_is_half_of_the_two_sided_test(pairs: list[tuple[bool, bool]]) ->
         assert one > 0.5 - 1e-9
 
 
-@pytest.mark.parametrize("level", [0.01, 0.05, 0.2])
-@pytest.mark.parametrize("margin", [3, 5, 20])
+@pytest.mark.parametrize(("level", "margin"), [(0.01, 3), (0.05, 5), (0.2, 20)])
 def test_samples_needed(level: float, margin: float) -> None:
     """So many samples can show a loss of the margin, fewer cannot."""
     decision = wanted(level=level, margin=margin)

@@ -58,7 +58,7 @@ def decoder() -> ToolDecoder:
 def make_items(form: str) -> list[TuningPrompt]:
     options = DecodeOptions(format=form, max_value_tokens=3, max_calls=3)
     requests = [Request(prompt, TOOLS, options) for prompt in PROMPTS]
-    return [TuningPrompt(str(n), r, "", None, {"id": str(n)}) for n, r in enumerate(requests)]
+    return [TuningPrompt(str(n), r, "", None) for n, r in enumerate(requests)]
 
 
 def make_decodes(decoder: ToolDecoder, folder: Path, batch_size: int = 3) -> Decodes:
@@ -104,7 +104,7 @@ def test_an_interrupted_collection_ends_in_the_same_candidates(
 def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder, tmp_path: Path) -> None:
     items = make_items("api-bank")
     long = replace(items[1], request=replace(items[1].request, prompt="word " * 6000))
-    items = [items[0], long, TuningPrompt("x", None, "no tools", None, {"id": "x"})]
+    items = [items[0], long, TuningPrompt("x", None, "no tools", None)]
     decodes = make_decodes(decoder, tmp_path)
     evidence = Evidence(items, decodes.candidates(items, FULL), decodes.again)
     for variant in VARIANTS[:3]:

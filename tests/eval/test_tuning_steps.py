@@ -85,7 +85,7 @@ def tune(
     monkeypatch.setattr(eval_data, "CALLS", [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))])
     samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
     requests = [Request("x", s.documentation.lookup, DecodeOptions()) for s in samples]
-    items = [TuningPrompt(s.id, r, "", s, {"id": s.id}) for s, r in zip(samples, requests, strict=True)]
+    items = [TuningPrompt(s.id, r, "", s) for s, r in zip(samples, requests, strict=True)]
     made_up = MadeUp({item.id: candidates for item, candidates in zip(items, given, strict=True)})
     wanted = TuneOptions(benchmark="sgd", data="x", limits=(1, 2), margin=100.0, latency_prompts=3, **decision)
     tuner = Tuner(items, wanted, BASE, SGD if answers else None, None, made_up, 0)  # type: ignore[arg-type]
