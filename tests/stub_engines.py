@@ -2,76 +2,44 @@
 
 import os
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.schemas.engines import Engine
+from eval.schemas.engines import Compile, Engine, Grammar, Instance
 
 
-class Stub(Engine):
+def load_stub(tokenizer: str) -> Compile:
     """Allows every instance with up to ``maxTokens`` tokens of its schema; the check after decoding knows ``const``."""
-
-    name = "stub"
-    package = "numpy"
-
-    def __init__(self, tokenizer: str) -> None:
-        assert Path(tokenizer).is_dir()
-
-    def compile(self, schema: Any) -> None:
-        if schema.get("refuse"):
-            raise ValueError("no grammar\nof this")
-        self._schema = schema
-        self._left = 0
-
-    def notes(self) -> Sequence[str]:
-        return ["const"] if "const" in self._schema else []
-
-    def start(self) -> None:
-        self._left = self._schema.get("maxTokens", 1000)
-
-    def take(self, token: int) -> bool:
-        self._left -= 1
-        return self._left >= 0
-
-    def complete(self) -> bool:
-        return True
-
-    def allows(self, value: Any) -> bool:
-        return bool(value == self._schema.get("const", value))
-
-    def search(self, tokens: Sequence[int]) -> list[int]:
-        return [1000]
+    assert Path(tokenizer).is_dir()
+    return _compiled
 
 
-class Strict(Stub):
+def _compiled(schema: Any) -> Grammar:
+    if schema.get("refuse"):
+        raise ValueError("no grammar\nof this")
+    if schema.get("hang"):
+        time.sleep(600)
+    if schema.get("die"):
+        os.abort()
+
+    def start() -> Instance:
+        left = iter(range(schema.get("maxTokens", 1000)))
+        return Instance(lambda token: next(left, None) is not None, lambda: True)
+
+    notes = ["const"] if "const" in schema else []
+    return Grammar(start, lambda value: bool(value == schema.get("const", value)), lambda: notes)
+
+
+def load_strict(tokenizer: str) -> Compile:
     """Refuses everything."""
-
-    name = "strict"
-
-    def complete(self) -> bool:
-        return False
+    return lambda schema: Grammar(lambda: Instance(lambda token: True, lambda: False))
 
 
-class Hanging(Stub):
-    """Hangs, or dies, over some schemas."""
-
-    name = "hanging"
-
-    def compile(self, schema: Any) -> None:
-        if schema.get("hang"):
-            time.sleep(600)
-        if schema.get("die"):
-            os.abort()
-        if schema.get("exit"):
-            os._exit(101)
-        super().compile(schema)
-
-
-class Unloadable(Stub):
+def load_nothing(tokenizer: str) -> Compile:
     """Does not work with any tokenizer."""
+    raise TypeError("unknown vocabulary")
 
-    name = "unloadable"
 
-    def __init__(self, tokenizer: str) -> None:
-        raise TypeError("unknown vocabulary")
+STUB = Engine("stub", "numpy", load_stub)
+STRICT = Engine("strict", "numpy", load_strict)
+UNLOADABLE = Engine("unloadable", "numpy", load_nothing)

@@ -10,7 +10,7 @@ from pydantic import Field as Bounds
 
 from eval.bench.options import PEER_NAMES, SHAPE_NAMES, BenchOptions
 from eval.bench.peers import PEERS
-from eval.bench.shapes import SHAPES
+from eval.bench.subject import SHAPES
 from eval.benchmarks.registry import BENCHMARKS
 from tooldecoding.cli.app import COMMANDS, app
 from tooldecoding.cli.reference import reference_page

@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,18 +20,14 @@ def describe_machine(device: torch.device) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "device": str(device),
-        "python": platform.python_version(),
         "versions": {name: version(name) for name in ("tooldecoding", "torch", "transformers")},
     }
     if device.type == "cuda":
-        properties = torch.cuda.get_device_properties(device)
-        described["gpu"] = properties.name
-        described["gpu_bytes"] = properties.total_memory
-        described["cuda"] = torch.version.cuda
+        described["gpu"] = torch.cuda.get_device_name(device)
     return described
 
 
-def machine_line(machine: dict[str, Any]) -> str:
+def machine_line(machine: Mapping[str, Any]) -> str:
     """Return the machine in one line."""
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     place = machine.get("gpu") or f"{machine['cpu']}, {machine['cores']} cores, {machine['threads']} threads"

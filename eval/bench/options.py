@@ -24,14 +24,14 @@ PEER_NAMES: Final = ("xgrammar", "llguidance", "outlines", "lm-format-enforcer")
 """The libraries in ``eval.bench.peers``."""
 
 SHAPE_NAMES: Final = ("tiny", "llama-134m", "llama-1b", "llama-7b", "mistral-7b")
-"""The shapes in ``eval.bench.shapes``."""
+"""The shapes in ``eval.bench.subject``."""
 
 Numbers = Annotated[tuple[Count, ...], Bounds(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchOptions:
-    """What is measured; see ``eval.bench.workload.Ask`` for the prompts.
+    """What is measured.
 
     Raises
     ------
@@ -72,7 +72,6 @@ class BenchOptions:
         None, "Type of the weights.", default_text="fp32 on the CPU, else bf16 for a shape or the checkpoint's own"
     )
     repeat: Count = option(5, "Rounds that count; all methods run once in each.")
-    threads: Count | None = option(None, "Threads of the processor.", default_text="torch's")
     draft_tokens: CountOrNone | None = option(
         None, "Most draft tokens of Tool Decoding per forward pass; 0 for none.", default_text="that of decode"
     )

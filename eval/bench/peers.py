@@ -5,13 +5,13 @@ documentation order, since none of them knows orders.
 """
 
 import importlib
+import re
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import torch
 from transformers import (
@@ -23,94 +23,55 @@ from transformers import (
 )
 
 from eval.bench.failures import FAILURES, failure
+from eval.bench.methods import Constraint
+from eval.bench.workload import Workload
 from eval.errors import EvalError
 from tooldecoding.cli.extras import how_to_install
 from tooldecoding.tokens.token_table import TokenTable
 
-
-class Peer(ABC):
-    """One library.
-
-    Attributes
-    ----------
-    name : str
-        In ``--against``.
-    package : str
-        To install.
-    note : str
-        What a reader should know about its use here.
-    """
-
-    name: ClassVar[str]
-    package: ClassVar[str]
-    note: ClassVar[str] = ""
-
-    @abstractmethod
-    def prepare(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        """Prepare once for a tokenizer."""
-
-    @abstractmethod
-    def compile(self, pattern: str) -> None:
-        """Prepare once for the tools."""
-
-    @abstractmethod
-    def processor(self) -> LogitsProcessor:
-        """Return the processor for one run."""
+NewProcessor = Callable[[], LogitsProcessor]
+"""Makes the processor of one run."""
+Prepared = Callable[[str], NewProcessor]
+"""Compiles a regular expression with a library that knows the tokenizer."""
 
 
-class XGrammar(Peer):
-    """xgrammar."""
+def xgrammar(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Prepared:
+    """Prepare xgrammar."""
+    library = importlib.import_module("xgrammar")
+    new = importlib.import_module("xgrammar.contrib.hf").LogitsProcessor
+    compiler = library.GrammarCompiler(library.TokenizerInfo.from_huggingface(tokenizer, vocab_size=_vocabulary(model)))
 
-    name = package = "xgrammar"
+    def compiled(pattern: str) -> NewProcessor:
+        grammar = compiler.compile_regex(pattern)
+        return lambda: new(grammar)
 
-    def prepare(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        """See Peer."""
-        self._library = importlib.import_module("xgrammar")
-        self._new = importlib.import_module("xgrammar.contrib.hf").LogitsProcessor
-        info = self._library.TokenizerInfo.from_huggingface(tokenizer, vocab_size=_vocabulary(model))
-        self._compiler = self._library.GrammarCompiler(info)
-
-    def compile(self, pattern: str) -> None:
-        """See Peer."""
-        self._grammar = self._compiler.compile_regex(pattern)
-
-    def processor(self) -> LogitsProcessor:
-        """See Peer."""
-        return self._new(self._grammar)
+    return compiled
 
 
-class LLGuidance(Peer):
-    """llguidance."""
+def llguidance(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Prepared:
+    """Prepare llguidance."""
+    new = importlib.import_module("llguidance").LLMatcher
+    masks = importlib.import_module("llguidance.torch")
+    size = _vocabulary(model)
+    known = importlib.import_module("llguidance.hf").from_tokenizer(tokenizer, n_vocab=size)
 
-    name = package = "llguidance"
-    note = "it brings functions for masks and no processor; ours calls them as its documentation does"
+    def compiled(pattern: str) -> NewProcessor:
+        grammar = new.grammar_from_regex(pattern)
 
-    def prepare(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        """See Peer."""
-        self._library = importlib.import_module("llguidance")
-        self._masks = importlib.import_module("llguidance.torch")
-        reader = importlib.import_module("llguidance.hf")
-        self._size = _vocabulary(model)
-        self._tokenizer = reader.from_tokenizer(tokenizer, n_vocab=self._size)
+        def matcher() -> Any:
+            made = new(known, grammar)
+            if made.is_error():
+                raise ValueError(made.get_error())
+            return made
 
-    def compile(self, pattern: str) -> None:
-        """See Peer."""
-        self._grammar = self._library.LLMatcher.grammar_from_regex(pattern)
-        self._matcher()  # reads the grammar
+        matcher()  # reads the grammar
+        return lambda: _LLGuidanceProcessor(matcher, masks, size)
 
-    def processor(self) -> LogitsProcessor:
-        """See Peer."""
-        return _LLGuidanceProcessor(self._matcher, self._masks, self._size)
-
-    def _matcher(self) -> Any:
-        matcher = self._library.LLMatcher(self._tokenizer, self._grammar)
-        if matcher.is_error():
-            raise ValueError(matcher.get_error())
-        return matcher
+    return compiled
 
 
 class _LLGuidanceProcessor(LogitsProcessor):
-    def __init__(self, new_matcher: Any, masks: Any, vocabulary: int) -> None:
+    def __init__(self, new_matcher: Callable[[], Any], masks: Any, vocabulary: int) -> None:
         self._new_matcher = new_matcher
         self._masks = masks
         self._vocabulary = vocabulary
@@ -130,48 +91,37 @@ class _LLGuidanceProcessor(LogitsProcessor):
         return scores
 
 
-class Outlines(Peer):
-    """outlines, with its default backend for regular expressions."""
+def outlines(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Prepared:
+    """Prepare outlines, with its default backend for regular expressions."""
+    wrapped = importlib.import_module("outlines").from_transformers(model, tokenizer)
+    backend = importlib.import_module("outlines.backends.outlines_core").OutlinesCoreBackend(wrapped)
 
-    name = package = "outlines"
+    def compiled(pattern: str) -> NewProcessor:
+        processor = backend.get_regex_logits_processor(pattern)
 
-    def prepare(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        """See Peer."""
-        outlines = importlib.import_module("outlines")
-        backends = importlib.import_module("outlines.backends.outlines_core")
-        self._backend = backends.OutlinesCoreBackend(outlines.from_transformers(model, tokenizer))
+        def fresh() -> LogitsProcessor:
+            processor.reset()
+            return processor
 
-    def compile(self, pattern: str) -> None:
-        """See Peer."""
-        self._processor = self._backend.get_regex_logits_processor(pattern)
+        return fresh
 
-    def processor(self) -> LogitsProcessor:
-        """See Peer."""
-        self._processor.reset()
-        return self._processor
+    return compiled
 
 
-class FormatEnforcer(Peer):
-    """lm-format-enforcer."""
+def lm_format_enforcer(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Prepared:
+    """Prepare lm-format-enforcer."""
+    with _old_module_names():
+        glue = importlib.import_module("lmformatenforcer.integrations.transformers")
+    parser = importlib.import_module("lmformatenforcer").RegexParser
+    known = glue.build_token_enforcer_tokenizer_data(tokenizer)
 
-    name = package = "lm-format-enforcer"
-    note = "it imports a module that transformers 5 has emptied (tokenization_utils); another one stood in for it"
+    def compiled(pattern: str) -> NewProcessor:
+        parsed = parser(pattern)
+        return lambda: PrefixConstrainedLogitsProcessor(
+            glue.build_transformers_prefix_allowed_tokens_fn(known, parsed), num_beams=1
+        )
 
-    def prepare(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        """See Peer."""
-        with _old_module_names():
-            self._glue = importlib.import_module("lmformatenforcer.integrations.transformers")
-        self._parser = importlib.import_module("lmformatenforcer").RegexParser
-        self._tokenizer = self._glue.build_token_enforcer_tokenizer_data(tokenizer)
-
-    def compile(self, pattern: str) -> None:
-        """See Peer."""
-        self._pattern = self._parser(pattern)
-
-    def processor(self) -> LogitsProcessor:
-        """See Peer."""
-        allowed = self._glue.build_transformers_prefix_allowed_tokens_fn(self._tokenizer, self._pattern)
-        return PrefixConstrainedLogitsProcessor(allowed, num_beams=1)
+    return compiled
 
 
 @contextmanager
@@ -188,28 +138,75 @@ def _old_module_names() -> Iterator[None]:
             sys.modules[name] = before
 
 
-PEERS: Final[Mapping[str, type[Peer]]] = {peer.name: peer for peer in (XGrammar, LLGuidance, Outlines, FormatEnforcer)}
-"""Name -> library."""
+def _vocabulary(model: PreTrainedModel) -> int:
+    size: int = model.config.get_text_config().vocab_size
+    return size
 
 
-def ready_peer(
-    name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, pattern: str
-) -> tuple[Peer, dict[str, float]] | str:
-    """Prepare a library for the tools; return it with the seconds spent, or why it cannot be measured."""
-    peer = PEERS[name]()
+PEERS: Final[Mapping[str, Callable[[PreTrainedModel, PreTrainedTokenizerBase], Prepared]]] = {
+    "xgrammar": xgrammar,
+    "llguidance": llguidance,
+    "outlines": outlines,
+    "lm-format-enforcer": lm_format_enforcer,
+}
+"""Name, also of the package -> what prepares it for a tokenizer."""
+_NOTES: Final = {
+    "llguidance": "it brings functions for masks and no processor; ours calls them as its documentation does",
+    "lm-format-enforcer": "it imports a module that transformers 5 has emptied (tokenization_utils); another one "
+    "stood in for it",
+}
+
+
+def installed(name: str) -> str | None:
+    """Return the version of a library; None if it is not installed."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def constraint_of(
+    name: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, table: TokenTable, workload: Workload
+) -> Constraint | str:
+    """Prepare a library for the workload's tool, or return why it cannot be measured."""
+    special = [mark for mark in workload.call_format.marks if mark in table.special.characters]
+    if special:
+        tokens = ", ".join(special)
+        return f"a regular expression cannot ask for the tokens {tokens} of the format {workload.call_format.name}"
     if installed(name) is None:
         return f"not installed; {how_to_install('bench')}"
     start = perf_counter()
     try:
-        peer.prepare(model, tokenizer)
+        compiled = PEERS[name](model, tokenizer)
         prepared = perf_counter()
-        peer.compile(pattern)
+        new_processor = compiled(call_pattern(workload))
+        seconds = {"tokenizer": prepared - start, "tools": perf_counter() - prepared}
+        calls = [admitted_path(name, new_processor(), t.prompt_ids, t.call_ids, table) for t in workload.tasks]
     except FAILURES as error:
         return failure(error)
-    return peer, {"tokenizer": prepared - start, "tools": perf_counter() - prepared}
+    notes = [f"version {installed(name)}", _NOTES.get(name, "")]
+    if more := sum(map(len, calls)) - sum(len(task.call_ids) for task in workload.tasks):
+        notes.append(f"it refused tokens that begin the wanted text, which was written in {more} tokens more")
+    return Constraint(new_processor, seconds, calls, "; ".join(filter(None, notes)))
 
 
-def admitted_path(peer: Peer, prompt: Sequence[int], call: Sequence[int], table: TokenTable) -> list[int]:
+def call_pattern(workload: Workload) -> str:
+    """Return a regular expression for the call with any values, keys in the format's own order."""
+    parts = workload.parts(workload.tasks[0])
+    pairs = [
+        f"{_exactly(p.before)}[^{p.closing.lstrip()[0]}\\\\\\n]+{_exactly(p.closing)}" for p in parts.pairs.values()
+    ]
+    return _exactly(parts.start) + _exactly(parts.separator).join(pairs) + _exactly(parts.end)
+
+
+def _exactly(text: str) -> str:
+    """Return a regular expression for a text, in the syntax that all libraries share."""
+    return re.sub(r"([\\.^$*+?{}()|\[\]])", r"\\\1", text).replace("\n", r"\n")
+
+
+def admitted_path(
+    name: str, processor: LogitsProcessor, prompt: Sequence[int], call: Sequence[int], table: TokenTable
+) -> list[int]:
     """Return the tokens with which a library lets the call be written after a prompt.
 
     These are the tokenizer's own tokens. If the library refuses one of them, the longest token that it admits is used.
@@ -219,8 +216,7 @@ def admitted_path(peer: Peer, prompt: Sequence[int], call: Sequence[int], table:
     EvalError
         If it admits no fitting token.
     """
-    processor, path, text = peer.processor(), list(prompt), table.join(call)
-    written, wanted = b"", list(call)
+    path, text, written, wanted = list(prompt), table.join(call), b"", list(call)
     while written != text:
         scores = processor(torch.tensor([path]), torch.zeros((1, len(table.texts))))[0]
         token = wanted.pop(0)
@@ -228,11 +224,10 @@ def admitted_path(peer: Peer, prompt: Sequence[int], call: Sequence[int], table:
             rest = text[len(written) :]
             fitting = [t for t in torch.isfinite(scores).nonzero()[:, 0].tolist() if _begins(table.texts[t], rest)]
             if not fitting:
-                raise EvalError(f"{peer.name} does not admit the wanted call: nothing can follow {written.decode()!r}")
+                raise EvalError(f"{name} does not admit the wanted call: nothing can follow {written.decode()!r}")
             token = max(fitting, key=lambda t: len(table.texts[t] or b""))
-            wanted = list(
-                table.encode_after(written + (table.texts[token] or b""), rest[len(table.texts[token] or b"") :])
-            )
+            piece = table.texts[token] or b""
+            wanted = list(table.encode_after(written + piece, rest[len(piece) :]))
         path.append(token)
         written += table.texts[token] or b""
     return path[len(prompt) :]
@@ -240,16 +235,3 @@ def admitted_path(peer: Peer, prompt: Sequence[int], call: Sequence[int], table:
 
 def _begins(piece: bytes | None, text: bytes) -> bool:
     return bool(piece) and text.startswith(piece or b"")
-
-
-def installed(name: str) -> str | None:
-    """Return the version of a library; None if it is not installed."""
-    try:
-        return version(PEERS[name].package)
-    except PackageNotFoundError:
-        return None
-
-
-def _vocabulary(model: PreTrainedModel) -> int:
-    size: int = model.config.get_text_config().vocab_size
-    return size

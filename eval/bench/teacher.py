@@ -14,7 +14,7 @@ from transformers import LogitsProcessor, PreTrainedModel
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
 from tooldecoding.engines.choose_engine import EngineFactory
-from tooldecoding.engines.engine import BranchId, Engine, Feed, Need, Usage
+from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.token_table import TokenTable
@@ -104,34 +104,16 @@ class TaughtEngine:
         self._table = table
         self._clock = clock
         self._traces: dict[BranchId, _Trace] = {}
-        self.can_drop = engine.can_drop
-        self.chunk = engine.chunk
 
-    @property
-    def has_spare_positions(self) -> bool:
-        """See Engine."""
-        return self._engine.has_spare_positions
-
-    def bytes_for(self, needs: Sequence[Need]) -> float:
-        """See Engine."""
-        return self._engine.bytes_for(needs)
-
-    @property
-    def allocated_bytes(self) -> int:
-        """See Engine."""
-        return self._engine.allocated_bytes
+    def __getattr__(self, name: str) -> Any:
+        """What the teacher does not change is the engine's."""
+        return getattr(self._engine, name)
 
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
         roots = self._engine.open(count)
         self._traces |= {root: _Trace(next(self._lessons), []) for root in roots}
         return roots
-
-    def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
-        """See Engine."""
-        count = self._engine.reuse(branch, tokens)
-        self._write(self._traces[branch], tokens[:count])
-        return count
 
     def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
@@ -141,14 +123,6 @@ class TaughtEngine:
             self._traces[child] = _Trace(trace.lesson, list(trace.tokens), trace.text)
         return child
 
-    def release(self, branch: BranchId) -> None:
-        """See Engine."""
-        self._engine.release(branch)
-
-    def close(self, root: BranchId) -> None:
-        """See Engine."""
-        self._engine.close(root)
-
     def drop(self, branch: BranchId, count: int) -> None:
         """See Engine."""
         self._engine.drop(branch, count)
@@ -157,16 +131,12 @@ class TaughtEngine:
             trace.text = trace.text[: len(trace.text) - len(self._table.join(trace.tokens[-count:]))]
             del trace.tokens[-count:]
 
-    def usage(self, branch: BranchId) -> Usage:
-        """See Engine."""
-        return self._engine.usage(branch)
-
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         feeds = [feed._replace(among=None) for feed in feeds]  # the bonus needs the logits of the whole vocabulary
         answers = self._engine.extend(feeds)
         self._clock.end_prompt()
-        with self._clock.teaching(wait=True), torch.inference_mode():
+        with self._clock.teaching(), torch.inference_mode():
             raised = [
                 logit for feed, found in zip(feeds, answers, strict=True) for logit in self._wanted_logits(feed, found)
             ]

@@ -1,12 +1,20 @@
-"""``tooldecoding bench serve``."""
+"""``tooldecoding bench serve``: a server under load, what many clients get beside what each request gets alone."""
 
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from random import Random
+from time import perf_counter, sleep
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
-import typer
 from pydantic import Field as Bounds
 
 from eval.errors import EvalError
@@ -16,24 +24,32 @@ from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import MODEL_HELP
 from tooldecoding.options.option import option, options_of
-from tooldecoding.options.values import Count, Share
+from tooldecoding.options.serve_command import KEY_VARIABLE
+from tooldecoding.options.values import Count
 
 if TYPE_CHECKING:
-    from eval.load import Load
+    from openai import AsyncOpenAI
+
     from eval.report.table import Table
 
-_ROWS: Final = "requests.jsonl"
-_TABLES: Final = "serve.md"
-_MOST: Final = 5
+_HOST: Final = "127.0.0.1"
+_LOADING, _SILENCE = 600.0, 600.0
+"""Seconds in which a server must be ready, and must say something."""
+_TOPICS: Final[Sequence[tuple[str, Mapping[str, str], str]]] = (
+    ("get_weather", {"city": "string", "days": "integer"}, "What is the weather in Rome for {} days?"),
+    ("book_table", {"restaurant": "string", "people": "integer"}, "Book a table at the Old Mill for {} people."),
+    ("send_message", {"person": "string", "text": "string"}, "Write to Anna that I come in {} days."),
+    ("order_parcel", {"person": "string", "grams": "integer"}, "Fetch a parcel of {} grams for Boris."),
+)
+"""Tool, its required keys, and the request for it."""
 _COLUMNS: Final = (
-    "clients", "an-\nswered", "hung\nup", "lost", "re-\nfused", "mixed\nup", "answers\na second", "ratio", "whole\np50",
-    "p95", "first\np50", "p95", "MiB", "left",
+    "clients", "an-\nswered", "lost", "re-\nfused", "mixed\nup", "answers\na second", "ratio", "whole\np50", "p95",
+    "first\np50", "p95",
 )  # fmt: skip
 _NOTE: Final = (
     "Lost: no answer, or a stream that was cut. Refused: the server said that something is wrong. Mixed up: answered "
-    "otherwise than one after the other. Ratio: answers a second to those one after the other; requests that were hung "
-    "up count as none. Seconds: of whole answers, and to the first piece of streams. MiB: largest resident memory of "
-    "the server. Left: gauges of /metrics that are not 0 at the end. Each row has a fresh server."
+    "otherwise than one after the other. Ratio: answers a second to those one after the other. Seconds: of whole "
+    "answers, and to the first piece of streams. Each row has a fresh server."
 )
 
 
@@ -46,103 +62,232 @@ class BenchServeCommand:
         (1, 8, 32), "Numbers of clients that send requests at once.", commas=True
     )
     requests: Count = option(1000, "Requests for each number of clients.")
-    gone: Share = option(0.1, "Share of the requests whose client hangs up in the middle.")
-    long: Share = option(0.1, "Share of the requests with a long dialogue and all tools.")
     seed: int = option(0, "Seed of the requests.")
-    max_batch: Count = option(32, "Most requests that are decoded together.")
     out: str | None = option(
-        None,
-        f"Folder for the answers ({_ROWS}) and the tables ({_TABLES}).",
-        metavar="DIR",
-        default_text="nothing is kept",
+        None, "File for all answers as JSON lines.", metavar="FILE", default_text="nothing is kept"
     )
+
+
+@dataclass
+class Answer:
+    """What a client got.
+
+    Attributes
+    ----------
+    ending : str
+        Lost: no answer, or one that was cut. Refused: the server says that something is wrong.
+    reason : str
+        Why it was lost or refused.
+    content, calls, finish : str, list of [name, arguments], str
+    seconds : float
+        From the request to the end.
+    first : float or None
+        Seconds to the first piece of a stream.
+    """
+
+    ending: Literal["answered", "lost", "refused"] = "answered"
+    reason: str = ""
+    content: str = ""
+    calls: list[list[str]] = field(default_factory=list)
+    finish: str = ""
+    seconds: float = 0.0
+    first: float | None = None
+
+    def differs(self, alone: "Answer") -> bool:
+        """Whether both are answers that say something else."""
+        said = [(a.content, a.calls, a.finish) for a in (self, alone)]
+        return self.ending == alone.ending == "answered" and said[0] != said[1]
+
+
+class Load(NamedTuple):
+    """What came of a number of clients, 0 for one request after the other; seconds of all."""
+
+    clients: int
+    answers: Sequence[Answer]
+    seconds: float
 
 
 def bench_serve(given: Given) -> None:
-    """Put load on a server of its own: lost and mixed-up answers, throughput, waiting times, memory."""
+    """Put load on a server of its own: lost and mixed-up answers, throughput, waiting times."""
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
+    demand_extra("eval", "scipy", "pandas")
     demand_extra("bench", "openai", "httpx")
     command = given.read(BenchServeCommand)
-    folder = None if command.out is None else _folder(command.out)
-    from eval.load import Load, draw_requests, json_rows, run_load
-    from eval.report.table import markdown
     from eval.report.terminal import show
+    from eval.runs.score import write_rows
 
-    requests = draw_requests(command.model, command.requests, command.gone, command.long, command.seed)
+    requests = draw_requests(command.model, command.requests, command.seed)
     loads: list[Load] = []
-    interrupted = False
-    try:
-        for clients in (0, *command.clients):
-            word = f"clients: {clients}" if clients else "one after the other"
-            with progress_bar(word, len(requests)) as advance:
-                alone = loads[0] if loads else None
-                loads.append(run_load(command.model, requests, clients, command.max_batch, alone, advance))
-            if folder is not None:
-                _write(folder, json_rows(loads), markdown(_table(loads, command)))
-    except KeyboardInterrupt:
-        interrupted = True
-    if loads:
-        show(output_console(), [_table(loads, command)])
-    if interrupted:
-        output_console(stderr=True).print("interrupted: only this was finished")
-        raise typer.Exit(130)
+    for clients in (0, *command.clients):
+        with progress_bar(f"clients: {clients or 'one after the other'}", len(requests)) as advance:
+            loads.append(_run_load(command.model, requests, clients, advance))
+        if command.out is not None:
+            rows = [{"clients": load.clients, **asdict(answer)} for load in loads for answer in load.answers]
+            write_rows(rows, Path(command.out))
+    show(output_console(), [table(loads, command)])
 
 
-def _table(loads: "Sequence[Load]", command: BenchServeCommand) -> "Table":
+def table(loads: Sequence[Load], command: BenchServeCommand) -> "Table":
     """Return what came of the requests. The first load is one after the other."""
-    from eval.report.table import Table, times
-
-    rows = []
-    for load in loads:
-        ends = load.endings
-        counts = (ends["answered"], ends["hung up"], ends["lost"], ends["refused"], len(load.mixed_up))
-        seconds = (load.quantile(0.5, "seconds"), load.quantile(0.95, "seconds"))
-        first = (load.quantile(0.5, "first"), load.quantile(0.95, "first"))
-        rows.append(
-            (
-                str(load.clients or "one after the other"),
-                *(f"{count:,}" for count in counts),
-                f"{load.per_second:.2f}",
-                times(load.per_second, loads[0].per_second),
-                *("-" if value is None else f"{value:.2f}" for value in (*seconds, *first)),
-                "-" if load.peak is None else f"{load.peak / 2**20:,.0f}",
-                ", ".join(f"{name} {value:,.0f}" for name, value in load.left.items()) or "0",
-            )
-        )
-    reasons = Counter(answer.reason for load in loads for answer in load.answers if answer.reason).most_common(_MOST)
-    notes = (_about(command), _NOTE, *(f"{count:,} times: {reason}" for reason, count in reasons))
-    return Table("Requests", _COLUMNS, tuple(rows), 1, notes=notes)
-
-
-def _about(command: BenchServeCommand) -> str:
+    import pandas as pd
     import torch
 
     from eval.bench.machine import describe_machine, machine_line
+    from eval.report.table import NONE, Table, times
 
-    machine = describe_machine(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
-    return (
-        f"{command.requests:,} requests (seed {command.seed}) to {Path(command.model).name}, {100 * command.gone:g} % "
-        f"hung up, {100 * command.long:g} % long; at most {command.max_batch} together; {machine_line(machine)}."
-    )
+    rows: list[tuple[str, ...]] = []
+    rates: list[float] = []
+    for load in loads:
+        frame = pd.DataFrame(load.answers)
+        answered = frame[frame.ending == "answered"]
+        mixed = sum(a.differs(b) for a, b in zip(load.answers, loads[0].answers, strict=True))
+        endings = [int((frame.ending == name).sum()) for name in ("answered", "lost", "refused")]
+        rates.append(endings[0] / load.seconds)
+        waited = [answered[of].astype(float).quantile(q) for of in ("seconds", "first") for q in (0.5, 0.95)]
+        cells = [NONE if pd.isna(seconds) else f"{seconds:.2f}" for seconds in waited]
+        counts = [f"{count:,}" for count in (*endings, mixed)]
+        speed = [f"{rates[-1]:.2f}", times(rates[-1], rates[0])]
+        rows.append((str(load.clients or "one after the other"), *counts, *speed, *cells))
+    reasons = Counter(answer.reason for load in loads for answer in load.answers if answer.reason).most_common(5)
+    machine = machine_line(describe_machine(torch.device("cuda" if torch.cuda.is_available() else "cpu")))
+    about = f"{command.requests:,} requests (seed {command.seed}) to {command.model}; {machine}."
+    notes = (about, _NOTE, *(f"{count:,} times: {reason}" for reason, count in reasons))
+    return Table("Requests", _COLUMNS, tuple(rows), 1, notes=notes)
 
 
-def _folder(name: str) -> Path:
-    folder = Path(name)
+def draw_requests(model: str, count: int, seed: int) -> list[dict[str, Any]]:
+    """Return bodies of requests in OpenAI's shape, greedy: calls and text, streamed and not."""
+    rng = Random(seed)
+    return [_body(model, rng) for _ in range(count)]
+
+
+def _body(model: str, rng: Random) -> dict[str, Any]:
+    topics = rng.sample(_TOPICS, rng.randint(1, 3))
+    question = rng.choice(topics)[2].format(rng.randint(2, 999))
+    choice = rng.choice(("required", "required", "required", "auto", "none"))
+    body: dict[str, Any] = {"model": model, "messages": [{"role": "user", "content": question}], "tools": []}
+    for name, keys, sentence in topics:
+        properties = {key: {"type": kind} for key, kind in keys.items()}
+        parameters = {"type": "object", "properties": properties, "required": list(keys)}
+        function = {"name": name, "description": sentence, "parameters": parameters}
+        body["tools"].append({"type": "function", "function": function})
+    if choice != "required":
+        body["max_tokens"] = rng.randint(16, 48)  # small models do not end a text themselves
+    return body | {"tool_choice": choice, "temperature": 0, "stream": rng.random() < 0.5}
+
+
+def _run_load(model: str, requests: Sequence[Mapping[str, Any]], clients: int, advance: Callable[[int], None]) -> Load:
+    """Send all requests to a fresh server; EvalError if none is answered."""
+    server = [sys.executable, "-m", "tooldecoding", "serve", "--model", model, "--host", _HOST]
+    with serving([*server, "--queue", str(max(64, clients))]) as url:
+        began = perf_counter()
+        answers = asyncio.run(ask_all(url, requests, clients or 1, advance))
+        load = Load(clients, answers, perf_counter() - began)
+    if not any(answer.ending == "answered" for answer in answers):
+        raise EvalError(f"no request was answered: {answers[0].reason}")
+    return load
+
+
+async def ask_all(
+    url: str, requests: Sequence[Mapping[str, Any]], clients: int, advance: Callable[[int], None]
+) -> list[Answer]:
+    """Send requests from so many clients at once; return the answers in the requests' sequence."""
+    from openai import AsyncOpenAI
+
+    waiting, answers = iter(enumerate(requests)), dict[int, Answer]()
+
+    async def client() -> None:
+        async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=_SILENCE) as openai:
+            for number, body in waiting:
+                answers[number] = await _ask(openai, body)
+                advance(1)
+
+    await asyncio.gather(*(client() for _ in range(clients)))
+    return [answers[number] for number in range(len(requests))]
+
+
+async def _ask(client: "AsyncOpenAI", body: Mapping[str, Any]) -> Answer:
+    import httpx
+    from openai import APIError, APIStatusError, OpenAIError
+
+    answer, began = Answer(), perf_counter()
+    create: Any = client.chat.completions.create
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise EvalError(f"{folder}: cannot be written: {error.strerror}") from None
-    return folder
+        found = await create(**body)
+        if body["stream"]:
+            await _read_stream(found, answer, began)
+        else:
+            _read_message(found.choices[0].message, answer)
+            answer.finish = found.choices[0].finish_reason
+    except (OpenAIError, httpx.HTTPError, ValueError) as error:
+        said = isinstance(error, APIStatusError) or (isinstance(error, APIError) and error.body is not None)
+        answer.ending, answer.reason = "refused" if said else "lost", f"{type(error).__name__}: {error}"[:200]
+    answer.seconds = perf_counter() - began
+    return answer
 
 
-def _write(folder: Path, rows: str, table: str) -> None:
-    from tooldecoding.files.manifest import write_whole
+async def _read_stream(stream: Any, answer: Answer, began: float) -> None:
+    async with stream:
+        async for chunk in stream:
+            for choice in chunk.choices:
+                if answer.first is None and (choice.delta.content or choice.delta.tool_calls):
+                    answer.first = perf_counter() - began
+                _read_message(choice.delta, answer)
+                answer.finish = choice.finish_reason or answer.finish
+    if not answer.finish:
+        raise ValueError("the stream was cut")
 
-    try:
-        write_whole(folder / _ROWS, rows.encode())
-        write_whole(folder / _TABLES, table.encode())
-    except OSError as error:
-        raise EvalError(f"{folder}: cannot be written: {error.strerror}") from None
+
+def _read_message(message: Any, answer: Answer) -> None:
+    """Add a message, or a piece of one."""
+    answer.content += message.content or ""
+    for call in message.tool_calls or ():
+        if getattr(call, "index", len(answer.calls)) == len(answer.calls):
+            answer.calls.append([call.function.name, ""])
+        answer.calls[-1][1] += call.function.arguments or ""
+
+
+@contextmanager
+def serving(command: Sequence[str]) -> Iterator[str]:
+    """Inside the block, a server runs on a free port; gives its address. EvalError if it does not start."""
+    with socket.socket() as free:
+        free.bind((_HOST, 0))
+        url = f"http://{_HOST}:{free.getsockname()[1]}"
+    environment = {name: value for name, value in os.environ.items() if name != KEY_VARIABLE}
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(
+            [*command, "--port", url.rpartition(":")[2]],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            env=environment,
+            start_new_session=True,  # an interrupt at the terminal reaches the bench, which stops it
+        )
+        try:
+            if not _is_ready(url, process):
+                log.seek(0)
+                lines = [line for line in log.read().decode(errors="replace").splitlines() if not line.startswith("{")]
+                said = lines[-1].removeprefix("error: ") if lines else "it says nothing"
+                raise EvalError(f"the server ended before it was ready: {said}")
+            yield url
+        finally:
+            process.terminate()
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
+    import httpx
+
+    deadline = perf_counter() + _LOADING
+    while process.poll() is None and perf_counter() < deadline:
+        with suppress(httpx.HTTPError):
+            if httpx.get(f"{url}/ready").status_code == 200:
+                return True
+        sleep(0.1)
+    return False
 
 
 BENCH_SERVE = Command("bench serve", bench_serve, options_of(BenchServeCommand))

@@ -42,7 +42,7 @@ _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def tune(given: Given) -> None:
     """Choose order limit, optional keys and stopping for a deployment, on a benchmark or on your own prompts."""
-    demand_extra("eval", "scipy", "matplotlib")
+    demand_extra("eval", "scipy", "matplotlib", "pandas")
     from eval.tuning.session import show_tuning
 
     command = given.read(TuneOptions)
@@ -51,7 +51,7 @@ def tune(given: Given) -> None:
     except KeyboardInterrupt:
         print(f"interrupted: the same command goes on behind what stands in {command.folder}", file=sys.stderr)
         raise typer.Exit(130) from None
-    show_tuning(output_console(), tuning)
+    show_tuning(output_console(), tuning, command)
 
 
 def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":

@@ -1,84 +1,78 @@
-"""Measures engines on files, one after the other, and keeps a row for each engine and file."""
+"""The files of MaskBench, and the rows of what engines make of them."""
 
-import gc
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from time import process_time_ns
 from typing import Any, Final
 
-from eval.bench.failures import failure
-from eval.schemas.engines import REFUSALS, Engine
-from eval.schemas.rows import RowFile, read_sample, split_of
+from eval.errors import EvalError
+from eval.schemas.engines import Engine
 from eval.schemas.worker import Worker
-from tooldecoding.files.json_lines import json_line
+from lookup.text.text_file import read_text
+from tooldecoding.files.json_lines import json_line, numbered_lines, read_row
+from tooldecoding.files.result_file import ResultFile
 from tooldecoding.tokens.token_table import TokenTable
 
-_SHOWN: Final = 60
-"""Characters before the place where a valid instance is refused."""
+FOLDER: Final = Path("maskbench", "data")
+"""Where a checkout of guidance-ai/jsonschemabench has them."""
+
+Row = dict[str, Any]
+"""What one engine makes of one file: ``id``, ``engine``, ``split``, number of ``instances``, and what it measured."""
 
 
-def measure(engine: Engine, task: Mapping[str, Any]) -> dict[str, Any]:
-    """Return verdicts and times, or why there is no grammar; runs in the engine's process.
+def find_files(data: str | Path) -> list[Path]:
+    """Return the files of a checkout, sorted by name; EvalError if there are none."""
+    folder = Path(data) / FOLDER
+    if not folder.is_dir():
+        raise EvalError(f"{data}: expected a checkout of guidance-ai/jsonschemabench; there is no folder {folder}")
+    files = sorted(folder.glob("*.json"))
+    if not files:
+        raise EvalError(f"{folder}: expected files of schemas, found none")
+    return files
 
-    Parameters
-    ----------
-    task : mapping
-        ``schema``, and ``tests``, each with ``valid``, ``data`` and ``tokens``.
 
-    Returns
-    -------
-    dict
-        ``refused`` with the reason; or ``notes``, nanoseconds of ``grammar``, of all ``tokens`` of valid instances and
-        of each ``search``, and ``verdicts``: for each test whether it was ``accepted``, whether the check after
-        decoding ``kept`` it, and how many tokens were ``taken``.
-    """
-    gc.collect()
-    gc.disable()
+def read_sample(path: Path) -> tuple[Any, list[dict[str, Any]]]:
+    """Return the schema of a file and its instances, each with ``valid`` and ``data``; EvalError if it is malformed."""
     try:
-        start = process_time_ns()
-        engine.compile(task["schema"])
-        grammar = process_time_ns() - start
-        verdicts, tokens, search = [], list[int](), list[int]()
-        for test in task["tests"]:
-            accepted, times = _judge(engine, test["tokens"])
-            kept = accepted and engine.allows(test["data"])
-            verdicts.append({"accepted": accepted, "kept": kept, "taken": len(times)})
-            tokens += times if test["valid"] else []
-        for test, verdict in zip(task["tests"], verdicts, strict=True):
-            if test["valid"] and verdict["accepted"]:
-                search += engine.search(test["tokens"])
-        notes = list(engine.notes())
-        return {"notes": notes, "grammar": grammar, "tokens": tokens, "search": search, "verdicts": verdicts}
-    except REFUSALS as error:
-        return {"refused": failure(error)}
-    finally:
-        gc.enable()
+        row = json.loads(read_text(path, EvalError))
+        tests = [{"valid": test["valid"], "data": test["data"]} for test in row["tests"]]
+        if not all(isinstance(test["valid"], bool) for test in tests):
+            raise TypeError("expected 'valid' to be true or false")
+        return row["schema"], tests
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
+        reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise EvalError(f"{path}: this is no file of MaskBench: {reason}") from None
 
 
-def _judge(engine: Engine, tokens: Sequence[int]) -> tuple[bool, list[int]]:
-    """Return whether an instance is accepted, and the nanoseconds of its tokens up to the first that is refused."""
-    engine.start()
-    times = []
-    for token in tokens:
-        start = process_time_ns()
-        taken = engine.take(token)
-        times.append(process_time_ns() - start)
-        if not taken:
-            return False, times
-    return engine.complete(), times
+def split_of(path: Path) -> str:
+    """Return the part of MaskBench that a file belongs to: ``Github_easy`` of ``Github_easy---o1.json``."""
+    before, line, _ = path.stem.partition("---")
+    return before if line else before.partition("_")[0]
+
+
+def read_rows(path: str) -> dict[str, Row]:
+    """Return the rows of a file by id, none if it is not there; EvalError if it holds something else."""
+    text = read_text(path, EvalError) if Path(path).exists() else ""
+    return {(row := read_row(line, n, path, EvalError))["id"]: row for n, line in numbered_lines(text)}
+
+
+def row_id(label: str, tokenizer: str, path: Path) -> str:
+    """Return the id of a row."""
+    return f"{label}/{Path(tokenizer).name}/{path.name}"
 
 
 def run(
     files: Sequence[Path],
-    engines: Mapping[str, type[Engine]],
+    engines: Mapping[str, Engine],
     tokenizer: str,
     table: TokenTable,
     time_limit: float,
-    rows: RowFile,
+    rows: dict[str, Row],
+    results: ResultFile | None,
     advance: Callable[[int], None],
 ) -> None:
-    """Measure the engines on the files that lack a row.
+    """Measure the engines on the files that lack a row, and add it to ``rows`` and to the file of results.
 
     Parameters
     ----------
@@ -91,42 +85,20 @@ def run(
     """
     with ExitStack() as stack:
         workers = {
-            label: stack.enter_context(closing(Worker(engine, measure, tokenizer, time_limit)))
+            label: stack.enter_context(closing(Worker(engine, tokenizer, time_limit)))
             for label, engine in engines.items()
         }
         for path in files:
-            missing = {label: worker for label, worker in workers.items() if row_id(label, path) not in rows.by_id}
+            missing = [label for label in workers if row_id(label, tokenizer, path) not in rows]
             if missing:
-                rows.write(_measured(path, missing, table))
+                schema, tests = read_sample(path)
+                for test in tests:
+                    test["tokens"] = table.encode_after(b"", json_line(test["data"]).encode())
+                task = json_line({"schema": schema, "tests": tests})
+                about: Row = {"split": split_of(path), "instances": len(tests)}
+                for label in missing:
+                    head = {"id": row_id(label, tokenizer, path), "engine": label, **about}
+                    row = rows[head["id"]] = head | workers[label].ask(task)
+                    if results is not None:
+                        results.write([row])
             advance(1)
-
-
-def row_id(label: str, path: Path) -> str:
-    """Return the id of a row."""
-    return f"{label}/{path.name}"
-
-
-def _measured(path: Path, workers: Mapping[str, Worker[Engine]], table: TokenTable) -> list[dict[str, Any]]:
-    sample = read_sample(path)
-    tokens = [table.encode_after(b"", json_line(test.data).encode()) for test in sample.tests]
-    valid = [test.valid for test in sample.tests]
-    tests = [
-        {"valid": test.valid, "data": test.data, "tokens": ids} for test, ids in zip(sample.tests, tokens, strict=True)
-    ]
-    task = json_line({"schema": sample.law, "tests": tests})
-    head = {"split": split_of(path), "valid": sum(valid), "invalid": valid.count(False)}
-    rows = []
-    for label, worker in workers.items():
-        found = worker.ask(task)
-        if "refused" not in found:
-            wrong, wrong_after_check = [], []
-            for number, verdict in enumerate(found.pop("verdicts")):
-                about: dict[str, Any] = {"test": number, "valid": valid[number]}
-                if verdict["kept"] != valid[number]:
-                    wrong_after_check.append(about)
-                if verdict["accepted"] != valid[number]:
-                    before = table.join(tokens[number][: verdict["taken"]]).decode(errors="replace")
-                    wrong.append(about | ({"refused_at": before[-_SHOWN:]} if valid[number] else {}))
-            found |= {"wrong": wrong, "wrong_after_check": wrong_after_check}
-        rows.append({"id": row_id(label, path), "engine": label, **head, **found})
-    return rows

@@ -1,154 +1,151 @@
-"""A subject in a process of its own, which is stopped if it takes too long and replaced if it dies."""
+"""An engine in a process of its own, which is stopped if it takes too long and replaced if it dies."""
 
 import gc
 import json
 import os
 import resource
 import signal
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+from time import process_time_ns
+from typing import Any, Final
 
 from eval.bench.failures import failure
 from eval.errors import EvalError
-from eval.schemas.engines import REFUSALS
-from tooldecoding.files.json_lines import json_line
+from eval.schemas.engines import REFUSALS, Compile, Engine, Instance
 
 MOST_MEMORY: Final = 8 * 2**30
 """Bytes of data that a process may hold; one that asks for more fails."""
 _LOADING: Final = 600.0
-"""Seconds to load a subject with its tokenizer."""
-_READY: Final = "ready"
+"""Seconds to load an engine with its tokenizer."""
 
 
-class Subject(Protocol):
-    """What a process holds."""
-
-    name: ClassVar[str]
-
-    def __init__(self, tokenizer: str) -> None: ...
-
-
-S = TypeVar("S", bound=Subject)
-Answer = Callable[[S, dict[str, Any]], dict[str, Any]]
-"""Does a task with a subject."""
-
-
-class Worker(Generic[S]):
-    """One subject in a process of its own.
+class Worker:
+    """One engine in a process of its own.
 
     Parameters
     ----------
-    subject : type of Subject
-    answer : callable
-        A function of a module, as the process finds it by its name.
+    engine : Engine
     tokenizer : str
+        Folder or hub id.
     seconds : float
-        The longest time for one task.
+        The longest time for one schema.
     """
 
-    def __init__(self, subject: type[S], answer: Answer[S], tokenizer: str, seconds: float) -> None:
-        self._subject = subject
-        self._answer = answer
+    def __init__(self, engine: Engine, tokenizer: str, seconds: float) -> None:
+        self._engine = engine
         self._tokenizer = tokenizer
         self._seconds = seconds
-        self._running: tuple[BaseProcess, Connection] | None = None
+        self._running: ProcessPoolExecutor | None = None
 
     def ask(self, task: str) -> dict[str, Any]:
-        """Return the answer to a task (JSON). Too much time, or the end of the process, is a refusal.
+        """Return what ``measure`` finds for a task (JSON). Too much time, or the end of the process, is a refusal.
 
         Raises
         ------
         EvalError
-            If the subject cannot be loaded.
+            If the engine cannot be loaded.
         """
-        process, pipe = self._running or self._start()
+        running = self._running or self._start()
         try:
-            pipe.send_bytes(task.encode())
-            answer = _received(pipe, self._seconds)
-        except (EOFError, OSError):
-            process.join()
-            self.close()
-            return {"refused": f"its process died ({_ending(process.exitcode)})"}
-        if answer is None:
+            return running.submit(_measure_loaded, task).result(self._seconds)
+        except TimeoutError:
             self.close()
             return {"refused": f"stopped after {self._seconds:g} s"}
-        return answer
+        except BrokenProcessPool:
+            self.close()
+            return {"refused": "its process died"}
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, whatever it does."""
         if self._running is not None:
-            process, pipe = self._running
+            if self._process is not None:
+                os.kill(self._process, signal.SIGKILL)
+            self._running.shutdown()
             self._running = None
-            pipe.close()
-            process.kill()
-            process.join()
 
-    def _start(self) -> tuple[BaseProcess, Connection]:
-        context = get_context("spawn")
-        pipe, its_end = context.Pipe()
-        process = context.Process(
-            target=_serve, args=(self._subject, self._answer, self._tokenizer, its_end), daemon=True
-        )
-        process.start()
-        its_end.close()
-        self._running = process, pipe
+    def _start(self) -> ProcessPoolExecutor:
+        self._process: int | None = None
+        running = self._running = ProcessPoolExecutor(1, get_context("spawn"), _keep_apart)
         try:
-            answer = _received(pipe, _LOADING)
-        except (EOFError, OSError):
-            process.join()
-            answer = {"failed": f"its process died ({_ending(process.exitcode)})"}
-        if answer is None or _READY not in answer:
+            self._process = running.submit(_load, self._engine, self._tokenizer).result(_LOADING)
+        except (*REFUSALS, TimeoutError) as error:
             self.close()
-            reason = "takes too long" if answer is None else answer["failed"]
-            raise EvalError(f"{self._subject.name} cannot be loaded with the tokenizer {self._tokenizer!r}: {reason}")
-        return process, pipe
+            reason = "takes too long" if isinstance(error, TimeoutError) else failure(error)
+            raise EvalError(
+                f"{self._engine.name} cannot be loaded with the tokenizer {self._tokenizer!r}: {reason}"
+            ) from None
+        return running
 
 
-def _received(pipe: Connection, seconds: float) -> dict[str, Any] | None:
-    """Return the next answer; None if it takes too long."""
-    if not pipe.poll(seconds):
-        return None
-    answer: dict[str, Any] = json.loads(pipe.recv_bytes())
-    return answer
+_loaded: list[Compile] = []
+"""The engine of this process."""
 
 
-def _ending(code: int | None) -> str:
-    """Return how a process ended: ``SIGSEGV``, or ``exit code 101``."""
-    if code is not None and -code in signal.valid_signals():
-        return signal.Signals(-code).name
-    return f"exit code {code}"
-
-
-def _serve(subject_type: type[S], answer: Answer[S], tokenizer: str, pipe: Connection) -> None:
-    """Answer tasks until the pipe is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt ends
-    _write_nowhere()
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
-    try:
-        subject = subject_type(tokenizer)
-    except REFUSALS as error:
-        _send(pipe, {"failed": failure(error)})
-        return
-    _send(pipe, {_READY: True})
-    gc.collect()
-    gc.freeze()  # no schema waits for a look at the tokenizer
-    while True:
-        try:
-            task = json.loads(pipe.recv_bytes())
-        except EOFError:
-            return
-        _send(pipe, answer(subject, task))
-
-
-def _send(pipe: Connection, answer: dict[str, Any]) -> None:
-    pipe.send_bytes(json_line(answer).encode())
-
-
-def _write_nowhere() -> None:
-    """Keep what libraries print away from the tables."""
+def _keep_apart() -> None:
+    """Leave interrupts and the terminal to the parent, and bound the memory."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nowhere, stream)
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+
+
+def _load(engine: Engine, tokenizer: str) -> int:
+    """Load the engine; return the id of its process."""
+    _loaded.append(engine.load(tokenizer))
+    gc.collect()
+    gc.freeze()  # no schema waits for a look at the tokenizer
+    return os.getpid()
+
+
+def _measure_loaded(task: str) -> dict[str, Any]:
+    return measure(_loaded[0], json.loads(task))
+
+
+def measure(compiled: Compile, task: Mapping[str, Any]) -> dict[str, Any]:
+    """Return verdicts and times, or why there is no grammar.
+
+    Parameters
+    ----------
+    task : mapping
+        ``schema``, and ``tests``, each with ``valid``, ``data`` and ``tokens``.
+
+    Returns
+    -------
+    dict
+        ``refused`` with the reason; or ``notes``, nanoseconds of ``grammar`` and of all ``tokens`` of valid instances,
+        and ``verdicts``: for each test whether it is ``valid``, was ``accepted``, and whether the check after decoding
+        ``kept`` it.
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        start = process_time_ns()
+        made = compiled(task["schema"])
+        grammar = process_time_ns() - start
+        verdicts, tokens = [], list[int]()
+        for test in task["tests"]:
+            accepted, times = _judge(made.start(), test["tokens"])
+            kept = accepted and made.allows(test["data"])
+            verdicts.append({"valid": test["valid"], "accepted": accepted, "kept": kept})
+            tokens += times if test["valid"] else []
+        return {"notes": list(made.notes()), "grammar": grammar, "tokens": tokens, "verdicts": verdicts}
+    except REFUSALS as error:
+        return {"refused": failure(error)}
+    finally:
+        gc.enable()
+
+
+def _judge(instance: Instance, tokens: Sequence[int]) -> tuple[bool, list[int]]:
+    """Return whether an instance is accepted, and the nanoseconds of its tokens up to the first that is refused."""
+    times = []
+    for token in tokens:
+        start = process_time_ns()
+        taken = instance.take(token)
+        times.append(process_time_ns() - start)
+        if not taken:
+            return False, times
+    return bool(instance.complete()), times

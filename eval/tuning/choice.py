@@ -35,22 +35,16 @@ class Choice:
     best : int
         The limit of the highest accuracy (or agreement) within the budget, the smallest of equal ones. If no limit fits
         the budget, the cheapest one.
-    no_worse : int or None
-        The smallest limit that is not significantly worse than ``best``; ``limit`` is smaller if ``min_gain`` says so.
     p : dict
         Limit -> one-sided p-value of its loss against ``best``, for the limits within the budget.
-    points : dict
-        Limit -> accuracy (or agreement) in per cent, for the limits within the budget, in ascending order.
-    costs : dict
-        Limit -> milliseconds; multiples of limit 1's latency if the budget is ``max_slowdown``.
+    reasons : list of str
+        As sentences.
     """
 
     limit: int | None
     best: int
-    no_worse: int | None
     p: Mapping[int, float]
-    points: Mapping[int, float]
-    costs: Mapping[int, float]
+    reasons: list[str]
 
 
 def choose(right: Mapping[int, Right], costs: Mapping[int, float], wanted: TuneOptions, answers: bool) -> Choice:
@@ -65,32 +59,48 @@ def choose(right: Mapping[int, Right], costs: Mapping[int, float], wanted: TuneO
     answers : bool
         Whether ``right`` is accuracy.
     """
-    limits = sorted(right)
-    budget = wanted.max_latency_ms or wanted.max_slowdown or math.inf
+    limits, budget = sorted(right), math.inf if wanted.budget is None else wanted.budget
+    unit = "ms" if wanted.max_slowdown is None else "times the latency of limit 1"
     fitting = [n for n in limits if costs[n] <= budget]
     if not fitting:
-        return Choice(None, min(limits, key=lambda n: (costs[n], n)), None, {}, {}, costs)
+        best = min(limits, key=lambda n: (costs[n], n))
+        nearest = f"the nearest is limit {best} with {costs[best]:.4g}"
+        return Choice(None, best, {}, [f"no limit keeps within {budget:g} {unit}: {nearest}"])
     points = {n: 100 * sum(right[n].values()) / len(right[n]) for n in fitting}
     best = max(fitting, key=lambda n: (points[n], -n))
     if answers:
         p = {n: p_of_loss(right[n], right[best]) for n in fitting}
-        enough = [n for n in fitting if n == best or p[n] > wanted.level]
+        limit = min(n for n in fitting if n == best or p[n] > wanted.level)
+        reason = _accuracy_reason(limit, best, points, p, wanted)
     else:
         p = {n: _p_of_disagreement(right[n], wanted.margin) for n in fitting}
-        enough = [n for n in fitting if n == limits[-1] or p[n] <= wanted.level] or [best]
-    no_worse = min(enough)
-    limit = no_worse if wanted.min_gain is None else min(no_worse, _worth(points, wanted.min_gain))
-    return Choice(limit, best, no_worse, p, points, costs)
+        limit = min([n for n in fitting if n == limits[-1] or p[n] <= wanted.level] or [best])
+        reason = _agreement_reason(limit, points, p, wanted)
+    within = "all of them" if fitting == limits else ", ".join(map(str, fitting))
+    bound = [] if wanted.budget is None else [f"order limits within {budget:g} {unit}: {within}"]
+    return Choice(limit, best, p, [*bound, reason])
 
 
-def _worth(points: Mapping[int, float], min_gain: float) -> int:
-    """Return the limit at the end of a walk to larger limits, each step gaining ``min_gain`` points or more."""
-    limits = sorted(points)
-    worth = limits[0]
-    for limit in limits[1:]:
-        if points[limit] - points[worth] >= min_gain - 1e-9:
-            worth = limit
-    return worth
+def _accuracy_reason(
+    limit: int, best: int, points: Mapping[int, float], p: Mapping[int, float], wanted: TuneOptions
+) -> str:
+    test = f"exact McNemar test, level {wanted.level:g}"
+    if not points[best]:
+        return f"nothing is right at any limit, so that accuracy cannot tell them apart: limit {limit} is the smallest"
+    if limit == best:
+        others = f", and every smaller one is significantly worse ({test})" if limit > min(points) else ""
+        return f"limit {limit} has the highest accuracy, {points[limit]:.1f} %{others}"
+    return (
+        f"limit {limit} is the smallest that is not significantly worse than limit {best}, the most accurate one: "
+        f"{points[limit]:.1f} against {points[best]:.1f} % ({test}, one-sided p = {p[limit]:.3g})"
+    )
+
+
+def _agreement_reason(limit: int, points: Mapping[int, float], p: Mapping[int, float], wanted: TuneOptions) -> str:
+    text = f"limit {limit} answers {100 - points[limit]:.1f} % of the prompts otherwise than the largest limit"
+    if p[limit] <= wanted.level:
+        return f"{text}, significantly fewer than {wanted.margin:g} % (exact binomial test, p = {p[limit]:.3g})"
+    return f"{text}; no smaller one is shown to stay below {wanted.margin:g} % (exact binomial test)"
 
 
 def p_of_loss(limit: Right, best: Right) -> float:

@@ -1,24 +1,22 @@
 """Decodes prompts into files, in batches and against the clock, so that an interrupted command can continue."""
 
-import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, replace
-from os import cpu_count
 from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
-import torch
-from transformers import PreTrainedModel
+import pandas as pd
 
+from eval.bench.machine import describe_machine, machine_line
+from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.methods.drafts import Draft, predict_all
 from eval.methods.prediction import Prediction
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded, to_prediction
-from eval.tuning.prompts import TuningPrompt
 from lookup.text.text_file import read_text
 from tooldecoding.batches.requests import decode_requests
 from tooldecoding.decoder import Request, ToolDecoder
@@ -36,29 +34,24 @@ ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]
 
 
 @dataclass(frozen=True)
-class Latency:
-    """Time of one prompt decoded alone, over a sample of prompts.
+class TuningPrompt:
+    """One prompt.
 
     Attributes
     ----------
-    median_ms, low_ms, high_ms : float
-        Median and quartiles in milliseconds.
-    ratio, ratio_low, ratio_high : float
-        Median over the prompts of the ratio to the base, and its 95 % bootstrap interval.
-    passes, positions : float
-        Mean forward passes and token positions, which are counted exactly.
-    prompts : int
+    id : str
+    request : Request or None
+        None if no prompt can be made.
+    error : str
+        Why there is no request.
+    sample : Sample or None
+        None for the user's own data.
     """
 
-    median_ms: float
-    low_ms: float
-    high_ms: float
-    ratio: float
-    ratio_low: float
-    ratio_high: float
-    passes: float
-    positions: float
-    prompts: int
+    id: str
+    request: Request | None
+    error: str
+    sample: Sample | None
 
 
 @dataclass(frozen=True)
@@ -106,7 +99,7 @@ class Decodes:
                 if any(prefix + prompt.id not in results.done for prompt in group):
                     drafts = [Draft(p.id, p.request and _applied(p.request, options), p.error) for p in group]
                     rows = [
-                        {**prompt.names, **prediction.to_json(), "id": prefix + prompt.id}
+                        {"id": prefix + prompt.id, **prediction.to_json()}
                         for prompt, prediction in zip(group, predict_all(self._predict, drafts), strict=True)
                     ]
                     results.write([row for row in rows if row["id"] not in results.done])
@@ -117,9 +110,7 @@ class Decodes:
     def _predict(self, requests: Sequence[Request]) -> list[Prediction]:
         return [to_prediction(result, len(requests)) for result in self.decoder.run(requests)]
 
-    def measure(
-        self, prompts: Sequence[TuningPrompt], every: Sequence[VoteOptions], base: VoteOptions
-    ) -> dict[VoteOptions, Latency]:
+    def measure(self, prompts: Sequence[TuningPrompt], every: Sequence[VoteOptions]) -> pd.DataFrame:
         """Decode every prompt alone with each of the options, in a sequence that is drawn for each prompt.
 
         A first decode with each of the options is not counted. Prompts that ``latency.jsonl`` has, measured on this
@@ -129,12 +120,16 @@ class Decodes:
         ----------
         prompts : sequence of TuningPrompt
             With requests; at least one.
-        base : VoteOptions
-            The one of the options that ratios are to.
+
+        Returns
+        -------
+        DataFrame
+            Columns: prompt ``id``, ``options`` (their label), ``seconds``, ``forward_passes``, ``positions``,
+            ``orders`` decoded, and ``text``.
         """
         path = self.folder / LATENCY
-        machine = f"{machine_name(self.decoder.model)}, {self.decoder.strategy}"
-        prefix = f"{machine}/{';'.join(v.label for v in every)}/"
+        machine = f"{machine_line(describe_machine(self.decoder.model.device))}, {self.decoder.model.dtype}"
+        prefix = f"{machine}, {self.decoder.strategy}/{';'.join(v.label for v in every)}/"
         with (
             closing(ResultFile(str(path), frozenset({"latency"}))) as results,
             self.bar("measuring", len(prompts)) as advance,
@@ -147,51 +142,50 @@ class Decodes:
                 results.write([{"id": prefix + prompt.id, "latency": self._measured(prompt, every)}])
                 advance(1)
         rows_by_id = _read(path)
-        rows = [rows_by_id[prefix + prompt.id][0]["latency"] for prompt in prompts]
-        return {options: self._summary(rows, options, base) for options in every}
+        rows = [(prompt.id, row) for prompt in prompts for row in rows_by_id[prefix + prompt.id][0]["latency"]]
+        return pd.DataFrame([{"id": identifier, **row} for identifier, row in rows])
 
-    def _measured(self, prompt: TuningPrompt, every: Sequence[VoteOptions]) -> dict[str, dict[str, float]]:
+    def _measured(self, prompt: TuningPrompt, every: Sequence[VoteOptions]) -> list[dict[str, Any]]:
         if prompt.request is None:
             raise ValueError(f"{prompt.id} has no prompt")
-        shuffled, measured = list(every), {}
+        shuffled, measured = list(every), []
         Random(f"{self.seed}/{prompt.id}").shuffle(shuffled)
         for options in shuffled:
             request, start = _applied(prompt.request, options), perf_counter()
             [result] = decode_requests([request], self.decoder)
-            measured[options.label] = {
-                "seconds": perf_counter() - start,
-                "forward_passes": result.counters.forward_passes,
-                "positions": result.counters.positions,
-            }
+            measured.append(
+                {
+                    "options": options.label,
+                    "seconds": perf_counter() - start,
+                    "forward_passes": result.counters.forward_passes,
+                    "positions": result.counters.positions,
+                    "orders": sum(len(call.candidates) for call in result.calls),
+                    "text": result.text,
+                }
+            )
         return measured
 
-    def _summary(self, rows: Sequence[Mapping[str, Any]], options: VoteOptions, base: VoteOptions) -> Latency:
-        def column(of: VoteOptions, name: str) -> np.ndarray:
-            return np.array([row[of.label][name] for row in rows])
 
-        seconds = column(options, "seconds")
-        ratios = seconds / column(base, "seconds")
-        drawn = np.random.default_rng(self.seed).choice(ratios, size=(RESAMPLES, len(rows)))
-        ratio_low, ratio_high = np.quantile(np.median(drawn, axis=1), [0.025, 0.975])
-        low, median, high = 1000 * np.quantile(seconds, [0.25, 0.5, 0.75])
-        return Latency(
-            float(median),
-            float(low),
-            float(high),
-            float(np.median(ratios)),
-            float(ratio_low),
-            float(ratio_high),
-            float(np.mean(column(options, "forward_passes"))),
-            float(np.mean(column(options, "positions"))),
-            len(rows),
-        )
+def latency(measured: pd.DataFrame, options: VoteOptions, base: VoteOptions, seed: int) -> dict[str, Any]:
+    """Return the time of one prompt decoded alone, over the prompts that were measured.
 
-
-def machine_name(model: PreTrainedModel) -> str:
-    """Return the machine's processor, cores, device and dtype as one text."""
-    device = torch.cuda.get_device_name(model.device) if model.device.type == "cuda" else str(model.device)
-    cores = f"{cpu_count()} cores, {torch.get_num_threads()} used"
-    return f"{platform.processor() or platform.machine()}, {cores}, {device}, {str(model.dtype).removeprefix('torch.')}"
+    Returns
+    -------
+    dict
+        ``median_ms`` with quartiles ``low_ms`` and ``high_ms``; the median ``ratio`` to the base, with its 95 %
+        bootstrap interval ``ratio_low`` and ``ratio_high``; mean ``passes`` and ``positions``, which are counted
+        exactly; the number of ``prompts``.
+    """
+    by_id = measured.set_index("id")
+    rows, bases = by_id[by_id.options == options.label], by_id[by_id.options == base.label]
+    low, median, high = 1000 * rows.seconds.quantile([0.25, 0.5, 0.75])
+    ratios = (rows.seconds / bases.seconds).to_numpy()
+    drawn = np.random.default_rng(seed).choice(ratios, size=(RESAMPLES, len(rows)))
+    ratio_low, ratio_high = np.quantile(np.median(drawn, axis=1), [0.025, 0.975])
+    found = {"median_ms": median, "low_ms": low, "high_ms": high, "ratio": np.median(ratios)}
+    found |= {"ratio_low": ratio_low, "ratio_high": ratio_high}
+    found |= {"passes": rows.forward_passes.mean(), "positions": rows.positions.mean()}
+    return {name: float(value) for name, value in found.items()} | {"prompts": len(rows)}
 
 
 def draw_prompts(prompts: Sequence[TuningPrompt], count: int, seed: int) -> list[TuningPrompt]:

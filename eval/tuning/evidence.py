@@ -11,16 +11,13 @@ from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.methods.scored_text import ScoredText
-from eval.metrics.accuracy import Accuracy
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Judge, Scorer
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
-from eval.tuning.prompts import TuningPrompt
-from lookup.dictionary import ToolSpec
-from tooldecoding.formats.call_format import Call, CallFormat
+from eval.tuning.decodes import TuningPrompt
+from tooldecoding.formats.call_format import Call
 from tooldecoding.options import DecodeOptions
-from voting import CandidateCall, draw_orders, merge
-from voting.stopping import orders_needed
+from voting import merge
 
 DecodeAgain = Callable[[Sequence[TuningPrompt], VoteOptions], Mapping[str, DecodedPrompt]]
 """Decodes prompts with some options; returns prompt id -> decoded prompt."""
@@ -36,15 +33,11 @@ class Outcome:
         The prediction, as it is scored; empty if decoding failed.
     written : str
         The prediction as it was decoded.
-    orders_used, orders_possible : int
-        Orders decoded over all calls, and the number that the limit allows.
     error : str
     """
 
     text: str
     written: str
-    orders_used: int = 0
-    orders_possible: int = 0
     error: str = ""
 
 
@@ -137,11 +130,6 @@ def remembered(judge: Judge) -> Judge:
     return judged
 
 
-def accuracy(of: Mapping[str, bool]) -> Accuracy:
-    """Count the right ones."""
-    return Accuracy(sum(of.values()), len(of))
-
-
 def derive(
     decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOptions, scored: ScoredText | None = None
 ) -> Outcome | None:
@@ -152,40 +140,18 @@ def derive(
     options : DecodeOptions
         Those of the prompt; ``vote_options`` take precedence.
     """
-    before = decoded.options
-    same = before == vote_options
-    if not same and (before.stopping != "none" or before.order_limit < vote_options.order_limit):
+    if decoded.options.order_limit < vote_options.order_limit:
         return None
     if decoded.error:
         return Outcome("", "", error=decoded.error)
     call_format = options.call_format
     calls: list[Call] = []
-    used = possible = 0
     for number, call in enumerate(decoded.calls):
-        candidates = call.candidates[: vote_options.order_limit]
-        taken = candidates if same else candidates[: _until_settled(candidates, call.tool, vote_options)]
-        voted = merge(taken, call.tool, vote_options.optional_share)
+        voted = merge(call.candidates[: vote_options.order_limit], call.tool, vote_options.optional_share)
         calls.append(Call(voted.name, voted.arguments))
-        used += len(taken)
-        required = [parameter.name for parameter in call.tool.required]
-        possible += len(draw_orders(required, vote_options.order_limit, "shuffled", options.seed))
         text = call_format.render_call(voted.name, voted.arguments, number)
-        if text != call.committed and _may_continue(call_format, number, options):
+        # the model saw the text of a call before it decided whether another one follows
+        if text != call.committed and call_format.parallel and number + 1 < options.max_calls:
             return None
     written = decoded.with_calls(calls, call_format)
-    return Outcome(written if scored is None else scored.of_calls(written, calls), written, used, possible)
-
-
-def _may_continue(call_format: CallFormat, number: int, options: DecodeOptions) -> bool:
-    """Whether the model saw the text of a call, to decide whether another call follows."""
-    return call_format.parallel and number + 1 < options.max_calls
-
-
-def _until_settled(candidates: Sequence[CandidateCall], tool: ToolSpec, options: VoteOptions) -> int:
-    """Return the number of candidates that adaptive stopping decodes until the vote is settled; all without a rule."""
-    total, done = len(candidates), 0
-    while more := orders_needed(
-        candidates[:done], tool, total, options.stopping, options.stopping_level, options.optional_share
-    ):
-        done = min(total, done + more)
-    return done
+    return Outcome(written if scored is None else scored.of_calls(written, calls), written)

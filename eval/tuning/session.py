@@ -1,15 +1,16 @@
 """A tuning from its options to its files."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import version
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from rich.console import Console
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
 from eval.methods.prompt_format import settled
@@ -19,25 +20,24 @@ from eval.options import EvalOptions
 from eval.report.terminal import show
 from eval.runs.run import draw
 from eval.runs.run_folder import RunFolder, describe_run
-from eval.runs.score import write_rows
 from eval.tuning.choice import demand_enough
 from eval.tuning.decoded_prompt import VoteOptions
-from eval.tuning.decodes import Decodes, ProgressBar, machine_name
+from eval.tuning.decodes import Decodes, ProgressBar, TuningPrompt
 from eval.tuning.options import OWN_DATA, TuneOptions
-from eval.tuning.output import DEPLOYMENT, deployment_text, draw_chart, tables, to_json, write_text
-from eval.tuning.prompts import TuningPrompt, benchmark_prompts, own_prompts
-from eval.tuning.reasons import limit_reasons, reasons
+from eval.tuning.output import deployment_text, draw_chart, tables
 from eval.tuning.tuner import Tuner, Tuning
+from lookup.errors import ToolDecodingError
+from tooldecoding.batches.requests import make_request
 from tooldecoding.batches.rows import BadRow, Row
-from tooldecoding.decoder import ToolDecoder
-from tooldecoding.files.manifest import digest
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.files.manifest import digest, write_whole
 from tooldecoding.models.loading import load_quietly
 from tooldecoding.models.places import input_device
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.ray_options import RayOptions
 
-_PACKAGES = ("tooldecoding", "torch", "transformers")
+DEPLOYMENT: Final = "deployment.yaml"
 
 
 def tune_benchmark(
@@ -61,7 +61,7 @@ def tune_benchmark(
     device = str(input_device(model))
     manifest = describe_run(benchmark, options, categories, samples, len(every), device, texts)
     about = {"categories": list(categories), "drawn_from": len(every)}
-    prompts = benchmark_prompts(benchmark, samples, prompter)
+    prompts = [TuningPrompt(sample.id, *_made(prompter.request, sample), sample) for sample in samples]
     return _tune(benchmark, prompts, options, wanted, (model, tokenizer), about, manifest, bar)
 
 
@@ -73,7 +73,14 @@ def tune_own_data(
     demand_enough(len(drawn), wanted, answers=False)
     options = replace(options, **_before_tuning(options, wanted))
     model, tokenizer = load_quietly(options.model, **options.loading)
-    prompts = own_prompts(drawn, options, tokenizer)
+    if len({str(row.id) for row in drawn}) < len(drawn):
+        raise EvalError("--data: two rows have ids that differ by type alone (1 and '1'); tell them apart")
+    prompts = []
+    for row in drawn:
+        made: tuple[Request | None, str] = None, row.error if isinstance(row, BadRow) else ""
+        if isinstance(row, Row):
+            made = _made(make_request, row.content, row.documentation, options, tokenizer)
+        prompts.append(TuningPrompt(str(row.id), *made, None))
     manifest = {
         "benchmark": OWN_DATA,
         "categories": [OWN_DATA],
@@ -84,13 +91,21 @@ def tune_own_data(
     return _tune(None, prompts, options, wanted, (model, tokenizer), {"drawn_from": len(rows)}, manifest, bar)
 
 
+def _made(make: Callable[..., Request], *given: Any) -> tuple[Request | None, str]:
+    """Return the request, or why there is none."""
+    try:
+        return make(*given), ""
+    except ToolDecodingError as cause:
+        return None, str(cause)
+
+
 def _before_tuning(options: ModelOptions, wanted: TuneOptions) -> dict[str, Any]:
     """Return the options that are tuned as they are before; the largest limit gives the candidates of all others."""
     if options.orders != "shuffled":
         raise EvalError(f"tune compares limits of shuffled orders, but orders is {options.orders}; leave it out")
     if isinstance(options, RayOptions) and options.ray is not None:
         raise EvalError("tune decodes on this machine; leave ray out")
-    return {"order_limit": wanted.order_limits[-1], "stopping": "none"}
+    return {"order_limit": wanted.limits[-1], "stopping": "none"}
 
 
 def _tune(
@@ -126,36 +141,29 @@ def _tune(
                 **about,
                 "benchmark": wanted.benchmark,
                 "model": options.model,
-                "machine": machine_name(decoder.model),
+                "machine": machine_line(describe_machine(decoder.model.device)),
                 "strategy": decoder.strategy,
-                "versions": {name: version(name) for name in _PACKAGES},
                 "date": datetime.now(UTC).date().isoformat(),
                 "settings": options.to_json(),
             }
         )
-        _write_files(tuner, tuning, options)
+        _write_files(tuning, options, wanted.folder)
     return tuning
 
 
-def _write_files(tuner: Tuner, tuning: Tuning, options: ModelOptions) -> None:
-    out = tuning.wanted.folder
-    names = {prompt.id: prompt.names for prompt in tuner.prompts}
-    for row in tuning.limits:
-        voted = replace(tuner.base, optional_share=tuning.optional_share, order_limit=row.limit)
-        lines = [
-            {**names[i], "prediction": o.text}
-            | ({"error": o.error} if o.error else {})
-            | ({"written": o.written} if o.written != o.text else {})
-            for i, o in tuner.evidence.outcomes(voted).items()
-        ]
-        write_rows(lines, out / "predictions" / f"order_limit_{row.limit}.jsonl")
-    write_text(out / "tune.json", json.dumps(to_json(tuning), indent=2, ensure_ascii=False) + "\n")
-    draw_chart(f"{tuning.about['benchmark']}, {tuning.about['model']}", tuning, out / "tune.png")
+def _write_files(tuning: Tuning, options: ModelOptions, out: Path) -> None:
+    draw_chart(tuning.record, out / "tune.png")
+    texts = {"tune.json": json.dumps(tuning.record, indent=2, ensure_ascii=False) + "\n"}
     if tuning.deployed is not None:
-        write_text(out / DEPLOYMENT, deployment_text(tuning, options))
+        texts[DEPLOYMENT] = deployment_text(tuning.record, tuning.deployed, options)
+    for name, text in texts.items():
+        try:
+            write_whole(out / name, text.encode())
+        except OSError as error:
+            raise EvalError(f"{out / name}: cannot be written: {error.strerror}") from None
 
 
-def show_tuning(console: Console, tuning: Tuning) -> None:
+def show_tuning(console: Console, tuning: Tuning, wanted: TuneOptions) -> None:
     """Print the tables, the reasons and the files.
 
     Raises
@@ -163,15 +171,14 @@ def show_tuning(console: Console, tuning: Tuning) -> None:
     EvalError
         If no limit fits the budget.
     """
-    show(console, tables(tuning))
-    out = tuning.wanted.folder
+    show(console, tables(tuning.record))
+    reasons, out = tuning.record["chosen"]["reasons"], wanted.folder
     if tuning.deployed is None:
-        [reason] = limit_reasons(tuning.choice, tuning.wanted, tuning.answers)
         raise EvalError(
-            f"{reason} on this machine; no {DEPLOYMENT} is written. The same command with a larger budget "
+            f"{reasons[-1]} on this machine; no {DEPLOYMENT} is written. The same command with a larger budget "
             f"goes on with what stands in {out}"
         )
     console.print()
-    for reason in reasons(tuning):
+    for reason in reasons:
         console.print(f"- {reason}")
     console.print(f"\nwritten: {', '.join(str(out / name) for name in (DEPLOYMENT, 'tune.json', 'tune.png'))}")

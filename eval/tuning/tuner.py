@@ -1,7 +1,7 @@
-"""The steps of ``tune``, in order."""
+"""The steps of ``tune``, in order, and the record of what they find."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -12,76 +12,14 @@ from eval.metrics.accuracy import Accuracy
 from eval.metrics.significance import holm
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
-from eval.tuning.decodes import Decodes, Latency, draw_prompts
-from eval.tuning.evidence import Evidence, accuracy
+from eval.tuning.decodes import Decodes, TuningPrompt, draw_prompts, latency
+from eval.tuning.evidence import Evidence
 from eval.tuning.options import TuneOptions
-from eval.tuning.prompts import TuningPrompt
-from voting import Stopping
 
 SHARES: Final = tuple(n / 10 for n in range(11))
 """From 0 (any candidate with the key is enough) to 1 (the key is never given)."""
 
-RULES: Final[tuple[Stopping, ...]] = ("none", "exact", "posterior")
-
-
-@dataclass(frozen=True)
-class LimitRow:
-    """An order limit.
-
-    Attributes
-    ----------
-    limit : int
-    candidate : bool
-        Whether the user asked for it. Limit 1 is always measured, as the base of ratios.
-    right : Accuracy
-        Samples that are right; without answers, prompts with the calls of the largest limit.
-    value_errors : int
-        0 without answers.
-    again : int
-        Prompts that had to be decoded again.
-    latency : Latency
-    """
-
-    limit: int
-    candidate: bool
-    right: Accuracy
-    value_errors: int
-    again: int
-    latency: Latency
-
-
-@dataclass(frozen=True)
-class ShareRow:
-    """A share of optional keys at the largest limit; ``p`` is the one-sided p-value of its gain over the default,
-    adjusted by Holm's method, and None for the default itself."""
-
-    share: float
-    right: Accuracy
-    p: float | None
-
-
-@dataclass(frozen=True)
-class StoppingRow:
-    """A stopping rule at a limit.
-
-    Attributes
-    ----------
-    stopping : {"none", "exact", "posterior"}
-    right : Accuracy
-    changed : int
-        Prompts whose calls differ from those without the rule.
-    orders_used, orders_possible : float
-        Mean over the prompts.
-    latency : Latency
-        The ratio is to the same limit without the rule.
-    """
-
-    stopping: Stopping
-    right: Accuracy
-    changed: int
-    orders_used: float
-    orders_possible: float
-    latency: Latency
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -90,44 +28,14 @@ class Tuning:
 
     Attributes
     ----------
-    about : dict
-        What was asked for, where and when.
-    answers : bool
-        Whether there are reference answers.
-    wanted : TuneOptions
-    samples : int
-        Number of prompts that figures are over.
-    failures : sequence of str
-        Why prompts could not be decoded.
-    limits : sequence of LimitRow
-        Ascending, limit 1 first.
-    shares : sequence of ShareRow
-        Empty without answers.
-    stopping : sequence of StoppingRow
-        At the chosen limit, or at the largest if that is 1 or none.
-    choice : Choice
-    optional_share : float
-        The chosen share.
+    record : dict
+        As it stands in ``tune.json``. Proportions lie between 0 and 1.
     deployed : VoteOptions or None
         None if no limit fits the budget.
     """
 
-    about: Mapping[str, Any]
-    answers: bool
-    wanted: TuneOptions
-    samples: int
-    failures: Sequence[str]
-    limits: Sequence[LimitRow]
-    shares: Sequence[ShareRow]
-    stopping: Sequence[StoppingRow]
-    choice: Choice
-    optional_share: float
+    record: Row
     deployed: VoteOptions | None
-
-    def reduction(self, row: LimitRow) -> float | None:
-        """Return the value errors that a limit removes, in per cent of limit 1's (the paper's table 4)."""
-        before = self.limits[0].value_errors
-        return 100 * (before - row.value_errors) / before if before else None
 
 
 @dataclass(frozen=True)
@@ -157,31 +65,39 @@ class Tuner:
     seed: int
 
     def run(self, about: Mapping[str, Any]) -> Tuning:
-        """Take all steps; ``about`` becomes part of the result."""
-        self._demand_enough()
+        """Take all steps; ``about`` becomes part of the record."""
+        answers = self.benchmark is not None
+        self._demand_enough(answers)
         shares = self._compare_shares()
         share = choose_share(shares, self.base.optional_share, self.wanted.level)
         largest = replace(self.base, optional_share=share)
         limits = self._compare_limits(largest)
-        choice = self._choose(limits, largest)
-        stopping = self._compare_stopping(largest, choice)
-        deployed = None
+        choice = self._choose(limits, largest, answers)
+        reasons = [*self._share_reasons(shares, share), *choice.reasons]
+        stopping = deployed = None
         if choice.limit is not None:
-            rule = "none" if choice.limit == 1 else choose_stopping(stopping)
-            deployed = replace(largest, order_limit=choice.limit, stopping=rule)
-        return Tuning(
-            about=about,
-            answers=self.benchmark is not None,
-            wanted=self.wanted,
-            samples=len(self.evidence.prompts),
-            failures=list(self._failed.values()),
-            limits=limits,
-            shares=shares,
-            stopping=stopping,
-            choice=choice,
-            optional_share=share,
-            deployed=deployed,
-        )
+            deployed = replace(largest, order_limit=choice.limit)
+            if choice.limit > 1:
+                stopping = self._compare_stopping(deployed)
+                faster = stopping["latency"]["ratio_high"] < 1 and not stopping["changed"]
+                deployed = replace(deployed, stopping="exact" if faster else "none")
+                reasons.append(_stopping_reason(stopping["latency"], faster))
+        for row in limits:
+            row["p"] = choice.p.get(row["limit"])
+        chosen = {"order_limit": choice.limit, "best": choice.best, "settings": deployed and asdict(deployed)}
+        record = {
+            **about,
+            "measure": "accuracy" if answers else "agreement with the largest limit, which is not accuracy",
+            "answers": answers,
+            "samples": len(self.evidence.prompts),
+            "failures": list(self._failed.values()),
+            "decision": self.wanted.to_json(),
+            "chosen": chosen | {"reasons": reasons},
+            "limits": limits,
+            "optional_shares": shares,
+            "stopping": stopping,
+        }
+        return Tuning(record, deployed)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -206,15 +122,14 @@ class Tuner:
     def _timed(self) -> list[TuningPrompt]:
         return draw_prompts(self._able, self.wanted.latency_prompts, self.seed)
 
-    def _demand_enough(self) -> None:
-        answers = self.benchmark is not None
+    def _demand_enough(self, answers: bool) -> None:
         demand_enough(len(self.prompts), self.wanted, answers)  # before anything is decoded
         if not self._able:
             first = next(iter(self._failed.values()))
             raise EvalError(f"none of the {len(self.prompts)} prompts can be decoded; the first: {first}")
         demand_enough(len(self._able), self.wanted, answers, len(self._failed))
 
-    def _compare_shares(self) -> list[ShareRow]:
+    def _compare_shares(self) -> list[Row]:
         """Compare ``SHARES`` and the default share at the largest limit; empty without answers."""
         if self.benchmark is None:
             return []
@@ -224,61 +139,84 @@ class Tuner:
         others = [share for share in shares if share != default]
         # what the default loses against another share is what that share gains
         p = dict(zip(others, holm([p_of_loss(right[default], right[share]) for share in others]), strict=True))
-        return [ShareRow(share, accuracy(right[share]), p.get(share)) for share in shares]
+        return [{"share": share, **_accuracy(right[share]), "p": p.get(share)} for share in shares]
 
-    def _compare_limits(self, largest: VoteOptions) -> list[LimitRow]:
-        limits = self.wanted.order_limits
-        every = {n: replace(largest, order_limit=n) for n in sorted({1, *limits})}
+    def _share_reasons(self, shares: Sequence[Row], share: float) -> list[str]:
+        if len({row["right"] for row in shares}) < 2:
+            return []
+        default, chosen = (next(r for r in shares if r["share"] == s) for s in (self.base.optional_share, share))
+        at, others = f"at limit {self.base.order_limit}", f"adjusted for {len(shares) - 1} comparisons"
+        if chosen is default:
+            return [
+                f"optional_share stays {share:g}: no other share is significantly more accurate {at} "
+                f"(level {self.wanted.level:g}, {others})"
+            ]
+        gain = 100 * (chosen["right"] - default["right"]) / chosen["total"]
+        return [
+            f"optional_share {share:g} is {gain:.1f} points more accurate than {default['share']:g} {at} "
+            f"(p = {chosen['p']:.3g}, {others})"
+        ]
+
+    def _compare_limits(self, largest: VoteOptions) -> list[Row]:
+        # limit 1 is the base of ratios
+        every = {n: replace(largest, order_limit=n) for n in sorted({1, *self.wanted.limits})}
         for options in every.values():  # all decoding before any measuring
             self.evidence.outcomes(options)
-        latency = self.decodes.measure(self._timed, list(every.values()), every[1])
-        return [
-            LimitRow(
-                limit,
-                limit in limits,
-                accuracy(self.evidence.right(options, largest)),
-                self.evidence.value_errors(options),
-                self.evidence.again[options],
-                latency[options],
+        measured = self.decodes.measure(self._timed, list(every.values()))
+        before = self.evidence.value_errors(every[1])
+        rows = []
+        for limit, options in every.items():
+            errors = self.evidence.value_errors(options)
+            rows.append(
+                {
+                    "limit": limit,
+                    "candidate": limit in self.wanted.limits,
+                    **_accuracy(self.evidence.right(options, largest)),
+                    "value_errors": errors,
+                    "value_errors_removed_percent": 100 * (before - errors) / before if before else None,
+                    "again": self.evidence.again[options],
+                    "latency": latency(measured, options, every[1], self.seed),
+                }
             )
-            for limit, options in every.items()
-        ]
+        return rows
 
-    def _choose(self, rows: Sequence[LimitRow], largest: VoteOptions) -> Choice:
+    def _choose(self, rows: Sequence[Row], largest: VoteOptions, answers: bool) -> Choice:
         times = "median_ms" if self.wanted.max_slowdown is None else "ratio"
-        limits = {row.limit: row for row in rows if row.candidate}
-        right = {n: self.evidence.right(replace(largest, order_limit=n), largest) for n in limits}
-        costs = {n: getattr(row.latency, times) for n, row in limits.items()}
-        return choose(right, costs, self.wanted, self.benchmark is not None)
+        costs = {row["limit"]: row["latency"][times] for row in rows if row["candidate"]}
+        right = {n: self.evidence.right(replace(largest, order_limit=n), largest) for n in costs}
+        return choose(right, costs, self.wanted, answers)
 
-    def _compare_stopping(self, largest: VoteOptions, choice: Choice) -> list[StoppingRow]:
-        """Compare the rules at the chosen limit, or at the largest if that is 1 or none."""
-        limit = choice.limit if choice.limit is not None and choice.limit > 1 else largest.order_limit
-        every = [replace(largest, order_limit=limit, stopping=rule) for rule in RULES]
-        outcomes = {options: self.evidence.outcomes(options) for options in every}
-        plain = every[0]
-        latency = self.decodes.measure(self._timed, every, plain)
-        count = len(self.evidence.prompts)
-        return [
-            StoppingRow(
-                options.stopping,
-                accuracy(self.evidence.right(options, largest)),
-                sum(outcome.text != outcomes[plain][i].text for i, outcome in found.items()),
-                sum(outcome.orders_used for outcome in found.values()) / count,
-                sum(outcome.orders_possible for outcome in found.values()) / count,
-                latency[options],
-            )
-            for options, found in outcomes.items()
-        ]
+    def _compare_stopping(self, plain: VoteOptions) -> Row:
+        """Measure exact stopping, which changes no call, at the chosen limit."""
+        exact = replace(plain, stopping="exact")
+        measured = self.decodes.measure(self._timed, [plain, exact])
+        by_id = measured.set_index("id")
+        with_rule, without = (by_id[by_id.options == options.label] for options in (exact, plain))
+        return {
+            "limit": plain.order_limit,
+            "orders_used": float(with_rule.orders.mean()),
+            "orders_possible": float(without.orders.mean()),
+            "changed": int((with_rule.text != without.text).sum()),
+            "latency": latency(measured, exact, plain, self.seed),
+        }
 
 
-def choose_share(rows: Sequence[ShareRow], default: float, level: float) -> float:
+def _accuracy(right: Mapping[str, bool]) -> Row:
+    found = Accuracy(sum(right.values()), len(right))
+    estimate = found.estimate
+    interval = estimate and [estimate.low, estimate.high]
+    return {**asdict(found), "accuracy": estimate and estimate.value, "interval": interval}
+
+
+def choose_share(rows: Sequence[Row], default: float, level: float) -> float:
     """Return the most accurate share among those significantly better than the default; the default if none is."""
-    better = [row for row in rows if row.p is not None and row.p <= level]
-    return max(better, key=lambda row: (row.right.right, -abs(row.share - default))).share if better else default
+    better = [row for row in rows if row["p"] is not None and row["p"] <= level]
+    best = max(better, key=lambda row: (row["right"], -abs(row["share"] - default)), default=None)
+    return default if best is None else best["share"]
 
 
-def choose_stopping(rows: Sequence[StoppingRow]) -> Stopping:
-    """Return ``exact`` if it is significantly faster and changes no call."""
-    exact = next(row for row in rows if row.stopping == "exact")
-    return "exact" if exact.latency.ratio_high < 1 and not exact.changed else "none"
+def _stopping_reason(found: Row, faster: bool) -> str:
+    ratio = f"{found['ratio']:.2f} ({found['ratio_low']:.2f}-{found['ratio_high']:.2f})"
+    if faster:
+        return f"stopping exact changes no call and takes {ratio} times the latency of none"
+    return f"stopping stays none: exact takes {ratio} times its latency"

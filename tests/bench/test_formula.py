@@ -4,15 +4,15 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+import torch
 
 from boundaries.vocabularies import FOLDER, SHARED, vocabularies
+from eval.bench.methods import ToolDecodingMethod
 from eval.bench.options import BenchOptions
 from eval.bench.subject import Subject, load_subject
-from eval.bench.tool_decoding_method import ToolDecodingMethod
 from eval.bench.words import COMMON
-from eval.bench.workload import Ask, make_workload
+from eval.bench.workload import make_workload
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.models.loading import find_device
 from tooldecoding.options import DecodeOptions
 
 FOUND = vocabularies(SHARED)
@@ -24,7 +24,7 @@ VALUE_TOKENS, KEYS = 3, 4
 def subject(name: str) -> Subject:
     """A tiny model around one of the vocabularies; tests run vocabulary by vocabulary."""
     options = BenchOptions(shapes=("tiny",), tokenizer=str(SHARED / FOLDER / name))
-    return load_subject(options, "tiny", find_device("cpu"))
+    return load_subject(options, "tiny", torch.device("cpu"))
 
 
 @pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")
@@ -35,16 +35,18 @@ class TestVocabulary:
         own, native = ("api-bank", "pythonic"), NATIVE[FOUND.index(name) % 3 :: 3]  # all formats, in turns
         call_format = (*own, *native)[turn]
         made = subject(name)
-        ask = Ask(300, KEYS, VALUE_TOKENS, 0.5, 1, call_format, 0)
-        work = make_workload(ask, made.tokenizer, made.decoder.table, made.words)
+        ask = BenchOptions(
+            shapes=("tiny",), prompt_tokens=300, required=KEYS, value_tokens=VALUE_TOKENS, format=call_format
+        )
+        work = make_workload(ask, 1, made.tokenizer, made.decoder.table, made.words)
         options = DecodeOptions(order_limit=limit, format=call_format, max_calls=1, draft_tokens=0)
         method = ToolDecodingMethod(made.decoder, made.engines, work, options)
-        run = method.run(every_pass=True)  # it checks what was written
+        run = method.run()  # it checks what was written
         quoted = isinstance(CALL_FORMATS[call_format].notation, str)
         assert run.passes == method.formula >= KEYS * (VALUE_TOKENS + quoted) + (limit > 1)
 
     def test_a_shape_gets_the_vocabulary(self, name: str) -> None:
         made = subject(name)
         assert made.label == f"tiny with {Path(name).name}" and made.words == COMMON
-        assert made.model.config.vocab_size == len(made.decoder.table.texts) > max(made.tokenizer.get_vocab().values())
-        assert made.model.config.max_position_embeddings == 16_384
+        model = made.decoder.model
+        assert model.config.vocab_size == len(made.decoder.table.texts) > max(made.tokenizer.get_vocab().values())

@@ -1,10 +1,11 @@
 """Prompts of exact lengths, values of exact tokens, and the call that is wanted."""
 
 import pytest
-from tiny_bench import decoder, workload
+from tiny_bench import subject, workload
 
 from eval.bench.workload import RAGGED, inner_tokens
 from eval.errors import EvalError
+from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
@@ -14,22 +15,22 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 def test_prompt_and_values_have_exactly_so_many_tokens(length: int, call_format: str) -> None:
     made = workload(call_format=call_format, prompt_tokens=length)
     [task] = made.tasks
-    prompt = decoder().table.join(task.prompt_ids).decode()
+    prompt = subject().decoder.table.join(task.prompt_ids).decode()
     assert len(task.prompt_ids) == length
-    assert decoder().tokenizer.encode(prompt + task.call) == [*task.prompt_ids, *task.call_ids]
+    assert subject().tokenizer.encode(prompt + task.call) == [*task.prompt_ids, *task.call_ids]
     written = CALL_FORMATS[call_format]
-    [call] = written.parse(task.call.removeprefix(written.lead), made.tools)
+    [call] = written.parse(task.call.removeprefix(written.lead), LookupDictionary((made.tool,)))
     assert call.arguments == task.values and list(call.arguments) == written.ordered(task.values)
     for pair in made.parts(task).pairs.values():
         before = task.call[: task.call.index(pair.before) + len(pair.before)]
-        assert inner_tokens(decoder().table, task.call_ids, before, pair.value) == 5
+        assert inner_tokens(subject().decoder.table, task.call_ids, before, pair.value) == 5
 
 
 @pytest.mark.parametrize(("copied", "count"), [(0, 0), (0.5, 2), (0.7, 3), (1, 4)])
 def test_a_share_of_the_values_stands_in_the_prompt_and_the_rest_nowhere(copied: float, count: int) -> None:
     made = workload(copied=copied, batch=3)
     for task in made.tasks:
-        prompt = decoder().table.join(task.prompt_ids).decode()
+        prompt = subject().decoder.table.join(task.prompt_ids).decode()
         assert sum(value in prompt for value in task.values.values()) == count == made.copied_values
 
 

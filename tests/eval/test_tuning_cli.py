@@ -57,11 +57,10 @@ def found(folder: Path) -> dict[str, Any]:
 def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
     ran, out = tuned
     assert ran.code == 0, ran.err
-    assert "Order limit" in ran.out and "Adaptive stopping" in ran.out
+    assert "Order limit" in ran.out
     result = found(out)
     assert [row["limit"] for row in result["limits"]] == [1, 2]
     assert all(row["total"] == 4 and row["latency"]["median_ms"] > 0 for row in result["limits"])
-    assert [row["changed"] for row in result["stopping"] if row["stopping"] == "exact"] == [0]
     assert (out / "tune.png").stat().st_size > 10_000
 
     deployed = read_config(str(out / "deployment.yaml"), DecodeCommand)
@@ -74,14 +73,6 @@ def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_mo
     assert ran.code == 0, ran.err
     assert len(json.loads(ran.out)["candidates"]) == 1 == deployed["order_limit"]
 
-    for limit in (1, 2):  # the derived predictions are those of a direct run
-        direct = tmp_path / f"direct-{limit}"
-        run = ("eval", "sgd", "--data", data, "--model", tiny_model_path, "--tool-choice", "required")
-        assert cli(*run, "--max-value-tokens", 4, "--order-limit", limit, "--out", direct).code == 0
-        derived = [json.loads(line) for line in (out / f"predictions/order_limit_{limit}.jsonl").open()]
-        rows = [json.loads(line) for line in (direct / "predictions.jsonl").open()]
-        assert [r["prediction"] for r in derived] == [r["prediction"] for r in rows]
-
 
 def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
     out = copytree(tuned.folder, tmp_path / "tuned")
@@ -89,17 +80,17 @@ def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tun
     measured = (out / "latency.jsonl").read_bytes().splitlines()
     for name in ("candidates.jsonl", "latency.jsonl"):
         text = (out / name).read_bytes()
-        (out / name).write_bytes(text[: len(text) // 2])
+        (out / name).write_bytes(text[: len(text) * 3 // 4])
     (out / "deployment.yaml").write_text("seed: 7\n")
-    ran = cli(*command, "--min-gain", 1)
+    ran = cli(*command, "--max-slowdown", 1000)
     assert ran.code == 0, ran.err
     again = found(out)
     after = (out / "latency.jsonl").read_bytes().splitlines()
     assert len(after) == len(measured)
     assert after[0] == measured[0]  # nothing is measured twice
     for row, other in zip(whole["limits"], again["limits"], strict=True):
-        assert {**row, "latency": None} == {**other, "latency": None}
-    assert again["decision"]["min_gain"] == 1
+        assert row | {"latency": None} == other | {"latency": None}
+    assert again["decision"]["max_slowdown"] == 1000
     assert read_config(str(out / "deployment.yaml"), DecodeCommand)["seed"] == 0
     ran = cli(*command, "--max-value-tokens", 5)
     assert ran.code == 2
@@ -141,10 +132,6 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
     assert result["measure"].startswith("agreement")
     assert result["limits"][-1]["right"] == 6
     assert result["optional_shares"] == []
-    texts = [
-        [json.loads(line)["prediction"] for line in (out / f"predictions/order_limit_{n}.jsonl").open()] for n in (1, 3)
-    ]
-    assert result["limits"][0]["right"] == sum(a == b for a, b in zip(*texts, strict=True))
     assert "not accuracy" in (out / "deployment.yaml").read_text()
     assert read_config(str(out / "deployment.yaml"), DecodeCommand).get("tool_choice") is None  # decode asks for a call
     ran = cli(*base, "--limits", "1,3")
@@ -154,22 +141,14 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["sgd", "--limits", "1,1"], "1 stands twice"),
-        (["sgd", "--limits", ""], "found an empty one"),
         (["sgd", "--limits", "0,4"], "from 1 to"),
         (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
         (["sgd", "--config", "spread.yaml", *map(str, FEW)], "tune decodes on this machine; leave ray out"),
-        (["sgd", "--level", "2"], "--level: expected a number between 0 and 0.5"),
-        (["sgd", "--max-slowdown", "2", "--min-gain", "1"], "expected one budget"),
+        (["sgd", "--max-slowdown", "2", "--max-latency-ms", "1"], "expected one budget"),
         (["sgd", "--tools", "x"], "--tools is for batch"),
         (["sgd", "--tool-choice", "none"], "expected 'auto' or 'required', got 'none'"),
-        (["sgd", "--category", "none"], "known: seen"),
         (["sgd", "--config", "documented.yaml", *map(str, FEW)], "but orders is documented; leave it out"),
-        (["sgd", "--config", "none"], "no file 'none'"),
-        (["sdg"], "did you mean sgd?"),
         (["batch", "--shots", "1"], "--shots is for benchmarks"),
-        (["batch", "--category", "x"], "--category is for benchmarks"),
-        (["batch", "--limit", "0"], "--limit: expected a whole number of 1 or more, got 0"),
         (["batch", "--tool-choice", "none"], "none forbids them"),
         (["batch"], "expected a file, found a directory"),
     ],
