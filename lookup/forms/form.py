@@ -53,14 +53,10 @@ class TextTool:
 
 @dataclass(frozen=True)
 class TextForm:
-    """A form that is laid out as text. ``find`` yields the tools of a text in order.
-
-    A ``fallback`` looks like ordinary code or prose. It counts only if no other form documents a tool.
-    """
+    """A form that is laid out as text. ``find`` yields the tools of a text in order."""
 
     title: str
     find: Callable[[str], Iterator[TextTool]]
-    fallback: bool = False
 
 
 def has_name(data: Mapping[str, Any]) -> bool:

@@ -7,7 +7,6 @@ Enum classes and type aliases are not resolved: such a type is ``any``.
 import contextlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from lookup.errors import LiteralError, MisreadError
@@ -15,23 +14,22 @@ from lookup.forms.form import TextForm, TextTool
 from lookup.messages import found_at
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
-from lookup.python.tokens import read_list, read_string, string_end, tokens
+from lookup.python.syntax import read_value, string_end, tokens
 from lookup.scanning import end_of_line, indented_end, skip, width
 
-# The beginning of a function or a decorator. Prompts may put a bullet or backticks before it.
+# Prompts may put a bullet or backticks before a function.
 _LINE = re.compile(
-    r"""^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?`{0,3}(?:
-        @[ \t]*(?P<decorator>[\w.]+)
-      | (?:async[ \t]+)?def[ \t]+(?P<name>[^\W\d]\w*(?:\.\w+)*)[ \t]*(?:\[[^\]\n]*\][ \t]*)?(?P<list>\()
-    )""",
-    re.VERBOSE | re.MULTILINE,
+    r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?`{0,3}(?:async[ \t]+)?def[ \t]+(?P<name>[^\W\d]\w*(?:\.\w+)*)"
+    r"[ \t]*(?:\[[^\]\n]*\][ \t]*)?(?P<list>\()",
+    re.MULTILINE,
 )
+_DECORATOR = re.compile(r"[ \t]*@[ \t]*(?P<name>[\w.]+)")
 _UNCALLABLE = re.compile(
     r"(?:typing\.)?overload|(?:functools\.)?(?:cached_)?property|.+\.(?:setter|getter|deleter)"
     r"|(?:pydantic\.)?(?:(?:(?:field|model|root)_)?(?:validator|serializer)|computed_field)"
 )
 _ANNOTATED = re.compile(r"\(\s*[^\W\d]\w*\s*:")
-BLANK = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*+[ \t]*")
+_BLANK = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*+[ \t]*")
 _REST_OF_LINE = re.compile(r"[ \t`*]*(?:#[^\n]*)?\r?(?:\n|\Z)")
 _ARROW = re.compile(r"(?:[ \t]|\\\r?\n)*->")
 _COLON = re.compile(r"[ \t]*:[ \t]*")
@@ -45,56 +43,43 @@ _CODE = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_OPENS_STRING = re.compile(r"""[rRuU]?(?:\"""|'''|["'])""")
-# ``def f(x): Adds one.`` in a prompt: code does not begin with a capitalised word and a second word, or with Chinese.
-_PROSE = re.compile(r"(?!None|True|False)[^\W\d_a-z][\w'-]*[ ,]+\w|[^\x00-\x7f]")
-
-
-@dataclass(frozen=True)
-class _Decorators:
-    """Consecutive decorators: the start of the first, the end of the last, and whether one makes it uncallable."""
-
-    start: int
-    end: int
-    uncallable: bool
+_DOCSTRING = re.compile(r"""[rRuU]?(?P<quotes>\"""|'''|["'])""")
 
 
 def find(text: str) -> Iterator[TextTool]:
     """The public functions of a text, each with its decorators and its body."""
     if "def" not in text:
         return
-    above: _Decorators | None = None
     following = _LINE.search(text)
     while match := following:
         following = _LINE.search(text, match.end())
-        limit = following.start() if following else len(text)
-        if above and skip(BLANK, text, above.end) != match.end("indent"):
-            above = None
-        if match["decorator"]:
-            above = _decorators(text, match, limit, above)
+        found = _read(text, match, following.start() if following else len(text))
+        if not found:
             continue
-        found = _read(text, match, limit)
-        if found and not (above and above.uncallable) and not match["name"].startswith("_"):
-            yield TextTool(found.tool, above.start if above else found.start, found.end)
-        above = None
-        if found and following and following.start() < found.end:
+        start, callable_ = _decorated(text, match)
+        if callable_ and not match["name"].startswith("_"):
+            yield TextTool(found.tool, start, found.end)
+        if following and following.start() < found.end:
             following = _LINE.search(text, found.end)
 
 
-def _decorators(text: str, match: re.Match[str], limit: int, above: _Decorators | None) -> _Decorators | None:
-    end = match.end()
-    if text.startswith("(", end):
-        try:
-            _, end = read_list(text, end, limit)
-        except LiteralError:
-            return None
-    rest = _REST_OF_LINE.match(text, end)
-    if not rest:
-        return None
-    uncallable = _UNCALLABLE.fullmatch(match["decorator"]) is not None
-    if above:
-        return _Decorators(above.start, rest.end(), above.uncallable or uncallable)
-    return _Decorators(match.end("indent"), rest.end(), uncallable)
+def _decorated(text: str, match: re.Match[str]) -> tuple[int, bool]:
+    """Where a function begins with the decorators in the lines above it, and whether it can be called with all of them.
+
+    The arguments of a decorator in further lines are not followed.
+    """
+    start, line_start = match.end("indent"), match.start()
+    while line_start > 0:
+        above = text.rfind("\n", 0, line_start - 1) + 1
+        line = text[above:line_start]
+        if decorator := _DECORATOR.match(line):
+            start = above + len(line) - len(line.lstrip())
+            if _UNCALLABLE.fullmatch(decorator["name"]):
+                return start, False
+        elif not line.lstrip().startswith("#"):
+            break
+        line_start = above
+    return start, True
 
 
 def _read(text: str, match: re.Match[str], limit: int) -> TextTool | None:
@@ -107,31 +92,18 @@ def _read(text: str, match: re.Match[str], limit: int) -> TextTool | None:
             return None
         message = f"function {name!r}: expected {error.expected}, found {found_at(text, error.position)}"
         return TextTool(MisreadError(message, error.position), start, match.end())
-    notes = signature.notes
     position = signature.end
     if arrow := _ARROW.match(text, position):
         position = _type_end(text, arrow.end(), limit)
     colon = _COLON.match(text, position)
     if not colon and not _REST_OF_LINE.match(text, position):
         return None
-    line_end = end_of_line(text, position)
-    indent = match["indent"]
-    inline = text[colon.end() : line_end].strip() if colon else ""
+    indent, line_end = match["indent"], end_of_line(text, position)
     end = _body_end(text, colon.end(), indent) if colon else indented_end(text, line_end + 1, indent)
-    docstring = ""
-    opening = _docstring_start(text, indent, colon, inline, line_end)
-    if opening:
-        try:
-            docstring, closed = read_string(text, opening.start())
-            if _REST_OF_LINE.match(text, closed):
-                end = max(end, _body_end(text, closed, indent))
-            else:
-                docstring = ""  # a string in an expression
-        except LiteralError:
-            notes = (*notes, "the docstring is not closed")
-    elif _PROSE.match(inline) or not colon:
-        docstring = f"{inline}\n{text[line_end + 1 : end]}"
-    return TextTool(document(name, signature.parameters, notes, docstring), start, end)
+    docstring, closed = _docstring(text, colon.end() if colon else line_end + 1, indent)
+    if closed:
+        end = max(end, _body_end(text, closed, indent))
+    return TextTool(document(name, signature.parameters, signature.notes, docstring), start, end)
 
 
 def _type_end(text: str, position: int, limit: int) -> int:
@@ -145,22 +117,32 @@ def _type_end(text: str, position: int, limit: int) -> int:
     return limit
 
 
-def _docstring_start(
-    text: str, indent: str, colon: re.Match[str] | None, inline: str, line_end: int
-) -> re.Match[str] | None:
-    """The opening quotes of a docstring: behind the colon, or on a line below, even if not indented."""
-    if colon and (opening := _OPENS_STRING.match(text, colon.end())):
-        return opening
-    opening = _OPENS_STRING.match(text, skip(BLANK, text, line_end + 1))
+def _docstring(text: str, position: int, indent: str) -> tuple[str, int]:
+    """The string that is the first statement of a body, and the offset behind it; ``("", 0)`` if there is none.
+
+    It may stand at the margin of its function, unless its quotes close the text around the code.
+    """
+    opening = _DOCSTRING.match(text, skip(_BLANK, text, position))
     if not opening:
-        return None
+        return "", 0
     line_start = text.rfind("\n", 0, opening.start()) + 1
-    found, own = width(text[line_start : opening.start()]), width(indent)
-    if found > own:
-        return opening
-    # Quotes alone below "def f(x)" close the text around it.
-    alone = _REST_OF_LINE.match(text, opening.end()) is not None
-    return opening if found == own and not inline and (colon or not alone) else None
+    before = text[line_start : opening.start()]
+    if line_start > position and (
+        width(before) < width(indent) or (width(before) == width(indent) and _REST_OF_LINE.match(text, opening.end()))
+    ):
+        return "", 0
+    try:
+        end = string_end(text, opening.start("quotes"), len(text))
+    except LiteralError:
+        return "", 0
+    if not _REST_OF_LINE.match(text, end):
+        return "", 0  # a string in an expression
+    written = text[opening.start() : end]
+    try:
+        value = read_value(written)
+    except LiteralError:  # escapes that Python does not read
+        value = written[opening.end() - opening.start() : -len(opening["quotes"])]
+    return str(value), end
 
 
 def _body_end(text: str, position: int, indent: str) -> int:

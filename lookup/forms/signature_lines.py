@@ -1,4 +1,4 @@
-"""Signatures in plain lines, as in lists of tools in prompts: ``add(a: int, b: int = 1) -> int - Adds two.``.
+"""Signatures in plain lines, as in lists of tools in prompts: ``add(a: int, b: int = 1) -> int - Adds two.``
 
 A line is a signature only if every key has something that looks like a type, or if it has no keys but a return type.
 Calls (``f(x=1)``), prose and code are not signatures.
@@ -6,7 +6,7 @@ Calls (``f(x=1)``), prose and code are not signatures.
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import Final, NamedTuple
 
 from lookup.dictionary import ANY
@@ -15,7 +15,7 @@ from lookup.forms.form import TextForm, TextTool
 from lookup.python.docstring import document
 from lookup.python.docstring_sections import COLONS, title_of
 from lookup.python.signature import Signature, read_signature
-from lookup.python.tokens import is_type, type_end
+from lookup.python.syntax import is_type, list_end
 from lookup.scanning import end_of_line, indented_end, skip, width
 from lookup.types.type_names import value_type
 
@@ -26,10 +26,9 @@ _LINE = re.compile(
 _ARROW = re.compile(r"[ \t]*(?:->|\u2192)[ \t]*")
 _MARKS = re.compile(r"[`*]{1,3}")
 _SEPARATOR = re.compile(r"[:\uff1a]|--?(?=\s)|[\u2013\u2014]|#")
-_PROSE_TYPE_END = re.compile(r":(?=\s)|\uff1a|[ \t](?:--?|[\u2013\u2014]|#)[ \t]")
+_RETURN_END = re.compile(r":(?=\s)|\uff1a|[ \t](?:--?|[\u2013\u2014]|#)[ \t]|[`*]{1,3}(?=[ \t\r:\uff1a]|\Z)")
+_BRACKET = re.compile(r"[\[(]")
 _CODE_ENDS: Final = ("{", ";", "=>")
-# API-Bank writes a tool's signature above its documentation.
-_ASSIGNMENT = re.compile(r"(?:self\.)?(?:description|(?:in|out)put_parameters)[ \t]*=")
 _BLANK = re.compile(r"(?:[ \t\r]*\n)*+[ \t]*")
 _RETURNS: Final = frozenset(("void", "any", "none", "null", "undefined", "unknown"))
 
@@ -44,45 +43,18 @@ class _Head(NamedTuple):
 
 def find(text: str) -> Iterator[TextTool]:
     """The signature lines of a text, each with the docstring below it."""
-    lines = _Lines(text)
-    while match := lines.match:
-        head = lines.head()
-        lines.advance()
-        if not head:
+    matches = list(_LINE.finditer(text))
+    limits = [match.start() for match in matches[1:]] + [len(text)]
+    heads = [(m, head) for m, limit in zip(matches, limits, strict=False) if (head := _read_head(text, m, limit))]
+    starts = {match.start() for match, _ in heads}
+    behind = 0
+    for match, head in heads:
+        if match.start() < behind:
             continue
-        end = _block_end(text, head.end, match["indent"], lines)
-        docstring = f"{head.description}\n{text[head.end + 1 : end]}"
+        behind = _block_end(text, head.end, match["indent"], starts)
+        docstring = f"{head.description}\n{text[head.end + 1 : behind]}"
         tool = document(match["name"], head.signature.parameters, head.signature.notes, docstring)
-        yield TextTool(tool, match.end("indent"), end)
-
-
-class _Lines:
-    """Iterates over the lines that may be signatures."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.match = _LINE.search(text)
-        self._next = self._after(self.match)
-
-    def advance(self) -> None:
-        """Go to the next line."""
-        self.match, self._next = self._next, self._after(self._next)
-
-    def head(self) -> _Head | None:
-        """The signature in the current line, if there is one."""
-        limit = self._next.start() if self._next else len(self._text)
-        return _read_head(self._text, self.match, limit) if self.match else None
-
-    def is_signature(self, line_start: int) -> bool:
-        """Whether a signature begins in the line. Advances to it."""
-        while self.match and self.match.start() <= line_start:
-            if self.match.start() == line_start and self.head():
-                return True
-            self.advance()
-        return False
-
-    def _after(self, match: re.Match[str] | None) -> re.Match[str] | None:
-        return _LINE.search(self._text, match.end()) if match else None
+        yield TextTool(tool, match.end("indent"), behind)
 
 
 def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
@@ -99,12 +71,10 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
     returns = None
     if arrow := _ARROW.match(text, position):
         return_end = _return_end(text, arrow.end(), line_end)
-        returns = text[arrow.end() : return_end]
+        returns = text[arrow.end() : return_end].strip()
         position = skip(_MARKS, text, return_end)
         closed = closed or position > return_end
-    if not _documents(signature, returns) or (returns or "").rstrip().endswith(_CODE_ENDS):
-        return None
-    if _ASSIGNMENT.match(text, _next_line(text, line_end)):
+    if not _documents(signature, returns) or (returns or "").endswith(_CODE_ENDS):
         return None
     rest = text[position:line_end].strip()
     description = ""
@@ -121,14 +91,18 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
 
 
 def _return_end(text: str, position: int, line_end: int) -> int:
-    """The end of the return type, which may be prose: ``-> list of names - Searches.``"""
-    end = type_end(text, position, line_end)
-    behind = skip(_MARKS, text, end)
-    rest = text[behind:line_end].strip()
-    if end > position and (not rest or _SEPARATOR.match(rest)):
-        return end
-    prose = _PROSE_TYPE_END.search(text, position, line_end)
-    return prose.start() if prose else line_end
+    """The end of the return type, which may be prose: ``-> list of names - Searches.`` It ends outside brackets."""
+    bracket = _BRACKET.search(text, position, line_end)
+    found = _RETURN_END.search(text, position, bracket.start() if bracket else line_end)
+    while bracket and not found:
+        try:
+            position = list_end(text, bracket.start(), line_end)
+        except LiteralError:
+            position, bracket = bracket.end(), None
+        else:
+            bracket = _BRACKET.search(text, position, line_end)
+        found = _RETURN_END.search(text, position, bracket.start() if bracket else line_end)
+    return found.start() if found else line_end
 
 
 def _documents(signature: Signature, returns: str | None) -> bool:
@@ -140,20 +114,20 @@ def _documents(signature: Signature, returns: str | None) -> bool:
         # Without a known type, the words behind the colons may be values: ``search(city: Paris)``.
         return complete and bool(known) and all(is_type(parameter.raw_type) for parameter in typed)
     # A quoted type is probably the output of an example.
-    return returns is not None and is_type(returns.strip()) and returns.strip()[0] not in "'\""
+    return returns is not None and is_type(returns) and returns[0] not in "'\""
 
 
 def _is_return_type(text: str) -> bool:
     """Whether the text behind a colon is a return type in TypeScript's style, not a description."""
-    return is_type(text) and ("<" in text or text.lower() in _RETURNS or value_type(text) != ANY)
+    return is_type(text) and (text.lower() in _RETURNS or value_type(text) != ANY)
 
 
-def _block_end(text: str, line_end: int, indent: str, lines: _Lines) -> int:
-    """The end of the docstring below a signature line, at the next signature at the latest.
+def _block_end(text: str, line_end: int, indent: str, starts: Set[int]) -> int:
+    """The end of the docstring below a signature line, at the next one of those that begin at ``starts`` at the latest.
 
     It consists of lines that are indented deeper, and of sections from ``Args:`` on that are not (LangChain).
     """
-    end = indented_end(text, line_end + 1, indent, lines.is_signature)
+    end = indented_end(text, line_end + 1, indent, starts.__contains__)
     wanted: tuple[str, ...] = ("keys",)
     while True:
         start = _next_line(text, end)
@@ -162,7 +136,7 @@ def _block_end(text: str, line_end: int, indent: str, lines: _Lines) -> int:
         same = width(text[text.rfind("\n", 0, start) + 1 : start]) == width(indent)
         if not (same and title.endswith(COLONS) and title_of(title) in wanted):
             return end
-        section_end = indented_end(text, title_end + 1, indent, lines.is_signature)
+        section_end = indented_end(text, title_end + 1, indent, starts.__contains__)
         if section_end == title_end:
             return end
         end, wanted = section_end, ("keys", "other")

@@ -114,7 +114,7 @@ def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: li
     if typing.get_origin(hint) is Annotated:
         plain, extras = hint.__origin__, hint.__metadata__
     if isinstance(annotation, str):
-        raw_type = read_annotation(Parameter(found.key), annotation, []).raw_type
+        raw_type = read_annotation(Parameter(found.key), annotation).raw_type
     else:
         raw_type = _shown_type(plain if extras else annotation)
     found = replace(found, raw_type=raw_type)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from lookup.errors import LiteralError
-from lookup.python.tokens import read_list
+from lookup.python.syntax import list_end
 
 COLONS: Final = (":", "\uff1a")
 """A colon, and the wide one of Chinese text."""
@@ -215,7 +215,7 @@ def _key(written: str) -> str:
 def _bracket_end(text: str, position: int) -> int:
     """The offset behind the bracket of a type, which may contain an unclosed quote; 0 if it is not closed."""
     try:
-        return read_list(text, position)[1]
+        return list_end(text, position)
     except LiteralError:
         end = _TYPE_END.search(text, position)
         return end.start() + 1 if end else 0

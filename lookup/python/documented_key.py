@@ -8,9 +8,8 @@ from typing import Any, Final
 from lookup.dictionary import ANY, MISSING, ValueType
 from lookup.errors import LiteralError
 from lookup.python.docstring_sections import Entry
-from lookup.python.signature import read_value
-from lookup.python.tokens import is_type, read_list
-from lookup.types.type_names import value_type
+from lookup.python.syntax import is_type, read_members, read_value
+from lookup.types.type_names import split_outside, value_type
 from lookup.types.unions import type_of
 
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,4}[.)])[ \t]")
@@ -79,10 +78,10 @@ def _read_head(written: str) -> DocumentedKey:
         elif match := _DEFAULT.match(part):
             default = part[match.end() :].strip(_QUOTES)
         elif match := _OF.match(part):
-            enum = _members(part[match.end() :])
+            enum = read_members(part[match.end() :])
         else:
             types.append(part)
-            enum = _members(part) if part.startswith("{") else enum
+            enum = read_members(part) if part.startswith("{") else enum
     raw_type = ", ".join(types)
     kind = value_type(_ROLE.sub("", raw_type).replace("`", ""))
     enum = enum or kind.enum
@@ -100,13 +99,8 @@ def _read_head(written: str) -> DocumentedKey:
 
 def _parts(written: str) -> list[str]:
     """Split at the commas, and before the bracket of ``int (default: 5)``."""
-    try:
-        members, end = read_list(f"({written})", 0)
-    except LiteralError:
-        end = 0
-    parts = [member.text for member in members] if end == len(written) + 2 else written.split(",")
     cut: list[str] = []
-    for part in parts:
+    for part in split_outside(written, ","):
         before, bracket, behind = part.partition("(default")
         cut += [before, f"default{behind.strip().removesuffix(')')}"] if bracket else [part]
     return [part.strip(_QUOTES) for part in cut if part.strip(_QUOTES)]
@@ -122,19 +116,10 @@ def _default(written: str, kind: ValueType) -> Any:
     return written if kind.kind == "str" and written else MISSING
 
 
-def _members(written: str) -> tuple[Any, ...] | None:
-    """The members of ``{'a', 'b'}`` in order; ``None`` unless all are literals."""
-    try:
-        members, _ = read_list(written, 0)
-        return tuple(read_value(member.text) for member in members) or None
-    except LiteralError:
-        return None
-
-
 def _choices(description: str) -> tuple[Any, ...] | None:
     """The members of ``(choices: ["a", "b"])``, a convention of ``transformers``, and of similar ones."""
     match = _CHOICES.search(description)
-    return _members(description[match.end() :]) if match else None
+    return read_members(description[match.end() :]) if match else None
 
 
 def _joined(lines: list[str]) -> str:

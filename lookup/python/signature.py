@@ -1,28 +1,26 @@
 """Read Python parameter lists in any text: ``(a: int, b: str = 'x', *, c: list[str] | None = None)``.
 
-A linear scanner finds brackets, strings and comments; nothing is evaluated. A key with a default is optional, even if
-the default is an expression that only Python can evaluate; otherwise it is required.
+Python's own parser reads them; nothing is evaluated. A key with a default is optional, even if the default is an
+expression that only Python can evaluate; otherwise it is required.
 """
 
+import ast
 import contextlib
+import keyword
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from lookup.dictionary import ANY, MISSING, ValueLaw, ValueType
-from lookup.errors import DocumentationError, LiteralError
-from lookup.literals.literal_reader import parse_literal
-from lookup.parameters.plain_values import plain_value
-from lookup.python.tokens import Member, read_list, read_string
+from lookup.errors import LiteralError
+from lookup.python.syntax import list_end, parse, parse_expression, read_value, unparse
 from lookup.types.type_names import value_type
 
-_KEY = re.compile(r"[^\W\d]\w*")
-_BASED = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
-_DIGIT_GROUPS = re.compile(r"[+-]?\d[\d_]*(?:\.[\d_]*)?(?:[eE][+-]?\d+)?")
-_ANNOTATED = re.compile(r"(?:\w+\.)*Annotated\[")
-_CALL = re.compile(r"(?:\w+\.)*(Field|Doc)\(")
-_FACTORIES: Final[dict[str, Callable[[], Any]]] = {"list": list, "dict": dict}
+# Documentation has keys that Python reserves. With a letter behind them, which is taken away again, Python reads them.
+_LETTER: Final = "\u02bc"
+_RESERVED = re.compile(rf"(?<=[\s,])({'|'.join(set(keyword.kwlist) - {'lambda', 'None', 'True', 'False'})})(?=\s*:)")
+_NAME = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -55,32 +53,74 @@ class Signature:
 def read_signature(text: str, position: int, limit: int | None = None) -> Signature:
     """Read the parameter list that opens at ``position``. It must close before ``limit``.
 
-    ``*args``, ``**kwargs`` and ``...`` become notes. A first parameter ``self`` or ``cls`` is dropped.
+    ``*args`` and ``**kwargs`` become notes. A first parameter ``self`` or ``cls`` is dropped.
 
     Raises
     ------
     LiteralError
-        If the list is not closed or longer than ``MAX_LENGTH``, or if a member is not a parameter or repeats a name.
+        If the list is not closed or too long, or is no list of parameters with different names.
     """
-    members, end = read_list(text, position, limit)
+    end = list_end(text, position, limit)
+    try:
+        source = _Source(text[position:end])
+    except LiteralError:
+        raise LiteralError("parameters such as 'key: type'", position) from None
     parameters: dict[str, Parameter] = {}
     notes: list[str] = []
-    for index, member in enumerate(members):
-        key = member.key
-        if key == "lambda":
-            raise LiteralError("a parameter", member.start)
-        if member.text in ("/", "*") or (index == 0 and key in ("self", "cls")):
+    for number, (argument, default) in enumerate(_arguments(source)):
+        if isinstance(argument, str):
+            notes.append(no_key(argument))
             continue
-        if member.text == "...":
-            notes.append("further keys are not documented")
-        elif key.startswith("*") and _KEY.fullmatch(key.lstrip("*").strip()):
-            notes.append(no_key(key))
-        elif _KEY.fullmatch(key) and key not in parameters:
-            parameters[key] = _parameter(member, notes)
-        else:
-            expected = "a key that is not there yet" if key in parameters else "a parameter such as 'key: type'"
-            raise LiteralError(expected, member.start)
+        key = source.name(argument)
+        if key in parameters:
+            raise LiteralError("a key that is not there yet", position)
+        if number or key not in ("self", "cls"):
+            parameters[key] = _parameter(key, argument, default, source, notes)
     return Signature(tuple(parameters.values()), tuple(notes), end)
+
+
+class _Source:
+    """A parameter list as the head of a function, and the texts of the nodes of its syntax tree."""
+
+    def __init__(self, written: str) -> None:
+        written = written.replace("\r\n", "\n").replace("\r", "\n")
+        try:
+            self._take(f"def f{written}: ...")
+        except LiteralError:  # documentation has keys without a default behind others with one
+            written = _RESERVED.sub(rf"\1{_LETTER}", f" {written[1:]}")
+            self._take(f"def f(*,{written}: ...")
+
+    def _take(self, source: str) -> None:
+        [function] = parse(source)
+        if not isinstance(function, ast.FunctionDef):
+            raise LiteralError("a list of parameters", 0)
+        self.arguments = function.args
+        self._lines = source.encode().split(b"\n")
+
+    def text(self, node: ast.expr) -> str:
+        """The text of a node, on one line."""
+        if node.end_lineno != node.lineno:
+            return unparse(node)
+        return self._lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode().replace(_LETTER, "")
+
+    def name(self, argument: ast.arg) -> str:
+        """The name of a parameter as it is written; Python's own is normalised."""
+        end = argument.end_col_offset if argument.end_lineno == argument.lineno else None
+        found = _NAME.match(self._lines[argument.lineno - 1][argument.col_offset : end].decode())
+        return found[0].removesuffix(_LETTER) if found else argument.arg
+
+
+def _arguments(source: _Source) -> Iterator[tuple[ast.arg | str, ast.expr | None]]:
+    """Each parameter with its default, in order; ``*args`` and ``**kwargs`` as texts."""
+    arguments = source.arguments
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
+    yield from zip(positional, defaults, strict=True)
+    if arguments.vararg:
+        yield f"*{arguments.vararg.arg}", None
+    yield from zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    if arguments.kwarg:
+        yield f"**{arguments.kwarg.arg}", None
 
 
 def no_key(starred: str) -> str:
@@ -95,126 +135,69 @@ def no_literal(key: str, written: str) -> str:
     return f"the default of {key!r} is no literal: {shown}"
 
 
-def _parameter(member: Member, notes: list[str]) -> Parameter:
-    found = Parameter(member.key)
-    if member.annotation:
-        found = read_annotation(found, member.annotation, notes)
-    if member.value is None:
+def _parameter(key: str, argument: ast.arg, default: ast.expr | None, source: _Source, notes: list[str]) -> Parameter:
+    found = Parameter(key)
+    if argument.annotation:
+        found = _annotated(found, argument.annotation, source.text)
+    if default is not None and _is_field(default):
+        default, description = _field(default)
+        found = replace(found, description=description or found.description)
+    if default is None:
         return found
-    call = _CALL.match(member.value)
-    if call and member.value.endswith(")"):
-        return _read_call(found, call, notes)
-    return _with_default(found, member.value, notes)
+    try:
+        return replace(found, default=read_value(source.text(default), default), optional=True)
+    except LiteralError:
+        notes.append(no_literal(key, source.text(default)))
+        return replace(found, optional=True)
 
 
-def read_annotation(parameter: Parameter, written: str, notes: list[str]) -> Parameter:
-    """The parameter with the type and enum of its annotation, and with the extras of ``Annotated``.
+def _is_field(node: ast.expr) -> TypeGuard[ast.Call]:
+    """Whether an expression is pydantic's ``Field(...)``."""
+    return isinstance(node, ast.Call) and _last_name(node.func) == "Field"
 
-    ``raw_type`` is the type verbatim on one line, without the quotes of a forward reference.
+
+def _field(call: ast.Call) -> tuple[ast.expr | None, str]:
+    """The default of pydantic's ``Field(...)``, ``None`` without one, and its description."""
+    words = {k.arg: k.value for k in call.keywords}
+    if call.args:
+        words["default"] = call.args[0]
+    default = words.get("default", words.get("default_factory"))
+    required = isinstance(default, ast.Constant) and default.value is ...
+    return None if required else default, _text(words.get("description"))
+
+
+def _text(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def read_annotation(parameter: Parameter, written: str) -> Parameter:
+    """The parameter with the type, enum and description of an annotation that is a text."""
+    with contextlib.suppress(LiteralError):
+        node = parse_expression(written)
+        if isinstance(node, ast.Subscript):
+            return _annotated(parameter, node, unparse)
+    return _typed(parameter, written)
+
+
+def _annotated(parameter: Parameter, node: ast.expr, text: Callable[[ast.expr], str]) -> Parameter:
+    """The parameter with the type and enum of its annotation, and the description in ``Annotated[int, "The key."]``.
+
+    ``raw_type`` is the type on one line, without the quotes of a forward reference.
     """
-    if written[:1] in ("'", '"'):
-        with contextlib.suppress(LiteralError):  # 'A' | 'B' stays as it is
-            written = str(parse_literal(written))
-    members: list[Member] = []
-    if (match := _ANNOTATED.match(written)) or written.startswith("("):
-        with contextlib.suppress(LiteralError):
-            members, end = read_list(written, match.end() - 1 if match else 0)
-            # A type in brackets may span several lines.
-            if end != len(written) or (not match and len(members) > 1):
-                members = []
-    raw_type = " ".join(line.strip() for line in (members[0].text if members else written).splitlines())
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return read_annotation(parameter, node.value)
+    extras: list[ast.expr] = []
+    if isinstance(node, ast.Subscript) and _last_name(node.value) == "Annotated" and isinstance(node.slice, ast.Tuple):
+        node, *extras = node.slice.elts
+    said = [_field(extra)[1] if _is_field(extra) else _text(extra) for extra in extras]
+    return replace(_typed(parameter, text(node)), description=next(filter(None, said), ""))
+
+
+def _last_name(node: ast.expr) -> str:
+    """``B`` of ``a.B``; empty for anything but a name."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _typed(parameter: Parameter, raw_type: str) -> Parameter:
     found = value_type(raw_type)
-    parameter = replace(parameter, raw_type=raw_type, type=replace(found, enum=None), enum=found.enum)
-    for extra in members[1:]:
-        if call := _CALL.match(extra.text):
-            parameter = _read_call(parameter, call, notes)
-        elif extra.text[:1] in ("'", '"') and not parameter.description:
-            parameter = replace(parameter, description=_text(extra.text))
-    return parameter
-
-
-def _read_call(parameter: Parameter, call: re.Match[str], notes: list[str]) -> Parameter:
-    """The parameter with the arguments of ``Field(...)`` or ``Doc("...")``."""
-    try:
-        members, _ = read_list(call.string, call.end() - 1)
-    except LiteralError:
-        return parameter
-    for index, member in enumerate(members):
-        if member.value is not None:
-            word, value = member.key, member.value
-        elif index == 0:
-            word, value = "default" if call[1] == "Field" else "description", member.text
-        else:
-            continue
-        if word == "description":
-            parameter = replace(parameter, description=_text(value))
-        elif word == "default" and value != "...":
-            parameter = _with_default(parameter, value, notes)
-        elif word == "default_factory" and value in _FACTORIES:
-            parameter = replace(parameter, default=_FACTORIES[value](), optional=True)
-        elif word == "default_factory":
-            parameter = _with_default(parameter, f"{value}()", notes)
-        elif word in ("enum", "json_schema_extra"):
-            parameter = _with_enum(parameter, value)
-    return parameter
-
-
-def _with_default(parameter: Parameter, written: str, notes: list[str]) -> Parameter:
-    try:
-        default = read_value(written)
-    except LiteralError:
-        notes.append(no_literal(parameter.key, written))
-        default = MISSING
-    return replace(parameter, default=default, optional=True)
-
-
-def _with_enum(parameter: Parameter, written: str) -> Parameter:
-    try:
-        found = read_value(written)
-    except LiteralError:
-        return parameter
-    members = found.get("enum") if isinstance(found, dict) else found
-    return replace(parameter, enum=tuple(members)) if isinstance(members, list) and members else parameter
-
-
-def _text(written: str) -> str:
-    try:
-        found = read_value(written)
-    except LiteralError:
-        return ""
-    return found if isinstance(found, str) else ""
-
-
-def read_value(written: str) -> Any:
-    """The value of a Python literal, including ``1_000``, ``0x10``, ``'two ' 'parts'`` and ``r'\\d'``.
-
-    Raises
-    ------
-    LiteralError
-        If the text is not one literal, or a call cannot contain its value (a set, NaN).
-    """
-    if _DIGIT_GROUPS.fullmatch(written):
-        written = written.replace("_", "")
-    try:
-        value = int(written, 0) if _BASED.fullmatch(written) else parse_literal(written)
-    except LiteralError:
-        value = _read_strings(written)
-    try:
-        return plain_value(value, "default", "a parameter")
-    except DocumentationError as error:
-        raise LiteralError(str(error), 0) from None
-
-
-def _read_strings(written: str) -> str:
-    """Concatenate adjacent strings, which may be in brackets and on several lines."""
-    if written.startswith("(") and written.endswith(")"):
-        written = written[1:-1]
-    parts: list[str] = []
-    position = 0
-    while True:
-        while written[position : position + 1].isspace():
-            position += 1
-        if position == len(written) and parts:
-            return "".join(parts)
-        part, position = read_string(written, position)
-        parts.append(part)
+    return replace(parameter, raw_type=raw_type, type=replace(found, enum=None), enum=found.enum)

@@ -49,10 +49,6 @@ class Stretches:
         index = bisect_right(self._starts, offset) - 1
         return self._ends[index] if index >= 0 and offset < self._ends[index] else None
 
-    def begins_in(self, start: int, end: int) -> bool:
-        """Whether one of them begins between two offsets."""
-        return bisect_right(self._starts, end - 1) > bisect_right(self._starts, start)
-
     def gaps(self, length: int) -> Iterator[tuple[int, int]]:
         """The ranges in between, in a text of ``length`` characters."""
         yield from zip([0, *self._ends], [*self._starts, length], strict=True)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, MisreadError
 from lookup.forms.claims import Claim, claims, is_tool, read_claim
-from lookup.forms.form import TextForm, TextTool
+from lookup.forms.form import TextTool
 from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
 from lookup.messages import quoted
 from lookup.source import Source, Unread
@@ -28,7 +28,6 @@ class _Block:
     finding: TextTool | Piece
     title: str = ""
     claims: tuple[Claim, ...] = ()
-    fallback: bool = False
 
 
 class TextReader:
@@ -59,15 +58,11 @@ class TextReader:
             self._fail(error)
         speakers = Speakers(self._text, _stretches(blocks))
         outside = any(not speakers.at(block.start) for block in blocks)
-        heard = [block for block in blocks if not (outside and speakers.at(block.start))]
-        sure = any(not block.fallback for block in heard)
         tools: list[ToolSpec] = []
         unread: list[Unread] = []
         for block in blocks:
             speaker = speakers.at(block.start)
-            if block.fallback and sure:
-                unread.append(self._unread(block.start, block.end, f"{block.title}, beside tools in another form"))
-            elif speaker and outside:
+            if speaker and outside:
                 reason = f"it stands in the {speaker}'s words, and the prompt documents tools outside of them"
                 unread.append(self._unread(block.start, block.end, reason))
             else:
@@ -85,19 +80,14 @@ class TextReader:
             return list(_piece_blocks(pieces)), pieces
         blocks: list[_Block] = []
         if not self._json_only:
-            blocks = [*self._text_blocks(fallback=False), *_piece_blocks(list(find_yaml(self._text)))]
-            blocks = _outermost(blocks)
+            blocks = _outermost([*self._text_blocks(), *_piece_blocks(list(find_yaml(self._text)))])
         literals = list(find_json(self._text, _stretches(blocks), self._json_only))
-        blocks = _outermost([*blocks, *_piece_blocks(literals)])
-        if not self._json_only:
-            blocks = _with_fallbacks(blocks, _outermost(list(self._text_blocks(fallback=True))))
-        return blocks, literals
+        return _outermost([*blocks, *_piece_blocks(literals)]), literals
 
-    def _text_blocks(self, fallback: bool) -> Iterator[_Block]:
+    def _text_blocks(self) -> Iterator[_Block]:
         for form in TEXT_FORMS:
-            if form.fallback is fallback:
-                for found in _findings(form, self._text):
-                    yield _Block(found.start, found.end, found, form.title, fallback=fallback)
+            for found in form.find(self._text):
+                yield _Block(found.start, found.end, found, form.title)
 
     def _read(self, block: _Block, unread: list[Unread]) -> Iterator[ToolSpec]:
         finding = block.finding
@@ -127,13 +117,6 @@ class TextReader:
         raise DocumentationError(f"{self._origin}:{line}:{column}: {error}") from None
 
 
-def _findings(form: TextForm, text: str) -> Iterator[TextTool]:
-    try:
-        yield from form.find(text)
-    except MisreadError as error:
-        yield TextTool(error, error.position, error.position + 1)
-
-
 def _outermost(blocks: list[_Block]) -> list[_Block]:
     """The blocks in order, without those that begin inside an earlier one."""
     outermost: list[_Block] = []
@@ -141,13 +124,6 @@ def _outermost(blocks: list[_Block]) -> list[_Block]:
         if not outermost or block.start >= outermost[-1].end:
             outermost.append(block)
     return outermost
-
-
-def _with_fallbacks(blocks: list[_Block], fallbacks: list[_Block]) -> list[_Block]:
-    """The blocks in order, with the fallbacks that do not overlap them."""
-    taken = _stretches(blocks)
-    free = [b for b in fallbacks if taken.end_at(b.start) is None and not taken.begins_in(b.start, b.end)]
-    return sorted([*blocks, *free], key=lambda block: block.start)
 
 
 def _piece_blocks(pieces: list[Piece]) -> Iterator[_Block]:

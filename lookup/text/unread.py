@@ -15,10 +15,13 @@ _LOOKS_LIKE = re.compile(
       | ^[ \t]*(?P<assignment>input_parameters[ \t]*=(?!=))
       | ^[ \t]*(?P<heading>(?:\#{1,6}[ \t]*)?(?:Function|Tool|API)(?:[ ]name)?[ \t]*:[ \t]*[^\s\d]\S*[ \t]*$)
       | ^[ \t]*(?P<code>(?:export[ \t]+)?(?:type|function|def|async[ ]function)[ \t]+\w+[ \t]*(?:=[ \t]*)?\()
+      | ^[ \t]*(?P<class>class[ \t]+\w+\((?:\w+\.)?(?:BaseModel|TypedDict)\)[ \t]*:)
+      | ^[ \t]*(?:-[ ]+)?(?P<yaml>(?:paths|parameters|inputSchema|input_schema)[ ]*:[ \t]*\r?$)
       | ^[ \t]*(?P<arguments>(?:Parameters|Arguments|Args|Input|Tool[ ]Args|Takes[ ]inputs)[ \t]*:[ \t]*(?=\{|\Z))
       | ^[ \t]*(?:\#{1,6}[ \t]+|[*]{2})(?P<label>(?:Parameters|Arguments|Args|Inputs)[*]{0,2}:?[*]{0,2}[ \t]*$)
       | (?P<schema>parameters[ \t]*:[ \t]*z\.object\()
       | ,[ ](?P<rendered>args:[ ](?=\{|\Z))
+      | \b(?P<script>parameters[ \t]*:[ \t]*\{)
       | (?P<named><(?:name|tool_name)>[^<>\n]{1,200}</(?:name|tool_name)>)
     """,
     re.VERBOSE | re.MULTILINE,
@@ -33,10 +36,13 @@ _REASONS: Final = {
     "assignment": "an assignment of parameters without a literal",
     "heading": "a heading of a tool without documentation that can be read",
     "code": "a function without documentation that can be read",
+    "class": "the source text of a class, which is not read; pass the class itself",
+    "yaml": "YAML inside other text; it is read in a file of its own or in a fence",
     "arguments": "parameters of a tool in a form that is not known",
     "label": "parameters of a tool in a form that is not known",
     "schema": "parameters of a tool in a form that is not known",
     "rendered": "parameters of a tool in a form that is not known",
+    "script": "an object of a script, with keys without quotes",
     "named": "a named element that no form reads",
 }
 

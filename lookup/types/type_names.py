@@ -60,7 +60,7 @@ def _value_type(written: str, nesting: int) -> ValueType:
     if kind := _KINDS.get(name.lower()):
         return ValueType(kind)
     for separator in ("|", "/", " or "):
-        branches = _split(name, separator)
+        branches = split_outside(name, separator)
         if len(branches) > 1:
             return _union(branches, nesting)
     if name.endswith("[]"):
@@ -87,20 +87,20 @@ def _generic(outer: str, inner: str, nesting: int) -> ValueType:
     if outer == "optional":
         return replace(_value_type(inner, nesting + 1), nullable=True)
     if outer == "union":
-        return _union(_split(inner, ","), nesting)
+        return _union(split_outside(inner, ","), nesting)
     if outer == "literal":
         return _literal(inner)
     if outer in ("annotated", "required", "notrequired", "final"):
-        return _value_type(_split(inner, ",")[0], nesting + 1)
+        return _value_type(split_outside(inner, ",")[0], nesting + 1)
     kind = _KINDS.get(outer, "any")
     if kind == "list":
         return ValueType(kind, _element(inner, nesting))
     if kind == "tuple":
-        parts = [part for part in _split(inner, ",") if part.strip() not in ("...", "")]
+        parts = [part for part in split_outside(inner, ",") if part.strip() not in ("...", "")]
         element = united(_value_type(part, nesting + 1) for part in parts)
         return ValueType(kind, None if element == ANY else element)
     if kind == "dict":
-        parts = _split(inner, ",")
+        parts = split_outside(inner, ",")
         return ValueType(kind, _element(parts[1], nesting) if len(parts) == 2 else None)
     return ValueType(kind)
 
@@ -136,7 +136,7 @@ def _without_module(name: str) -> str:
     return name
 
 
-def _split(written: str, separator: str) -> list[str]:
+def split_outside(written: str, separator: str) -> list[str]:
     """Split at the separators outside brackets and quotes."""
     parts, depth, start, quote = [], 0, 0, ""
     for index, char in enumerate(written):

@@ -1,1 +1,1 @@
-"""Tools as TypeScript: the namespaces that chat templates print, declared functions, types and interfaces."""
+"""The part of TypeScript in which chat templates print tools."""

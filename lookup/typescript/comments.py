@@ -1,7 +1,7 @@
 """What the comments of a TypeScript declaration say: a description, and the default of a key."""
 
 import re
-from typing import Any, Final
+from typing import Any
 
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
@@ -13,9 +13,6 @@ _CONSTRAINTS = re.compile(
     r"(?:m(?:ax|in)Length|m(?:ax|in)imum|m(?:ax|in)Items|m(?:ax|in)Properties|exclusiveM(?:ax|in)imum|pattern|format"
     r"|multipleOf|uniqueItems): "
 )
-_TAG = re.compile(r"@(\w+)[ \t]*(.*)", re.DOTALL)
-_PARAMETER = re.compile(r"(?:\{[^{}\n]{0,200}\}[ \t]*)?\[?([\w$.]+)(?:=[^\]\n]{0,200})?\]?[ \t]*(?:[-:\u2013][ \t]*)?")
-_DEFAULT_TAGS: Final = ("default", "defaultValue")
 
 
 def line_comments(region: str) -> str:
@@ -51,31 +48,13 @@ def read_default(comment: str, enum: list[Any] | None) -> Any:
     if not match:
         return MISSING
     written = comment.strip()[match.end() :]
-    for text in (written, written.removesuffix(",").rstrip()):
+    texts = (written, written.removesuffix(",").rstrip())
+    for text in texts:
         if enum and text in enum:
             return text
-    for text in (written, written.removesuffix(",").rstrip()):
+    for text in texts:
         try:
             return parse_literal(text)
         except LiteralError:
             continue
     return written.removesuffix(",")
-
-
-class DocComment:
-    """A ``/** ... */`` comment: its description, what it says of each parameter, and a default."""
-
-    def __init__(self, comment: str) -> None:
-        lines = comment.removeprefix("/").lstrip("*").removesuffix("/").rstrip("*").split("\n")
-        text = "\n".join(line.strip().removeprefix("*").removeprefix(" ").rstrip() for line in lines).strip()
-        parts = re.split(r"^[ \t]*(?=@\w)", text, flags=re.MULTILINE)
-        self.description = parts[0].strip()
-        self.parameters: dict[str, str] = {}
-        self.default: Any = MISSING
-        for part in parts[1:]:
-            tag = _TAG.match(part)
-            if tag and tag[1] in ("param", "arg", "argument") and (named := _PARAMETER.match(tag[2])):
-                key = named[1].rsplit(".", 1)[-1]
-                self.parameters.setdefault(key, tag[2][named.end() :].strip())
-            elif tag and tag[1] in _DEFAULT_TAGS:
-                self.default = read_default(f"default: {tag[2].strip()}", None)

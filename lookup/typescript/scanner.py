@@ -7,8 +7,7 @@ from lookup.errors import LiteralError
 
 SPACE = re.compile(r"\s*")
 IN_LINE = re.compile(r"[ \t]*")
-COMMENT = re.compile(r"//([^\n]*)|/\*(?:[^*]|\*(?!/))*+\*/", re.DOTALL)
-_PARENTHESIS = re.compile(r"[()]")
+COMMENT = re.compile(r"//([^\n]*)")
 
 
 class TypeScriptError(LiteralError):
@@ -32,14 +31,12 @@ class Scanner:
 
     def skip(self, collect: bool = False) -> None:
         """Step over white space and comments."""
-        while True:
-            self.position = self.skipped(SPACE)
-            comment = COMMENT.match(self.text, self.position, self.limit)
-            if not comment:
-                return
+        self.position = self.skipped(SPACE)
+        while comment := COMMENT.match(self.text, self.position, self.limit):
             if collect:
-                self.comments.append(comment[1] if comment[1] is not None else comment[0][2:-2].strip("* "))
+                self.comments.append(comment[1])
             self.position = comment.end()
+            self.position = self.skipped(SPACE)
 
     def take(self, sign: str) -> bool:
         """Whether a sign follows, which is stepped over."""
@@ -60,17 +57,6 @@ class Scanner:
         """Raise the error that something else was expected at the position."""
         raise TypeScriptError(expected, min(self.position, self.limit))
 
-    def parenthesized(self) -> None:
-        """Step over ``( ... )``."""
-        self.expect("(")
-        depth = 1
-        for bracket in _PARENTHESIS.finditer(self.text, self.position, self.limit):
-            depth += 1 if bracket[0] == "(" else -1
-            if depth == 0:
-                self.position = bracket.end()
-                return
-        self.fail("')'")
-
     def skipped(self, blank: re.Pattern[str]) -> int:
         """The offset behind what is blank at the position."""
         match = blank.match(self.text, self.position, self.limit)
@@ -80,5 +66,5 @@ class Scanner:
         """Keep a comment in the rest of the line."""
         comment = COMMENT.match(self.text, self.skipped(IN_LINE), self.limit)
         if comment:
-            self.comments.append(comment[1] if comment[1] is not None else comment[0][2:-2].strip("* "))
+            self.comments.append(comment[1])
             self.position = comment.end()

@@ -1,14 +1,14 @@
 """TypeScript types as JSON Schema, read by recursive descent over a bounded stretch of a text."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import Any, Final
 
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
 from lookup.literals.literal_reader import parse_literal
 from lookup.types.type_names import value_type
-from lookup.typescript.comments import DocComment, line_comments, read_default, without_constraints
+from lookup.typescript.comments import line_comments, read_default, without_constraints
 from lookup.typescript.scanner import COMMENT, IN_LINE, SPACE, Scanner, TypeScriptError
 from lookup.typescript.schemas import NULL, UNDEFINED, Schema, array, union
 
@@ -18,18 +18,16 @@ MAX_TRIALS: Final = 20
 MAX_STRING: Final = 1000
 
 _KEY = re.compile(
-    r"""(?:(?:readonly|public)[ \t]+)?(?:"(?P<double>(?:[^"\\\n]|\\.)*+)"|'(?P<single>(?:[^'\\\n]|\\.)*+)'
-      |(?P<bare>[^\s:?(){};,"'/|\[\]&<>=][^:?(){}\n]{0,200}?))[ \t]*(?P<optional>\?)?[ \t]*:(?=\s|[\w"'({\[])""",
+    r"""(?:"(?P<quoted>(?:[^"\\\n]|\\.)*+)"|(?P<bare>[^\s:?(){};,"'/|\[\]&<>=][^:?(){}\n]{0,200}?))
+        [ \t]*(?P<optional>\?)?[ \t]*:(?=\s|[\w"'({\[])""",
     re.VERBOSE,
 )
-_INDEX = re.compile(r"(?:readonly[ \t]+)?\[[ \t]*\w+[ \t]*(?::|in)[^\]\n]{1,100}\]\??[ \t]*:")
-_METHOD = re.compile(r"(?P<name>[A-Za-z_$][\w$]*)\??[ \t]*(?=\()")
+_INDEX = re.compile(r"\[[ \t]*\w+[ \t]*:[^\]\n]{1,100}\][ \t]*:")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
 _NUMBER = re.compile(r"-?\d[\d_]{0,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,4})?")
 _GOES_ON = re.compile(r"[ \t]*(?:[,;|&}>)]|\[\])")
 _STRING_END = re.compile(r"""(?=[ \t]*(?:[|,;)}\]>=\n]|//|/\*|\[\]|\Z))""")
-_WRAPPERS: Final = frozenset({"Partial", "Readonly", "Promise", "Required", "NonNullable", "Awaited"})
-_ANY: Final = frozenset({"any", "unknown", "never", "void", "this"})
+_ANY: Final = frozenset({"any", "unknown"})
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "True": True, "False": False}
 _NULLS: Final = frozenset({"null", "None"})
 
@@ -39,11 +37,11 @@ class TypeReader(Scanner):
 
     Parameters
     ----------
-    declared : callable
-        Whether a name is declared in the text; the schema of such a name is a reference ``#/$defs/name``.
+    declared : collection of str
+        The names that the namespace declares; the schema of such a name is a reference ``#/$defs/name``.
     """
 
-    def __init__(self, text: str, position: int, limit: int, declared: Callable[[str], bool]) -> None:
+    def __init__(self, text: str, position: int, limit: int, declared: Collection[str]) -> None:
         super().__init__(text, position, limit)
         self._declared = declared
         self._depth = 0
@@ -63,9 +61,9 @@ class TypeReader(Scanner):
             self.fail(f"at most {MAX_DEPTH} levels of nesting")
         self.skip()
         self.take("|")
-        branches = [self._intersection()]
+        branches = [self._postfix()]
         while self._bar():
-            branches.append(self._intersection())
+            branches.append(self._postfix())
         self._depth -= 1
         return union(branches)
 
@@ -76,19 +74,15 @@ class TypeReader(Scanner):
         required: list[str] = []
         schema: Schema = {"type": "object", "properties": properties}
         while True:
-            region, doc = self._leading()
+            region = self._leading()
             if self.take("}"):
                 break
             if index := _INDEX.match(self.text, self.position, self.limit):
                 self.position = index.end()
                 schema["additionalProperties"] = self.type()
                 self._separator()
-            elif region is None and (method := self._method()):
-                self._separator()
-                if method in properties:
-                    self.fail("a new key")
             else:
-                key, optional, spec = self._member(region, doc)
+                key, optional, spec = self._member(region)
                 if key in properties:
                     self.fail("a new key")
                 properties[key] = spec
@@ -102,12 +96,12 @@ class TypeReader(Scanner):
 
     # A key with its comments
 
-    def _member(self, region: int | None, doc: DocComment | None) -> tuple[str, bool, Schema]:
+    def _member(self, region: int | None) -> tuple[str, bool, Schema]:
         """One key; where lines of its comment have no ``//``, those that are no key belong to the comment."""
         while True:
             start = self.position
             try:
-                return self._key(region, doc, start)
+                return self._key(region, start)
             except TypeScriptError:
                 self._trials += 1
                 if region is None or self._trials > MAX_TRIALS:
@@ -130,7 +124,7 @@ class TypeReader(Scanner):
             line_end = self.text.find("\n", self.position, self.limit)
             self.position = line_end if line_end >= 0 else self.limit
 
-    def _key(self, region: int | None, doc: DocComment | None, start: int) -> tuple[str, bool, Schema]:
+    def _key(self, region: int | None, start: int) -> tuple[str, bool, Schema]:
         depth, outer, commented = self._depth, self.comments, self._commented
         self.comments, self._commented = [], region is not None
         match = _KEY.match(self.text, self.position, self.limit)
@@ -145,7 +139,7 @@ class TypeReader(Scanner):
         finally:
             self._depth, self.comments, self._commented = depth, outer, commented
         enum = spec.get("enum") if isinstance(spec.get("enum"), list) else None
-        description, default = self._documented(region, doc, start, broken, enum)
+        description, default = self._documented(region, start, broken, enum)
         for comment in comments:
             found = read_default(comment, enum)
             if found is not MISSING:
@@ -157,17 +151,11 @@ class TypeReader(Scanner):
             spec["description"] = description
         if default is not MISSING:
             spec["default"] = default
-        key = match["double"] if match["double"] is not None else match["single"]
-        if key is not None:
-            key = _unescaped(f'"{key}"' if match["double"] is not None else f"'{key}'")
-        return (match["bare"] if key is None else key), match["optional"] is not None, spec
+        key = match["bare"] if match["quoted"] is None else _unescaped(f'"{match["quoted"]}"')
+        return key, match["optional"] is not None, spec
 
-    def _documented(
-        self, region: int | None, doc: DocComment | None, start: int, broken: bool, enum: list[Any] | None
-    ) -> tuple[str, Any]:
+    def _documented(self, region: int | None, start: int, broken: bool, enum: list[Any] | None) -> tuple[str, Any]:
         """Description and default of the comments above a key; ``broken`` says that its type begins in a new line."""
-        if doc:
-            return doc.description, doc.default
         if region is None:
             return "", MISSING
         description = line_comments(self.text[region:start])
@@ -176,36 +164,17 @@ class TypeReader(Scanner):
         default = read_default(last, enum) if own_line else MISSING
         return without_constraints(above if own_line else description), default
 
-    def _leading(self) -> tuple[int | None, DocComment | None]:
-        """Where the ``//`` comments above a key begin, or its doc comment."""
-        region, doc = None, None
-        while True:
-            self.position = self.skipped(SPACE)
-            comment = COMMENT.match(self.text, self.position, self.limit)
-            if not comment:
-                break
-            if comment[1] is None:
-                doc = DocComment(comment[0])
-            elif region is None:
-                region = self.position
-            self.position = comment.end()
+    def _leading(self) -> int | None:
+        """Where the ``//`` comments above a key begin; ``None`` without one."""
+        self.position = self.skipped(SPACE)
+        region = self.position if COMMENT.match(self.text, self.position, self.limit) else None
+        self.skip()
         if self.position >= self.limit:
             self.fail("a key or '}'")
         at_key = self.text[self.position] in "}[" or _KEY.match(self.text, self.position, self.limit)
         if region is not None and not at_key:
             self._pass_text()
-        return region, doc
-
-    def _method(self) -> str | None:
-        """The name of a method or function-valued key, which is no data; read over."""
-        match = _METHOD.match(self.text, self.position, self.limit)
-        if not match:
-            return None
-        self.position = match.end()
-        self.parenthesized()
-        if self.take(":"):
-            self.type()
-        return match["name"]
+        return region
 
     def _separator(self) -> None:
         """What ends a key: a comma, a semicolon, the end of the line or of the object; and a comment behind it."""
@@ -233,12 +202,6 @@ class TypeReader(Scanner):
         self.position = start
         return False
 
-    def _intersection(self) -> Schema:
-        parts = [self._postfix()]
-        while self.take("&"):
-            parts.append(self._postfix())
-        return parts[0] if len(parts) == 1 else {"allOf": parts}
-
     def _postfix(self) -> Schema:
         schema = self._primary()
         while True:
@@ -253,12 +216,13 @@ class TypeReader(Scanner):
         char = self.text[self.position : self.position + 1] if self.position < self.limit else ""
         if char == "{":
             return self.members()
-        if char == "[":
-            return self._tuple()
         if char == "(":
-            return self._group()
-        if char in ("'", '"', "`"):
-            return {"const": self._string(char)}
+            self.position += 1
+            schema = self.type()
+            self.expect(")")
+            return schema
+        if char == '"':
+            return {"const": self._string()}
         if number := _NUMBER.match(self.text, self.position, self.limit):
             self.position = number.end()
             try:
@@ -269,9 +233,6 @@ class TypeReader(Scanner):
         if not name:
             self.fail("a type")
         self.position = name.end()
-        if name[0] in ("readonly", "keyof", "typeof", "unique", "new"):
-            inner = self._postfix()
-            return inner if name[0] == "readonly" else {}
         return self._named(name[0])
 
     def _named(self, name: str) -> Schema:
@@ -284,11 +245,9 @@ class TypeReader(Scanner):
         arguments = self._arguments()
         if name in _ANY:
             return {}
-        if self._declared(name):
+        if name in self._declared:
             return {"$ref": f"#/$defs/{name}"}
-        if name in _WRAPPERS and arguments:
-            return arguments[0]
-        if name in ("Record", "Map") and len(arguments) == 2:
+        if name == "Record" and len(arguments) == 2:
             return {"type": "object", "additionalProperties": arguments[1]}
         kind = value_type(name).kind
         if kind == "list":
@@ -310,44 +269,19 @@ class TypeReader(Scanner):
         self.expect(">")
         return arguments
 
-    def _tuple(self) -> Schema:
-        self.expect("[")
-        items: list[Schema] = []
-        while not self.take("]"):
-            items.append(self.type())
-            if not self.take(","):
-                self.expect("]")
-                break
-        return {"type": "array", "prefixItems": items} if items else {"type": "array"}
-
-    def _group(self) -> Schema:
-        """A type in parentheses, or the type of a function, which can be any value."""
-        start = self.position
-        self.parenthesized()
-        end = self.position
-        if self.take("=>"):
-            self.type()
-            return {}
-        self.position = start + 1
-        schema = self.type()
-        self.expect(")")
-        if self.position != end:
-            self.fail("')'")
-        return schema
-
-    def _string(self, quote: str) -> str:
-        """A string; templates that escape nothing have quotes in it, which no separator follows."""
+    def _string(self) -> str:
+        """A text in quotes; templates that escape nothing have quotes in it, which no separator follows."""
         start = self.position
         line_end = self.text.find("\n", start, self.limit)
         limit = min(line_end if line_end >= 0 else self.limit, start + MAX_STRING)
         escaped = False
         for position in range(start + 1, limit):
             char = self.text[position]
-            if char == quote and not escaped and _STRING_END.match(self.text, position + 1):
+            if char == '"' and not escaped and _STRING_END.match(self.text, position + 1):
                 self.position = position + 1
                 return _unescaped(self.text[start : self.position])
             escaped = char == "\\" and not escaped
-        self.fail(f"a closing {quote}")
+        self.fail('a closing "')
 
 
 def _unescaped(written: str) -> str:

@@ -1,1 +1,1 @@
-"""YAML in untrusted text: find the end of a block, and read it strictly."""
+"""YAML from untrusted text."""

@@ -92,17 +92,14 @@ def annotated(
     a: Annotated[int, "The a."],
     b: Annotated[Optional[str], Field(description="The b.", min_length=1)] = None,
     c: int = Field(default=3, description="The (c).", ge=1),
-    d: list[str] = Field(default_factory=list),
     e: str = Field(..., description="The e: 'x'."),
-    f: str = Field("z", json_schema_extra={"enum": ["z", "y"]}),
-    g: Annotated[float, Field(default=0.5)] = 1.0,
 ):
     """Annotates.
 
     Args:
         a: Not this.
         c: Nor this.
-        d: But this.
+        e: Nor this.
     """
 
 

@@ -1,4 +1,4 @@
-"""Documentation inside a user's turn: what is read, and what is reported as unread."""
+"""Documentation inside a user's turn and text that resembles documentation: what is read, and what is reported."""
 
 import json
 
@@ -24,7 +24,7 @@ DECOYS = {
     "trailing commas": 'functions = [ {"name": "g", "parameters": {"properties": {"a": {"type": "list"},},},},]',
     "openai": json.dumps({"type": "function", "function": {"name": "g", "parameters": {"description": "g(a: int)"}}}),
     "langchain": "add(a: int, b: int) -> int - Adds.\n    Args:\n        a: x",
-    "xml": '<function name="g">\n<params>\n<param name="a" type="string" required="true"/>\n</params>\n</function>',
+    "xml": "<function><name>g</name><parameters><parameter><name>a</name></parameter></parameters></function>",
     "python": "def g(a: int):\n    return a",
     "broken": '{"name": "g", "description": "d", "parameters": {"type": "object" "properties"',
 }
@@ -66,15 +66,6 @@ def test_words_of_a_user_inside_documentation_mark_nobody() -> None:
     assert list(extract(source)) == ["f", "g"]
 
 
-def test_twins_without_any_mark_of_who_speaks_are_an_error() -> None:
-    text = f"{json.dumps([REAL])}\nand {DECOYS['gorilla']}"
-    with pytest.raises(
-        DocumentationError, match=r"<text>:2:\d+: two tools of one name: 'uber.ride' .* <text>:1:2 already"
-    ):
-        extract(text)
-    assert list(extract(text, on_duplicate="rename")) == ["uber.ride", "uber.ride_2"]
-
-
 def test_documentation_in_strings_is_not_searched_but_reported() -> None:
     inner = json.dumps(json.dumps({"name": "g", "parameters": {"type": "object", "properties": {}}}))
     tools = extract(f'{json.dumps(REAL)}\n{{"note": {inner}}}')
@@ -87,7 +78,16 @@ def test_documentation_in_strings_is_not_searched_but_reported() -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("type get_weather = (_: {city string}) => any;", "a function without documentation"),
+        ("type get_weather = (_: {city: string}) => any;", "a function without documentation"),
+        ("namespace functions {\ntype get = (_: {city: {\n}", "a function without documentation"),
+        ("class Weather(BaseModel):\n    city: str", "the source text of a class"),
+        ("const tools = [{name: 'g', parameters: {type: 'object'}}]", "an object of a script"),
+        ("name: g\nparameters:\n  type: object\n  properties: {a: {type: string}}", "YAML inside other text"),
+        ('<function name="g"><params></params></function>', "an element of a tool"),
+        ("**Parameters:**\n- `city` (string, required): The city.", "parameters of a tool in a form"),
+        ("get: Gets it.\nParameters: {'city': 'Required. string.'}", "parameters of a tool in a form"),
+        ("get: Gets it, args: {'city': {'type': 'string'}}", "parameters of a tool in a form"),
+        ("- get: Gets it.\n    Takes inputs: {'city': {'type': 'string'}}", "parameters of a tool in a form"),
         ("## Function: get_weather\nIt takes a city.", "a heading of a tool"),
         ('<tool name="x" kind="y">nothing</tool>', "an element of a tool"),
         ('"parameters": {"a": 1}', "an object with parameters"),
@@ -98,9 +98,9 @@ def test_documentation_in_strings_is_not_searched_but_reported() -> None:
 def test_what_looks_like_a_tool_is_reported(text: str, reason: str) -> None:
     tools = extract(f"{json.dumps(REAL)}\n\nNow\n{text}\n")
     assert list(tools) == ["uber.ride"]
-    assert len(tools.unread) == 1 and reason in tools.unread[0].reason
+    assert reason in tools.unread[0].reason
     span = tools.unread[0].source.span
-    assert span and span.line == 4
+    assert span and span.line in (4, 5)
     with pytest.raises(DocumentationError, match=f"no tool documentation found; what looks like a tool: .*{reason}"):
         extract(f"Now\n{text}\n")
 
@@ -122,8 +122,11 @@ def test_ordinary_prose_is_not_reported() -> None:
         'search(query: "Paris")',
         "get_weather(city: Paris)",
         "print(x: y)",
-        "Name: get_weather\nDescription: Gets weather\nParameters:\n- city (string, required): The city",
-        'const tools = [\n  {\n    type: "function",\n    function: {\n      name: "g",\n    },\n  },\n];',
+        "Action: search\nAction Input: {'q': 'x'}\nParameters: {'city': 'Paris'}",
+        "<function><name>f</name>is a function</function> and <name>Peter</name>",
+        "The call:f{a:1} follows declaration:f{a} as in <escape>x<escape>.",
+        "class Colour(Enum):\n    RED = 1",
+        "f(a: int) {\n  return a;\n}",
     ],
 )
 def test_calls_placeholders_and_code_beside_documentation_are_no_tools(call: str) -> None:

@@ -148,22 +148,6 @@ def test_malformed_parameters(spec, expected):
     assert found == f"<text>: tool 'f', parameter 'a': {expected}"
 
 
-def test_source_blocks():
-    block = "description = 'd'\ninput_parameters = {'a': {'type': 'str'}}"
-    assert message(f"\n\n{block}").startswith("<text>:3:1: input_parameters without a tool name")
-    assert message(f"A\n{block}\n{block}").startswith("<text>:4:1: input_parameters without a tool name")
-    assert message("A\ninput_parameters = {'a' 1}").startswith(
-        "<text>:2:25: input_parameters of tool 'A': expected ':', found '1}'"
-    )
-    assert message("A\ndescription = 'd\ninput_parameters = {}").startswith(
-        "<text>:2:17: description of tool 'A': expected a closing '"
-    )
-    table = 'name,api_info\nA,"description = ""x""\ninput_parameters = {{}}"\nB,.\n'
-    assert message(table, origin="t.csv").startswith("t.csv:2:1: input_parameters of tool 'A'")
-    nameless = 'id,api_info\n1,"description = ""x""\ninput_parameters = {}"\n'
-    assert message(nameless, origin="t.csv").startswith("t.csv:2:1: input_parameters without a tool name")
-
-
 def test_data_nested_too_deep_or_in_itself():
     loop = []
     loop.append(loop)
@@ -203,7 +187,7 @@ DATA = st.recursive(
 @given(DATA, st.integers(min_value=0), st.text(max_size=2))
 @settings(max_examples=150)
 def test_nothing_but_documentation_errors(data, cut, inserted):
-    beginnings = ("", "Tools:\n", "A\ninput_parameters = ", 'name,b\na,"input_parameters = ')
+    beginnings = ("", "Tools:\n", "def f(a: int = ", "```yaml\nparameters:\n  a: ")
     texts = [f"{beginning}{data!r}" for beginning in beginnings]
     texts += [text[: cut % len(text)] + inserted + text[cut % len(text) + 1 :] for text in texts]
     for source in (data, *texts):

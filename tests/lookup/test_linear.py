@@ -47,9 +47,6 @@ WORST = HOSTILE | {
     "long names": lambda n: json.dumps(
         {"name": "f" * n, "parameters": {"properties": {f"a{i}": {} for i in range(n // 9)}}}
     ),
-    "class of spaces": lambda n: "input_parameters\nclass" + " " * n + "A",
-    "colon among spaces": lambda n: "input_parameters\na" + " " * (n // 2) + ":" + " " * (n // 2) + "x",
-    "cell of spaces": lambda n: 'name,input_parameters\na,"' + " " * n + 'x"\n',
     "headings of operations": lambda n: "".join(f"  == Docs for GET /a{i} ==\nx-{i}: a\n" for i in range(n // 40)),
     "keys of one description": lambda n: (
         f'def f(a: int):\n    """D.\n\n    Args:\n        {", ".join(f"k{i}" for i in range(n // 16))}: x\n'
@@ -62,18 +59,15 @@ WORST = HOSTILE | {
     "unclosed lists": lambda n: "x " + "[" * n,
     "quotes out of phase": lambda n: "x " + "{\"a\":{'b':'\"," * (n // 15),
     "closed inside unclosed": lambda n: 'x [{"a":[' + '{"b":1},' * (n // 8),
-    "signatures": lambda n: "input_parameters\na(" + ") -> " * (n // 5),
-    "table": lambda n: 'name,x\na,"description = ""x""\n' + 'input_parameters = ""\n' * (n // 22),
     "TypeScript keys": lambda n: "namespace functions {\ntype f = (_: {\n" + "// a\nb: {\n" * (n // 10),
     "TypeScript text": lambda n: "namespace functions {\n" + "// a\nb\nc: d e\n" * (n // 13) + "type f = (_: {\n",
     "TypeScript lines": lambda n: "namespace functions {\ntype f = (_: {\n// a\n" + "b: c d\n" * (n // 7),
-    "TypeScript types": lambda n: "type f = (_: {a: (string | (" * (n // 28) + "\ntype g = (_: {\n" * (n // 17),
-    "TypeScript unions": lambda n: "type f = (_: {a: " + '"b" | ' * (n // 6) + "string}) => any;",
-    "TypeScript quotes": lambda n: "type f = (_: {a: " + '"b' * (n // 2),
-    "TypeScript groups": lambda n: "type f = (_: {a: " + "(b) | " * (n // 6),
-    "TypeScript interfaces": lambda n: "".join(f"interface I{i} {{ a: I{i + 1} }}\n" for i in range(n // 28)),
-    "TypeScript methods": lambda n: "interface A {\n" + "  f(a: (\n" * (n // 10),
-    "TypeScript comments": lambda n: "type f = (_: {\n" + "/** a\n" * (n // 7),
+    "TypeScript types": lambda n: (
+        "namespace a {\ntype f = (_: {a: (string | (" * (n // 28) + "\ntype g = (_: {\n" * (n // 17)
+    ),
+    "TypeScript unions": lambda n: "namespace a {\ntype f = (_: {a: " + '"b" | ' * (n // 6) + "string}) => any;",
+    "TypeScript groups": lambda n: "namespace a {\ntype f = (_: {a: " + "(b) | " * (n // 6),
+    "TypeScript comments": lambda n: "namespace a {\ntype f = (_: {\n" + "/** a\n" * (n // 7),
     "namespaces": lambda n: "namespace a {\n}\n" * (n // 16),
     "Gemma's declarations": lambda n: '<|tool>declaration:f{description:<|"|>' * (n // 37),
     "Gemma's keys": lambda n: "<|tool>declaration:f{" + "a:{" * (n // 3),
@@ -82,25 +76,6 @@ WORST = HOSTILE | {
     "printed descriptions": lambda n: '{"name": "f", "description": "' + '", "parameters": {' * (n // 18),
     "tool elements": lambda n: "<function><name>f</name><parameters>" + "<parameter><name>a</name>" * (n // 25),
     "element words": lambda n: "<tool><name>f</name>" + "<a>b</a> c" * (n // 10) + "<parameters></parameters></tool>",
-    "JavaScript objects": lambda n: "{name: " * (n // 7),
-    "JavaScript lists": lambda n: "{name: [" + "{type: 1}," * (n // 10),
-    "JavaScript brackets": lambda n: "{name: f(" + "(" * n,
-    "JavaScript templates": lambda n: "{name: `" * (n // 8),
-    "listed objects": lambda n: "a: b, args: {'c': " * (n // 18),
-    "listed names": lambda n: "a: b\n" * (n // 6) + "x, args: {'a': {'type': 'b'}}",
-    "listed signatures": lambda n: "a(b: \n" * (n // 6) + "x, args: {'a': {'type': 'b'}}",
-    "listed tools": lambda n: "x, args: {'a': {'type': 'b'}}\n" * (n // 30),
-    "Markdown headings": lambda n: "## a_b\n" * (n // 7),
-    "Markdown lists": lambda n: (
-        "## a_b\nParameters:\n" + "".join(f"{' ' * (i % 40)}- k{i} (x): y\n" for i in range(n // 35))
-    ),
-    "Markdown rules": lambda n: "## a_b\n| name | type |\n" + ("|" + "-" * 200) * (n // 201),
-    "Markdown cells": lambda n: "## a_b\n| name | type |\n" + "| a | b |\n" * (n // 10),
-    "model classes": lambda n: "class A(BaseModel):\n    a: int = (\n" * (n // 36),
-    "classes of classes": lambda n: "".join(
-        f"class C{i}(BaseModel):\n    a: C{i + 1}\n    b: C{i + 1}\n" for i in range(n // 50)
-    ),
-    "model fields": lambda n: "class A(BaseModel):\n" + "    a: b\n" * (n // 9),
     "tools": lambda n: "\n".join(f'{{"name":"f{i}","parameters":{{}}}}' for i in range(n // 30)),
     "twins": lambda n: "\n".join(['x {"name":"f","parameters":{}}'] * (n // 30)),
 }

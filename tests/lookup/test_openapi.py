@@ -114,8 +114,8 @@ def test_real_documents_keep_their_order_and_descriptions():
 def test_real_documents_as_yaml_are_the_same():
     for document in corpus().values():
         for style in STYLES:
-            text = f"The API:\n\n{yaml.dump(document, Dumper=DUMPER, **style)}\nUser: which films are new?\n"
-            (piece,) = find_yaml(text)
+            text = yaml.dump(document, Dumper=DUMPER, **style)
+            (piece,) = find_yaml(f"The API:\n\n```yaml\n{text}```\nUser: which films are new?\n")
             written = json.loads(json.dumps(document, sort_keys=style["sort_keys"]))
             assert tools(piece.value) == tools(written), style
 

@@ -174,17 +174,6 @@ def test_descriptions_hold_anything(text: str) -> None:
 # API-Bank
 
 
-def test_api_bank_oddities() -> None:
-    table = (
-        "id,\u7c7b\u540d,input_parameters,expressions,api_info\n"
-        '1,GetToday,(),GetToday(),"description = ""d""\ninput_parameters = {\n'
-        '    None\n}"\n2,ReceiveEmail,(),ReceiveEmail(),"description = ""d""\ninput_parameters = None\n'
-        "output_parameters = {'leak': {'type': 'str'}}\"\n"
-    )
-    tools = extract(table, origin="apis.csv")
-    assert [(t.name, t.parameters) for t in tools.tools] == [("GetToday", ()), ("ReceiveEmail", ())]
-
-
 def test_a_searched_tool_brings_its_companion() -> None:
     keys_ = {"username": {"type": "str", "description": "d"}}
     first = {"name": "GetUserToken", "description": "d", "input_parameters": keys_, "desc_for_search": "token"}
@@ -203,22 +192,6 @@ def test_a_searched_tool_brings_its_companion() -> None:
         }
         expected = ["GetUserToken", "AddAgenda"] if len(output) == 2 and isinstance(output, list) else ["AddAgenda"]
         assert list(extract(json.dumps(turn))) == expected
-
-
-def test_a_table_of_signatures() -> None:
-    rows = ['1,Add,"(a: int, b: List[str])","Add(a: int, b: List[str])"', "2,Now,(),Now()", ""]
-    tools = extract("\n".join(["id,\u7c7b\u540d,input_parameters,expressions", *rows]))
-    assert [(t.name, [(p.name, str(p.type), p.required) for p in t.parameters]) for t in tools.tools] == [
-        ("Add", [("a", "int", True), ("b", "list[str]", True)]),
-        ("Now", []),
-    ]
-
-
-def test_a_signature_that_says_otherwise_is_noted() -> None:
-    source = "description = \"\"d\"\"\ninput_parameters = {'a': {'type': 'str'}}"
-    table = f'\u7c7b\u540d,expressions,api_info\nAdd,"Add(token: str, a: str)","{source}"\n'
-    tool = extract(table)["Add"]
-    assert [p.name for p in tool.parameters] == ["a"] and "token" in tool.notes[0]
 
 
 # Seal-Tools

@@ -7,25 +7,20 @@ from pathlib import Path
 
 from rich.console import Console
 
-from parity.laws import count_corpora, print_counts
 from parity.table import all_rows, as_json, print_misses, print_table, reached, tally
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="parity", description=__doc__)
     parser.add_argument("data", type=Path, help="the folder with the corpora")
-    parser.add_argument("--only", default="", help="rows whose corpus and format, as 'BFCL live, XML', contain this")
+    parser.add_argument("--only", default="", help="rows whose corpus and format, as 'BFCL live, YAML', contain this")
     parser.add_argument("--misses", default="3", metavar="N", help="misses to show for each row, or 'all'")
-    parser.add_argument("--laws", action="store_true", help="count what schemas say beyond types, instead")
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     options = parser.parse_args()
     if not options.data.is_dir():
         parser.error(f"{options.data}: no such folder")
     if options.misses != "all" and not options.misses.isdigit():
         parser.error(f"--misses: expected a number or 'all', found {options.misses!r}")
-    if options.laws:
-        print_counts(count_corpora(options.data), Console(width=None if sys.stdout.isatty() else 180))
-        return 0
     results = []
     progress = Console(stderr=True)
     with progress.status("") as status:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from parity import renderings, sources
-from parity.corpora import LAYOUTS, Row, prompt, read_lines, yaml_text
+from parity.corpora import LAYOUTS, Row, fenced, prompt, read_lines, yaml_text
 from parity.facts import Case, Tool
 from parity.oracle import gorilla_tool, schema_tool
-from parity.oracle_text import python_tool, source_tool, without_descriptions, xml_tool
+from parity.oracle_text import source_tool, without_descriptions
 
 Functions = list[dict[str, Any]]
 Format = Callable[[Functions], tuple[Any, list[Tool]]]
@@ -33,7 +33,7 @@ def rows() -> list[Row]:
     ]
     return [
         *found,
-        *(Row("BFCL decoys", title, None, partial(_decoys, form=_FORMATS[title][1])) for title in ("JSON", "XML")),
+        *(Row("BFCL decoys", title, None, partial(_decoys, form=_FORMATS[title][1])) for title in ("JSON", "YAML")),
     ]
 
 
@@ -86,14 +86,6 @@ def _gorilla_lists(functions: Functions) -> tuple[str, list[Tool]]:
     return repr(documents), list(map(gorilla_tool, documents))
 
 
-def _xml(functions: Functions) -> tuple[str, list[Tool]]:
-    return renderings.bfcl_xml(functions), list(map(xml_tool, functions))
-
-
-def _python(functions: Functions) -> tuple[str, list[Tool]]:
-    return renderings.bfcl_python(functions), list(map(python_tool, functions))
-
-
 def _source(functions: Functions) -> tuple[str, list[Tool]]:
     functions = list(filter(sources.writable, functions))
     written = [sources.python_source(function) for function in functions]
@@ -125,9 +117,7 @@ _FORMATS: dict[str, tuple[float, Format]] = {
     "UltraTool repr": (100, _ultra_tool),
     "Gorilla JSON": (100, _gorilla),
     "Gorilla lists, repr": (100, _gorilla_lists),
-    "YAML": (99, _schema(lambda functions: yaml_text({"tools": functions}, sort_keys=False))),
-    "XML": (99, _xml),
-    "Python docstrings": (99, _python),
+    "YAML": (99, _schema(lambda functions: fenced(yaml_text({"tools": functions}, sort_keys=False)))),
     "Python source": (99, _source),
     "live functions": (99, _live),
     "signatures": (99, _signatures),

@@ -1,10 +1,9 @@
 """The corpora other than BFCL: the tools of each, in every format in which they are printed."""
 
-import ast
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,10 +11,10 @@ from typing import Any
 import yaml
 
 from parity import renderings
-from parity.facts import Case, Tool
+from parity.facts import Case
 from parity.oracle import api_bank_tool, rapid_tool, renamed, schema_tool, seal_tool
 from parity.oracle_openapi import expanded, openapi_tools, operation_tool, operations
-from parity.oracle_text import alpaca_tools, source_tool
+from parity.oracle_text import source_tool
 
 Cases = Callable[[Path], Iterator[Case]]
 
@@ -39,15 +38,10 @@ def rows() -> list[Row]:
         Row("SGD", "JSON", 100, lambda data: _sgd(data, lambda tools: json.dumps(tools, indent=1))),
         Row("SGD", "OpenAI JSON", 100, lambda data: _sgd(data, renderings.openai)),
         Row("API-Bank", "JSON lines", 100, _api_bank_lines),
-        Row("API-Bank", "table", 100, _api_bank_table),
-        Row("API-Bank", "assignments", 100, _api_bank_assignments),
         Row("API-Bank", "signatures", 99, _api_bank_signatures),
         Row("API-Bank", "ToolSearcher results", 100, _tool_searcher),
         Row("Seal-Tools", "Python repr", 100, _seal_prompts),
         Row("Seal-Tools", "JSON lines", 100, _seal_lines),
-        Row("ToolAlpaca", "NLDocumentation", 99, lambda data: _alpaca(data, "NLDocumentation")),
-        Row("ToolAlpaca", "Functions", 99, lambda data: _alpaca(data, "Functions")),
-        Row("ToolAlpaca", "Function_Description", 99, _alpaca_object),
         Row("ToolAlpaca", "OpenAPI JSON", 100, lambda data: _alpaca_openapi(data, lambda d: [json.dumps(d)])),
         Row("ToolAlpaca", "OpenAPI YAML", 99, _alpaca_yaml),
         Row("StableToolBench", "JSON", 100, lambda data: _rapid(data, json.dumps)),
@@ -86,6 +80,11 @@ def yaml_text(value: Any, **settings: Any) -> str:
     """The value as YAML."""
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return yaml.dump(value, Dumper=dumper, **settings)
+
+
+def fenced(text: str) -> str:
+    """YAML in a code fence, as prompts carry it."""
+    return f"```yaml\n{text.rstrip()}\n```"
 
 
 def yaml_texts(value: Any) -> Iterator[str]:
@@ -127,35 +126,10 @@ def _api_bank_lines(data: Path) -> Iterator[Case]:
         yield Case(f"{path.name}, group {number}", text, list(map(api_bank_tool, group)))
 
 
-def _api_bank_rows(data: Path) -> list[dict[str, str]]:
-    with (data / "api-bank" / "all_apis.csv").open(encoding="utf-8", newline="") as table:
-        return list(csv.DictReader(table))
-
-
-def _row_tool(row: Mapping[str, str]) -> Tool:
-    """The assignments in the source text of a row. Without it, a row has only its signature."""
-    if "input_parameters" not in row["api_info"]:
-        return source_tool(f"def {row['expressions']}: ...")
-    values = {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(row["api_info"]).body}
-    return api_bank_tool({"name": row["类名"], **values})
-
-
-def _api_bank_table(data: Path) -> Iterator[Case]:
-    path = data / "api-bank" / "all_apis.csv"
-    expected = list(map(_row_tool, _api_bank_rows(data)))
-    yield Case(path.name, path.read_text(encoding="utf-8"), expected, origin=str(path))
-
-
-def _api_bank_assignments(data: Path) -> Iterator[Case]:
-    rows = [row for row in _api_bank_rows(data) if "input_parameters" in row["api_info"]]
-    for number, group in groups(rows, 5):
-        text = renderings.api_bank_source((row["类名"], row["api_info"]) for row in group)
-        yield Case(f"group {number}", prompt(text, "Book a meeting.", number), list(map(_row_tool, group)))
-
-
 def _api_bank_signatures(data: Path) -> Iterator[Case]:
-    """The column ``expressions``. ``GetTodayNone`` is not a signature."""
-    written = [row["expressions"] for row in _api_bank_rows(data) if "(" in row["expressions"]]
+    """The column ``expressions`` of the table. ``GetTodayNone`` is not a signature."""
+    with (data / "api-bank" / "all_apis.csv").open(encoding="utf-8", newline="") as table:
+        written = [row["expressions"] for row in csv.DictReader(table) if "(" in row["expressions"]]
     for number, group in groups(written, 6):
         expected = [source_tool(f"def {line}: ...") for line in group]
         yield Case(f"group {number}", prompt("\n".join(group), "Book a meeting.", number), expected)
@@ -186,45 +160,23 @@ def _seal_lines(data: Path) -> Iterator[Case]:
     yield Case(path.name, path.read_text(encoding="utf-8"), expected, origin=str(path))
 
 
-def _alpaca_entries(data: Path, word: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The APIs that have documentation of this kind, numbered."""
-    found = [api for path in sorted((data / "toolalpaca").glob("eval_*.json")) for api in _read(path)]
-    return ((number, api) for number, api in enumerate(found) if word in api)
-
-
-def _alpaca(data: Path, word: str) -> Iterator[Case]:
-    for number, entry in _alpaca_entries(data, word):
-        expected = alpaca_tools(entry[word], marked=word == "Functions")
-        yield Case(entry["Name"], prompt(entry[word], entry["Instructions"][0], number), expected)
-        template = entry[word].replace("{", "{{").replace("}", "}}")
-        yield Case(f"{entry['Name']}, template", prompt(template, "{input}", number), expected)
-
-
-def _alpaca_object(data: Path) -> Iterator[Case]:
-    for number, entry in _alpaca_entries(data, "Function_Description"):
-        found = entry["Function_Description"]
-        texts = [f"{name}: {text}" for name, text in found.items() if name != "components"]
-        expected = alpaca_tools("\n".join(texts), marked=False)
-        for written in (json.dumps(found, ensure_ascii=False), repr(found)):
-            yield Case(entry["Name"], prompt(written, entry["Instructions"][0], number), expected)
-
-
 def _alpaca_openapi(data: Path, printed: Callable[[Any], Iterable[str]]) -> Iterator[Case]:
-    for number, entry in _alpaca_entries(data, "Documentation"):
-        document = json.loads(entry["Documentation"])
-        expected = openapi_tools(document)
-        for style, text in enumerate(printed(document)):
-            yield Case(f"{entry['Name']}, style {style}", text, expected)
-            text = prompt(text, entry["Instructions"][0], number)
-            yield Case(f"{entry['Name']}, style {style}, in a prompt", text, expected)
+    found = [api for path in sorted((data / "toolalpaca").glob("eval_*.json")) for api in _read(path)]
+    for number, entry in enumerate(found):
+        if "Documentation" in entry:
+            document = json.loads(entry["Documentation"])
+            expected = openapi_tools(document)
+            for style, text in enumerate(printed(document)):
+                yield Case(f"{entry['Name']}, style {style}", text, expected)
+                text = prompt(text if text.startswith("{") else fenced(text), entry["Instructions"][0], number)
+                yield Case(f"{entry['Name']}, style {style}, in a prompt", text, expected)
 
 
 def _alpaca_yaml(data: Path) -> Iterator[Case]:
     yield from _alpaca_openapi(data, yaml_texts)
-    for _, entry in _alpaca_entries(data, "Documentation"):
-        document = json.loads(entry["Documentation"])
-        text = yaml_text(document, default_flow_style=True, sort_keys=False)
-        yield Case(f"{entry['Name']}, flow style", text, openapi_tools(document), origin="openapi.yaml")
+    for case in _alpaca_openapi(data, lambda d: [yaml_text(d, default_flow_style=True, sort_keys=False)]):
+        if "prompt" not in case.id:
+            yield replace(case, origin="openapi.yaml")
 
 
 def _rapid_queries(data: Path) -> list[dict[str, Any]]:

@@ -90,85 +90,6 @@ def _ultra_keys(properties: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def bfcl_xml(functions: Functions) -> str:
-    """BFCL's XML: nothing is escaped, and the attributes lose their commas."""
-    return "\n".join(
-        f'<function name="{f["name"]}">\n  <desc>{f["description"]}</desc>\n  <params>\n'
-        f"{_xml_params(f['parameters'], 2)}  </params>\n</function>\n"
-        for f in functions
-    )
-
-
-def _xml_params(schema: Mapping[str, Any], level: int) -> str:
-    indent = "  " * level
-    written = []
-    for name, spec in schema["properties"].items():
-        attributes = [f'name="{name}"', f'type="{xml_type(spec)}"', f'required="{_xml_required(schema, name)}"']
-        if "default" in spec:
-            attributes.append(f'default="{spec["default"]!r}"')
-        inside = ""
-        if "properties" in spec:
-            inside = f"{indent}  <params>\n{_xml_params(spec, level + 2)}{indent}  </params>\n"
-        written.append(
-            f"{indent}<param {' '.join(attributes).replace(',', '')}>\n"
-            f"{indent}  <desc>{with_enum(spec)}</desc>\n{inside}{indent}</param>\n"
-        )
-    return "".join(written)
-
-
-def _xml_required(schema: Mapping[str, Any], name: str) -> str:
-    return "true" if name in schema.get("required", schema["properties"]) else "false"
-
-
-def xml_type(spec: Mapping[str, Any]) -> str:
-    """``array[string]``."""
-    written = spec.get("type", "string")
-    if "type" in spec.get("items", {}):
-        return f"{written}[{spec['items']['type']}]"
-    if "additionalProperties" in spec:
-        return f"{written}[{spec['additionalProperties'].get('type', 'string')}]"
-    return written
-
-
-def with_enum(spec: Mapping[str, Any]) -> str:
-    """The description followed by the members of the enum."""
-    description = spec.get("description", "")
-    return f"{description} Enum values: {spec['enum']!r}." if "enum" in spec else description
-
-
-def bfcl_python(functions: Functions) -> str:
-    """BFCL's Python docstrings."""
-    blocks = []
-    for function in functions:
-        lines = _docstring_lines(function["parameters"]["properties"], 8)
-        arguments = "    Args:\n" + "".join(lines) if lines else ""
-        blocks += [
-            f'# Function: {function["name"]}\n    """\n    {function["description"]}\n\n{arguments}    """\n',
-            "\n",
-        ]
-    return "\n\n".join(blocks)
-
-
-def _docstring_lines(properties: Mapping[str, Any], indent: int) -> list[str]:
-    lines = []
-    for name, spec in properties.items():
-        default = f", default={spec['default']!r}" if "default" in spec else ""
-        lines.append(f"{' ' * indent}{name} ({python_type(spec)}{default}): {with_enum(spec)}\n")
-        lines += _docstring_lines(spec.get("properties", {}), indent + 4)
-    return lines
-
-
-def python_type(spec: Mapping[str, Any]) -> str:
-    """``list[str]``. A type that Python does not have keeps its name."""
-    written = spec.get("type", "string")
-    if written in ("array", "list", "tuple") and "items" in spec:
-        return f"list[{python_type(spec['items'])}]"
-    if written in ("object", "dict"):
-        inner = spec.get("additionalProperties")
-        return f"dict[str, {python_type(inner)}]" if inner else "dict"
-    return {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}.get(written, written)
-
-
 def json_lines(documents: Iterable[Mapping[str, Any]]) -> str:
     """One object on each line."""
     return "".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents)
@@ -177,11 +98,6 @@ def json_lines(documents: Iterable[Mapping[str, Any]]) -> str:
 def seal_prompt(documents: list[dict[str, Any]], instruction: str) -> str:
     """Seal-Tools' prompt. Quotes inside the instruction are not escaped."""
     return f'api_list = {documents!r}\ntask_instruction = "{instruction}"'
-
-
-def api_bank_source(rows: Iterable[tuple[str, str]]) -> str:
-    """API-Bank's assignments, each below a line with the name of the tool."""
-    return "\n\n".join(f"{name}\n{source}" for name, source in rows)
 
 
 def tool_bench(document: Mapping[str, Any]) -> dict[str, Any]:
