@@ -1,28 +1,35 @@
 """Reads BFCL's entries: questions, tools and possible answers."""
 
+import importlib.util
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules
-from eval.benchmarks.bfcl.files import ANSWERS, Files, find_files, listed
-from eval.benchmarks.bfcl.function_calling import offered_tools
+from eval.benchmarks.bfcl.checker import Answer, Functions
+from eval.benchmarks.bfcl.function_calling import called_name, offered_tools
 from eval.benchmarks.bfcl.reference import reference_calls
+from eval.benchmarks.data_files import Entry, documentation_of, listed, read_answered, read_entries
 from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
-from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
-from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.prompts.dialogue import Turn, read_rows
-from tooldecoding.prompts.documentation import Documentation
 
 NEWER_NAMES: Final[Mapping[str, str]] = {"simple": "simple_python"}
 """Name of a category before BFCL v4 -> its name today."""
+
+PACKAGE: Final = "bfcl-eval"
+"""The word for the installed official package."""
+
+ANSWERS: Final = "possible_answer"
+"""Folder of the answers, beside the questions."""
+
+_FOLDERS: Final = ("", "data", "bfcl_eval/data", "berkeley-function-call-leaderboard/bfcl_eval/data")
 
 
 class _Parameters(BaseModel):
@@ -51,11 +58,19 @@ class _GroundTruth(BaseModel):
 
 @dataclass(frozen=True)
 class BfclAnswer:
-    """An entry for the checker: its tools as documented, and the possible answers, both as in the data; its rules."""
+    """An entry for the checker.
+
+    Attributes
+    ----------
+    functions, truth
+        Its tools as documented, and the possible answers, both as in the data.
+    function_calling : bool
+        Whether calls are those of a chat API; the names above have underscores for their dots then.
+    """
 
     functions: Functions
     truth: Sequence[Answer]
-    rules: Rules = PROMPTED
+    function_calling: bool = False
 
 
 def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> list[Sample]:
@@ -64,7 +79,9 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
     Parameters
     ----------
     data : str
-        As for ``find_files``. Of several versions, the latest is read.
+        A folder in the official layout (questions, and ``possible_answer/`` with the answers), or a folder that holds
+        it as the official package or a checkout of ``ShishirPatil/gorilla`` do; or ``bfcl-eval``, the installed
+        package. Of several versions, the latest is read.
     known : sequence of str
         The benchmark's categories.
 
@@ -76,21 +93,22 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
     for category in categories:
         if category not in known and category not in NEWER_NAMES:
             raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
-    files = find_files(data)
-    return [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(files, c)]
+    folder = _find_folder(data)
+    return [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(folder, c)]
 
 
 def function_calling(sample: Sample) -> Sample:
     """Return a sample as it is given and judged in function-calling mode."""
     answer: BfclAnswer = sample.answer
-    if answer.rules.function_calling:
+    if answer.function_calling:
         return sample
-    rules = Rules(function_calling=True)
+    functions = [{**function, "name": called_name(function["name"])} for function in answer.functions]
+    truth = [{called_name(name): accepted for name, accepted in calls.items()} for calls in answer.truth]
     return replace(
         sample,
-        documentation=_documentation(sample.id, offered_tools(answer.functions)),
-        calls=reference_calls(answer.functions, answer.truth, sample.category, rules),
-        answer=replace(answer, rules=rules),
+        documentation=documentation_of(offered_tools(answer.functions), f"{sample.id}: function"),
+        calls=reference_calls(functions, truth, sample.category),
+        answer=BfclAnswer(functions, truth, True),
     )
 
 
@@ -99,60 +117,51 @@ def has_answers(category: str) -> bool:
     return "relevance" not in category
 
 
-def _read_category(files: Files, category: str) -> list[Sample]:
-    name = _file_name(files, category)
-    entries = _read_entries(files, name)
-    if not has_answers(category):
-        return [_sample(place, row, (), category) for place, row in entries.values()]
-    answers_name = f"{ANSWERS}/{name}"
-    if answers_name not in files.names:
-        there = listed([n for n in files.names if n.startswith(ANSWERS)])
-        raise EvalError(
-            f"{files.origin}: the answers {answers_name} to {name} are missing; of answers, there is {there}"
-        )
-    answers = _read_entries(files, answers_name)
-    _demand_same_ids(entries, answers, f"{files.origin}/{name}", f"{files.origin}/{answers_name}")
-    return [_sample(place, row, _truth(*answers[key]), category) for key, (place, row) in entries.items()]
+def _find_folder(data: str) -> Path:
+    root = Path(data)
+    if data == PACKAGE:
+        spec = importlib.util.find_spec("bfcl_eval")  # found, not imported: importing it makes folders
+        if spec is None or not spec.submodule_search_locations:
+            raise EvalError(
+                f"the package {PACKAGE} is not installed; pip install --no-deps {PACKAGE} suffices for its data"
+            )
+        root = Path(spec.submodule_search_locations[0])
+    if not root.is_dir():
+        raise EvalError(f"{data}: no such folder; --data takes a folder with BFCL's files, or the word {PACKAGE}")
+    for folder in _FOLDERS:
+        if _names(root / folder):
+            return root / folder
+    looked = ", ".join(str(root / folder / "BFCL_v*.json") for folder in _FOLDERS)
+    raise EvalError(f"{root}: no file of BFCL; looked for {looked}; there is {listed(_names(root, '*'))}")
 
 
-def _file_name(files: Files, category: str) -> str:
+def _names(folder: Path, pattern: str = "BFCL_v*.json") -> list[str]:
+    return sorted(path.name for path in folder.glob(pattern))
+
+
+def _read_category(folder: Path, category: str) -> list[Sample]:
     names = [category, *(older for older, newer in NEWER_NAMES.items() if newer == category)]
     pattern = re.compile(rf"BFCL_v(\d{{1,9}})_(?:{'|'.join(names)})\.json")
-    versions = {int(m[1]): m[0] for m in map(pattern.fullmatch, files.names) if m}
+    versions = {int(match[1]): match[0] for match in map(pattern.fullmatch, _names(folder)) if match}
     if not versions:
-        there = listed([n for n in files.names if "/" not in n])
         expected = f"expected BFCL_v4_{category}.json (any version)"
-        raise EvalError(f"{files.origin}: no questions of {category}: {expected}, there is {there}")
-    return versions[max(versions)]
+        raise EvalError(f"{folder}: no questions of {category}: {expected}, there is {listed(_names(folder))}")
+    name = versions[max(versions)]
+    if not has_answers(category):
+        return [_sample(entry, [], category) for entry in read_entries(folder / name).values()]
+    if not (folder / ANSWERS / name).is_file():
+        there = listed(_names(folder / ANSWERS))
+        raise EvalError(f"{folder}: the answers {ANSWERS}/{name} are missing; of answers, there is {there}")
+    return [
+        _sample(entry, validated(_GroundTruth, answer, place).ground_truth, category)
+        for entry, (place, answer) in read_answered(folder / name, folder / ANSWERS / name)
+    ]
 
 
-def _read_entries(files: Files, name: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Id -> (place, row)."""
-    origin = f"{files.origin}/{name}"
-    entries: dict[str, tuple[str, dict[str, Any]]] = {}
-    for number, line in numbered_lines(files.read(name)):
-        row = read_row(line, number, origin, EvalError)
-        place = f"{origin}:{number}"
-        key = row.get("id")
-        if not isinstance(key, str):
-            raise EvalError(f"{place}: expected a text 'id', found {shown(key)}")
-        if key in entries:
-            raise EvalError(f"{place}: the id {key!r} stands at {entries[key][0]} already")
-        entries[key] = place, row
-    if not entries:
-        raise EvalError(f"{origin}: expected rows, one JSON object a line, found an empty file")
-    return entries
-
-
-def _demand_same_ids(questions: Mapping[str, Any], answers: Mapping[str, Any], first: str, second: str) -> None:
-    for ids, others, have, lack in ((questions, answers, first, second), (answers, questions, second, first)):
-        alone = [key for key in ids if key not in others]
-        if alone:
-            raise EvalError(f"{have} and {lack} do not belong together: only the first has {listed(alone)}")
-
-
-def _sample(place: str, row: Mapping[str, Any], truth: Sequence[Answer], category: str) -> Sample:
-    functions = _functions(place, row)
+def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
+    place, row = entry
+    functions = [row["function"]] if isinstance(row.get("function"), dict) else row.get("function")
+    validated(_Functions, {"function": functions}, place)
     if truth and not functions:
         raise EvalError(f"{place}: expected at least one tool in 'function', since there is an answer")
     return Sample(
@@ -160,17 +169,10 @@ def _sample(place: str, row: Mapping[str, Any], truth: Sequence[Answer], categor
         category=category,
         dialogue=row["id"],
         turns=_turns(place, row),
-        documentation=_documentation(place, functions),
-        calls=reference_calls(functions, truth, category),
-        answer=BfclAnswer(functions, truth),
+        documentation=documentation_of(functions or [], f"{place}: function"),
+        calls=reference_calls(functions or [], truth, category),
+        answer=BfclAnswer(functions or [], truth),
     )
-
-
-def _functions(place: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    functions = row.get("function")
-    functions = [functions] if isinstance(functions, dict) else functions
-    validated(_Functions, {"function": functions}, place)
-    return functions if isinstance(functions, list) else []
 
 
 def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:
@@ -182,17 +184,3 @@ def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:
         return read_rows(question[0] if isinstance(question[0], list) else question, f"{place}: question")
     except ToolDecodingError as error:
         raise EvalError(str(error)) from None
-
-
-def _documentation(place: str, functions: list[dict[str, Any]]) -> Documentation:
-    """Read the tools. The second of two tools of one name gets another name: the scorer only knows the first."""
-    if not functions:
-        return Documentation(functions, LookupDictionary(()))
-    try:
-        return Documentation.read(functions, f"{place}: function", "rename")
-    except ToolDecodingError as error:
-        raise EvalError(str(error)) from None
-
-
-def _truth(place: str, row: Mapping[str, Any]) -> list[Answer]:
-    return list(validated(_GroundTruth, row, place).ground_truth)

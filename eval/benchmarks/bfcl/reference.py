@@ -4,16 +4,15 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules, check_value, tool_name
+from eval.benchmarks.bfcl.checker import Answer, Functions, tool_name
+from eval.benchmarks.bfcl.values import check_value
 from eval.benchmarks.faults import ScorerCrash
 from tooldecoding.formats.call_format import Call
 
 _NUMBERS = (int, float, bool)
 
 
-def reference_calls(
-    functions: Functions, truth: Sequence[Answer], category: str, rules: Rules = PROMPTED
-) -> tuple[Call, ...]:
+def reference_calls(functions: Functions, truth: Sequence[Answer], category: str) -> tuple[Call, ...]:
     """One call for each answer, in its sequence.
 
     The checker looks at each parameter alone, so a right call is put together parameter by parameter: the first
@@ -27,7 +26,7 @@ def reference_calls(
         name = tool_name(answer) if several else functions[0]["name"]
         function: Mapping[str, Any] = next((f for f in functions if f["name"] == name), {})
         arguments = _arguments(function.get("parameters", {}), answer[tool_name(answer)])
-        calls.append(Call(rules.called(name), arguments))
+        calls.append(Call(name, arguments))
     return tuple(calls)
 
 
@@ -38,11 +37,9 @@ def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> di
         if not isinstance(alternatives, list):
             continue
         omissible = "" in alternatives and key not in required
-        empty = [] if omissible else [a for a in alternatives if a == ""]
-        candidates = [*_candidates(alternatives), *empty]
-        documented = [properties[key]] if key in properties else []
-        accepted_ones = (c for d in documented for c in candidates if _accepts(key, c, d, alternatives))
-        for value in itertools.chain(accepted_ones, [] if omissible else candidates):
+        candidates = [*_candidates(alternatives), *([] if omissible else [a for a in alternatives if a == ""])]
+        right = (c for c in candidates if key in properties and _accepts(key, c, properties[key], alternatives))
+        for value in itertools.chain(right, [] if omissible else candidates):
             arguments[key] = value
             break
     return arguments
