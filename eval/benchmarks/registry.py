@@ -31,7 +31,6 @@ def find_benchmark(name: str) -> Benchmark:
 
 def choose_categories(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[str, ...]:
     """Return the wanted categories in the benchmark's order, all if none is named; EvalError for unknown ones."""
-    wanted = [benchmark.newer_names.get(category, category) for category in wanted]
     for category in wanted:
         if category not in benchmark.categories:
             raise EvalError(f"{benchmark.name} has no category {category!r}; known: {', '.join(benchmark.categories)}")

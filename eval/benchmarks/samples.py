@@ -98,8 +98,6 @@ class Benchmark(ABC):
         What "right" means here, where no official verdict is given; printed below the scores.
     has_figures : bool
         Whether judgements have ``figures``. A sample without a prediction has those of an empty one.
-    newer_names : mapping
-        Former name of a category -> its name today.
     """
 
     name: str
@@ -107,7 +105,6 @@ class Benchmark(ABC):
     call_format: str = "pythonic"
     note: str = ""
     has_figures: bool = False
-    newer_names: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @abstractmethod
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:

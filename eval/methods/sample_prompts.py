@@ -21,7 +21,7 @@ from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.formats.react import REACT
-from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Turn, dialogue_lines
+from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Turn, Utterance, dialogue_lines
 from tooldecoding.prompts.prompts import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
@@ -201,5 +201,5 @@ def _react_line(turn: Turn, labels: LineLabels) -> str:
             return REACT.render([Call(name, arguments)])
         case ToolResponse(_, value):
             return f"Observation: {json.dumps(value, ensure_ascii=False)}"
-        case _:
-            return dialogue_lines([turn], REACT, labels)[0]
+        case Utterance(speaker, text):
+            return f"{getattr(labels, speaker)}: {' '.join(text.split())}"

@@ -56,26 +56,6 @@ def test_a_sample(tmp_path, place):
         BFCL_LIVE.identify({"id": 3})
 
 
-def test_older_versions(tmp_path):
-    """The latest is read; names, one list of messages instead of a list of lists, one tool instead of a list."""
-    for prefix, keys in (("BFCL_v3", ["7-0-0"]), ("BFCL_v10", ["8-0-0"]), ("BFCL_v4", ["9-0-0"])):
-        write_category(tmp_path, prefix=prefix, keys=keys)
-    assert [s.id for s in load(tmp_path)] == ["live_simple_8-0-0"]
-    write(
-        tmp_path,
-        "BFCL_v2_simple.json",
-        question("simple_0", question=[{"role": "user", "content": "Do it."}], function=TOOL),
-    )
-    write(tmp_path, "possible_answer/BFCL_v2_simple.json", answer("simple_0"))
-    [sample] = BFCL_V1.load(str(tmp_path), ["simple", "simple_python"])
-    assert (sample.id, sample.category, sample.turns) == (
-        "simple_0",
-        "simple_python",
-        (Utterance("user", "Do it."),),
-    )
-    assert BFCL_V1.judge(sample, "f(a=1)").correct
-
-
 def test_no_answers_no_tools_and_tools_of_one_name(tmp_path):
     write(tmp_path, "BFCL_v4_live_relevance.json", question("live_relevance_0"), question("b", function=[]))
     first, second = load(tmp_path, "live_relevance")
@@ -91,13 +71,9 @@ ASKED, ANSWERED = "BFCL_v4_live_simple.json", "possible_answer/BFCL_v4_live_simp
 OTHER = "live_simple_1-0-0"
 BROKEN = [
     ({}, r"no such folder"),
-    ({"notes.txt": [""]}, r"no file of BFCL; looked for .*BFCL_v\*\.json.*there is notes\.txt"),
-    ({"BFCL_v4_multiple.json": [question()]}, r"BFCL_v4_live_simple\.json .*there is BFCL_v4_multiple\.json"),
-    ({ASKED: [question()]}, r"possible_answer/BFCL_v4_live_simple\.json are missing"),
-    (
-        {ASKED: [question()], "possible_answer/BFCL_v3_live_simple.json": [answer()]},
-        r"there is BFCL_v3_live_simple\.json",
-    ),
+    ({"notes.txt": [""]}, r"no file of BFCL; looked for BFCL_v4_\*\.json in .*data_folder/bfcl_eval/data"),
+    ({"BFCL_v4_multiple.json": [question()]}, r"BFCL_v4_live_simple\.json is .*there is BFCL_v4_multiple\.json"),
+    ({ASKED: [question()]}, r"possible_answer/BFCL_v4_live_simple\.json is missing.*there is nothing"),
     ({ASKED: [question(), '{"id": '], ANSWERED: [answer()]}, r"BFCL_v4_live_simple\.json:2:8: malformed"),
     ({ASKED: ["[1]"], ANSWERED: [answer()]}, r":1: expected a JSON object"),
     ({ASKED: [""], ANSWERED: [answer()]}, r"found an empty file"),

@@ -1,12 +1,9 @@
 """Rows of predictions: everything that can be wrong with them is named, with its line."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from eval.benchmarks.bfcl.benchmark import BFCL_V1
-from eval.benchmarks.registry import choose_categories
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
@@ -86,11 +83,3 @@ def test_what_could_not_be_decoded_is_wrong_even_where_no_call_is_right(samples:
     path.write_text('{"id": "a/1", "prediction": "", "error": "the prompt is too long"}\n')
     [row] = Scorer(SGD, SGD.judge).score(read_predictions(path, SGD, samples, repeats=False), partial=True)
     assert (row["error_type"], row["message"]) == ("not_decoded", "the prompt is too long")
-
-
-def test_bfcls_older_name_of_a_category(tmp_path: Path, samples: list[Sample]) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_text('{"id": "simple_0", "category": "simple", "prediction": "x"}\n')
-    older = [replace(samples[0], id="simple_0", category="simple_python")]
-    assert len(read_predictions(path, BFCL_V1, older, repeats=False).rows) == 1
-    assert choose_categories(BFCL_V1, ["simple"]) == ("simple_python",)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.benchmarks.bfcl.checker import check_calls
-from eval.benchmarks.bfcl.data import NEWER_NAMES, BfclAnswer, function_calling, has_answers, load_samples
+from eval.benchmarks.bfcl.data import VERSION_PREFIX, BfclAnswer, function_calling, has_answers, load_samples
 from eval.benchmarks.bfcl.parser import pythonic_calls
 from eval.benchmarks.faults import Fault, shown
 from eval.benchmarks.function_calls import FUNCTION_CALLS, OddCallsError, official_result, read_function_calls
@@ -16,9 +16,6 @@ from eval.errors import EvalError
 from eval.runs.score import write_rows
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.pythonic import PYTHONIC
-
-VERSION_PREFIX: Final = "BFCL_v4"
-"""Prefix of the files that the official package looks for."""
 
 
 @dataclass(frozen=True)
@@ -152,10 +149,10 @@ def _result(row: Mapping[str, Any]) -> dict[str, Any]:
 
 _LIVE: Final = ("simple", "multiple", "parallel", "parallel_multiple", "relevance", "irrelevance")
 
-BFCL_LIVE: Final = Bfcl("bfcl-live", tuple(f"live_{name}" for name in _LIVE), newer_names=NEWER_NAMES)
+BFCL_LIVE: Final = Bfcl("bfcl-live", tuple(f"live_{name}" for name in _LIVE))
 """The live categories (contributed by users)."""
 
 _V1: Final = ("simple_python", "multiple", "parallel", "parallel_multiple")
 
-BFCL_V1: Final = Bfcl("bfcl-v1", _V1, newer_names=NEWER_NAMES)
+BFCL_V1: Final = Bfcl("bfcl-v1", _V1)
 """The categories of version 1 whose calls are written in Python."""

@@ -1,7 +1,6 @@
 """Reads BFCL's entries: questions, tools and possible answers."""
 
 import importlib.util
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,8 +19,8 @@ from eval.validation import validated
 from lookup.errors import ToolDecodingError
 from tooldecoding.prompts.dialogue import Turn, read_rows
 
-NEWER_NAMES: Final[Mapping[str, str]] = {"simple": "simple_python"}
-"""Name of a category before BFCL v4 -> its name today."""
+VERSION_PREFIX: Final = "BFCL_v4"
+"""Prefix of the official files."""
 
 PACKAGE: Final = "bfcl-eval"
 """The word for the installed official package."""
@@ -81,7 +80,7 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
     data : str
         A folder in the official layout (questions, and ``possible_answer/`` with the answers), or a folder that holds
         it as the official package or a checkout of ``ShishirPatil/gorilla`` do; or ``bfcl-eval``, the installed
-        package. Of several versions, the latest is read.
+        package.
     known : sequence of str
         The benchmark's categories.
 
@@ -91,10 +90,10 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
         For an unknown category, and for a missing or malformed file, with file and line.
     """
     for category in categories:
-        if category not in known and category not in NEWER_NAMES:
+        if category not in known:
             raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
     folder = _find_folder(data)
-    return [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(folder, c)]
+    return [sample for category in categories for sample in _read_category(folder, category)]
 
 
 def function_calling(sample: Sample) -> Sample:
@@ -128,40 +127,32 @@ def _find_folder(data: str) -> Path:
         root = Path(spec.submodule_search_locations[0])
     if not root.is_dir():
         raise EvalError(f"{data}: no such folder; --data takes a folder with BFCL's files, or the word {PACKAGE}")
-    for folder in _FOLDERS:
-        if _names(root / folder):
-            return root / folder
-    looked = ", ".join(str(root / folder / "BFCL_v*.json") for folder in _FOLDERS)
-    raise EvalError(f"{root}: no file of BFCL; looked for {looked}; there is {listed(_names(root, '*'))}")
-
-
-def _names(folder: Path, pattern: str = "BFCL_v*.json") -> list[str]:
-    return sorted(path.name for path in folder.glob(pattern))
+    folders = [root / folder for folder in _FOLDERS]
+    found = next((folder for folder in folders if any(folder.glob(f"{VERSION_PREFIX}_*.json"))), None)
+    if found is None:
+        looked = ", ".join(map(str, folders))
+        raise EvalError(f"{root}: no file of BFCL; looked for {VERSION_PREFIX}_*.json in {looked}")
+    return found
 
 
 def _read_category(folder: Path, category: str) -> list[Sample]:
-    names = [category, *(older for older, newer in NEWER_NAMES.items() if newer == category)]
-    pattern = re.compile(rf"BFCL_v(\d{{1,9}})_(?:{'|'.join(names)})\.json")
-    versions = {int(match[1]): match[0] for match in map(pattern.fullmatch, _names(folder)) if match}
-    if not versions:
-        expected = f"expected BFCL_v4_{category}.json (any version)"
-        raise EvalError(f"{folder}: no questions of {category}: {expected}, there is {listed(_names(folder))}")
-    name = versions[max(versions)]
+    questions, answers = (place / f"{VERSION_PREFIX}_{category}.json" for place in (folder, folder / ANSWERS))
+    for file in (questions, answers) if has_answers(category) else (questions,):
+        if not file.is_file():
+            there = listed(sorted(path.name for path in file.parent.glob("*.json")))
+            raise EvalError(f"{file} is missing; of {category}, there must be questions and answers; there is {there}")
     if not has_answers(category):
-        return [_sample(entry, [], category) for entry in read_entries(folder / name).values()]
-    if not (folder / ANSWERS / name).is_file():
-        there = listed(_names(folder / ANSWERS))
-        raise EvalError(f"{folder}: the answers {ANSWERS}/{name} are missing; of answers, there is {there}")
+        return [_sample(entry, [], category) for entry in read_entries(questions).values()]
     return [
         _sample(entry, validated(_GroundTruth, answer, place).ground_truth, category)
-        for entry, (place, answer) in read_answered(folder / name, folder / ANSWERS / name)
+        for entry, (place, answer) in read_answered(questions, answers)
     ]
 
 
 def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
     place, row = entry
-    functions = [row["function"]] if isinstance(row.get("function"), dict) else row.get("function")
-    validated(_Functions, {"function": functions}, place)
+    validated(_Functions, row, place)
+    functions = row["function"]
     if truth and not functions:
         raise EvalError(f"{place}: expected at least one tool in 'function', since there is an answer")
     return Sample(
@@ -169,18 +160,18 @@ def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
         category=category,
         dialogue=row["id"],
         turns=_turns(place, row),
-        documentation=documentation_of(functions or [], f"{place}: function"),
-        calls=reference_calls(functions or [], truth, category),
-        answer=BfclAnswer(functions or [], truth),
+        documentation=documentation_of(functions, f"{place}: function"),
+        calls=reference_calls(functions, truth, category),
+        answer=BfclAnswer(functions, truth),
     )
 
 
 def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:
     """Return the messages of the first turn. The categories read here have no others."""
     question = row.get("question")
-    if not isinstance(question, list) or not question:
+    if not isinstance(question, list) or not question or not isinstance(question[0], list):
         raise EvalError(f"{place}: expected 'question' to be a list with one list of messages, found {shown(question)}")
     try:
-        return read_rows(question[0] if isinstance(question[0], list) else question, f"{place}: question")
+        return read_rows(question[0], f"{place}: question")
     except ToolDecodingError as error:
         raise EvalError(str(error)) from None

@@ -9,8 +9,6 @@ from eval.benchmarks.bfcl.values import check_value
 from eval.benchmarks.faults import ScorerCrash
 from tooldecoding.formats.call_format import Call
 
-_NUMBERS = (int, float, bool)
-
 
 def reference_calls(functions: Functions, truth: Sequence[Answer], category: str) -> tuple[Call, ...]:
     """One call for each answer, in its sequence.
@@ -53,17 +51,11 @@ def _accepts(key: str, value: Any, documented: Any, alternatives: Sequence[Any])
 
 
 def _candidates(alternatives: Sequence[Any]) -> Iterator[Any]:
-    """Every value that could be accepted, up to spelling: all rules demand equality with an alternative.
-
-    Numbers are equal across types, but only one type may be accepted: each alternative comes in all of them.
-    """
+    """Alternatives as values, then as they stand, then with floats for whole numbers: only one type may be accepted."""
     given = [a for a in alternatives if a != ""]
-    for alternative in given:
-        yield _concrete(alternative)
-    for alternative in given:
-        yield alternative
-        for kind in _NUMBERS:
-            yield _converted(alternative, kind)
+    yield from map(_concrete, given)
+    yield from given
+    yield from map(_with_floats, given)
 
 
 def _concrete(alternative: Any) -> Any:
@@ -76,14 +68,8 @@ def _concrete(alternative: Any) -> Any:
     return {key: value for key, value in chosen.items() if value != ""}
 
 
-def _converted(value: Any, kind: type) -> Any:
-    """Numbers, also those in a list, as another type that is equal."""
+def _with_floats(value: Any) -> Any:
+    """Whole numbers, also those in a list, as floats."""
     if isinstance(value, list):
-        return [_converted(v, kind) for v in value]
-    if not isinstance(value, int | float):
-        return value
-    try:
-        other = kind(value)
-    except OverflowError:  # too large for a float, or infinite
-        return value
-    return other if other == value else value
+        return [_with_floats(v) for v in value]
+    return float(value) if type(value) is int and abs(value) < 2**53 else value

@@ -204,14 +204,16 @@ def learn_recorded(tools: Mapping[str, Tool], dialogues: Sequence[Dialogue], dat
                 database.recorded.setdefault(table, {}).setdefault(key, {}).setdefault(tool.name, call.output)
 
 
-def recorded(arguments: Arguments, replay: Replay) -> Any:
-    """The recorded output, the sample's own first; ToolFailure for what no recording knows."""
+def recorded(arguments: Arguments, replay: Replay, unknown: Unrecorded | None = None) -> Any:
+    """The recorded output, the sample's own first; ``unknown`` or ToolFailure for what no recording knows."""
     tool, database = replay.tool, replay.database
     key = tool.find(arguments, database) if tool.find else None
     table = tool.table or tool.name
     outputs = database.recorded.get(table, {}).get(key)
-    if outputs is None:
+    if outputs is None and unknown is None:
         raise ToolFailure("this is not known")
+    if outputs is None:
+        return unknown
     if place(tool, replay.truth.input, database) == (table, key):
         return replay.truth.output
     return outputs.get(tool.name, UNRECORDED)
@@ -225,13 +227,7 @@ def succeed(arguments: Arguments, replay: Replay) -> str:
 
 def always(arguments: Arguments, replay: Replay) -> Any:
     """The recorded output; an unrecorded one for what no recording knows."""
-    place_of_call = replay.tool.find
-    if place_of_call:
-        place_of_call(arguments, replay.database)
-    try:
-        return recorded(arguments, replay)
-    except ToolFailure:
-        return UNRECORDED
+    return recorded(arguments, replay, UNRECORDED)
 
 
 def same(value: Any) -> Any:
