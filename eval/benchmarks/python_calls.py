@@ -5,45 +5,56 @@ read.
 """
 
 import ast
+import operator
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.arithmetic import MAX_DEPTH, Arithmetic, CallDecodeError, bounded
-
-__all__ = ["MAX_LENGTH", "UNPACKED", "CallDecodeError", "demand_length", "parse_expression", "read_calls"]
+from lookup.errors import ToolDecodingError
 
 MAX_LENGTH: Final = 100_000
 """Characters of a prediction."""
 
+MAX_DEPTH: Final = 200
+"""Nesting of values; Python's own tokenizer allows 200 open brackets."""
+
+MAX_SIZE: Final = 100_000
+"""Characters and elements that all arithmetic of one prediction may make together."""
+
+MAX_BITS: Final = 14_284
+"""Bits of a whole number; it has about 4300 digits then, Python's limit for writing one."""
+
 UNPACKED: Final = "**"
 """The key under which ``f(**anything)`` stands: no parameter is called so."""
+
+_OPERATORS: Final[Mapping[type, Callable[..., Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
+}
+
+
+class CallDecodeError(ToolDecodingError):
+    """A prediction that the official decoder cannot read, or that goes beyond the bounds of ours."""
 
 
 def demand_length(text: str) -> None:
     """CallDecodeError for a text of more than ``MAX_LENGTH`` characters."""
     if len(text) > MAX_LENGTH:
         raise CallDecodeError(f"expected at most {MAX_LENGTH} characters, found {len(text)}")
-
-
-def read_calls(nodes: Sequence[ast.expr]) -> list[tuple[str, dict[str, Any]]]:
-    """Names and arguments of calls; all of them stand in one prediction.
-
-    Positional arguments are dropped; of two values for one key the last counts; ``**anything`` is a key of its own
-    (``UNPACKED``). Any operator before a number negates it (``+5``, ``~5`` and ``not 5`` are -5). A name is its own
-    text; ``...`` is ``'...'``. A call as a value is ``{name: arguments}``, or its source text where it has no key;
-    indexing is its source text.
-
-    Raises
-    ------
-    CallDecodeError
-        If a node is no call, or a value is anything else or beyond the bounds.
-    """
-    reader = _ValueReader()
-    try:
-        return [reader.call(node, 0) for node in nodes]
-    except RecursionError:
-        raise CallDecodeError("the text is nested too deeply") from None
 
 
 def parse_expression(text: str) -> ast.expr:
@@ -60,36 +71,61 @@ def parse_expression(text: str) -> ast.expr:
         raise CallDecodeError("no Python expression: nested too deeply") from None
 
 
-class _ValueReader:
+def read_calls(nodes: Sequence[ast.expr]) -> list[tuple[str, dict[str, Any]]]:
+    """Names and arguments of calls; all of them stand in one prediction.
+
+    Positional arguments are dropped; of two values for one key the last counts; ``**anything`` is a key of its own
+    (``UNPACKED``). Any operator before a number negates it (``+5``, ``~5`` and ``not 5`` are -5). A name is its own
+    text; ``...`` is ``'...'``. A call as a value is ``{name: arguments}``, or its source text where it has no key;
+    indexing is its source text.
+
+    Raises
+    ------
+    CallDecodeError
+        If a node is no call, or a value is anything else or beyond the bounds.
+    """
+    reader = _Reader()
+    try:
+        return [reader.call(node, 0) for node in nodes]
+    except RecursionError:
+        raise CallDecodeError("the text is nested too deeply") from None
+
+
+def evaluate(text: str) -> Any:
+    """Return the value of arithmetic on literals; CallDecodeError for anything else."""
+    demand_length(text)
+    return _Reader().arithmetic(parse_expression(text), 0)
+
+
+class _Reader:
     """Turns syntax trees of one prediction into values."""
 
     def __init__(self) -> None:
-        self._arithmetic = Arithmetic()
+        self._left = MAX_SIZE
 
     def call(self, node: ast.expr, depth: int) -> tuple[str, dict[str, Any]]:
         if not isinstance(node, ast.Call):
             raise CallDecodeError(f"expected a call, found {type(node).__name__}")
-        pairs = ((UNPACKED if k.arg is None else k.arg, self.value(k.value, depth + 1)) for k in node.keywords)
+        pairs = ((UNPACKED if k.arg is None else k.arg, self._value(k.value, depth + 1)) for k in node.keywords)
         return _dotted_name(node.func), dict(pairs)
 
-    def value(self, node: ast.expr, depth: int) -> Any:
-        if depth > MAX_DEPTH:
-            raise CallDecodeError(f"values are nested deeper than {MAX_DEPTH} levels")
+    def _value(self, node: ast.expr, depth: int) -> Any:
+        _demand_depth(depth)
         match node:
             case ast.Constant(value):
-                return "..." if value is ... else bounded(value)
-            case ast.UnaryOp(operand=ast.Constant(value)):
-                return _negated(bounded(value))
+                return "..." if value is ... else _bounded(value)
+            case ast.UnaryOp(operand=ast.Constant(int() | float() | complex() as value)):
+                return -_bounded(value)
             case ast.Name(name):
                 return name
             case ast.List(elements):
-                return [self.value(e, depth + 1) for e in elements]
+                return [self._value(e, depth + 1) for e in elements]
             case ast.Tuple(elements):
-                return tuple(self.value(e, depth + 1) for e in elements)
+                return tuple(self._value(e, depth + 1) for e in elements)
             case ast.Dict(keys, values):
                 return self._dict(keys, values, depth)
             case ast.BinOp():
-                return self._arithmetic.evaluate(node, depth)
+                return self.arithmetic(node, depth)
             case ast.Call(keywords=[]):
                 return _source(node)
             case ast.Call():
@@ -105,12 +141,92 @@ class _ValueReader:
         for key, value in zip(keys, values, strict=True):
             if key is None:
                 raise CallDecodeError("a value cannot be {**…}")
-            read = self.value(key, depth + 1), self.value(value, depth + 1)
+            read = self._value(key, depth + 1), self._value(value, depth + 1)
             try:
                 result[read[0]] = read[1]
             except TypeError as error:
                 raise CallDecodeError(f"no key of a dict: {error}") from None
         return result
+
+    def arithmetic(self, node: ast.expr, depth: int) -> Any:
+        """The value of operators on literals, as Python has it.
+
+        Names, calls, indexing, comparisons, sets, dicts, f-strings and ``%``-formatting are not evaluated: the official
+        decoder would run them.
+        """
+        _demand_depth(depth)
+        match node:
+            case ast.Constant(value):
+                return _bounded(value)
+            case ast.UnaryOp(sign, operand):
+                return self._applied(sign, self.arithmetic(operand, depth + 1))
+            case ast.BinOp(left, operation, right) if type(operation) in _OPERATORS:
+                one, other = self.arithmetic(left, depth + 1), self.arithmetic(right, depth + 1)
+                self._demand_room(operation, one, other)
+                return self._applied(operation, one, other)
+            case ast.List(elements):
+                return [self.arithmetic(e, depth + 1) for e in elements]
+            case ast.Tuple(elements):
+                return tuple(self.arithmetic(e, depth + 1) for e in elements)
+            case _:
+                raise CallDecodeError(f"{type(node).__name__} inside arithmetic is not evaluated")
+
+    def _demand_room(self, operation: ast.operator, left: Any, right: Any) -> None:
+        """Refuse what would be too large before it is made; other results are at most twice as large as both values."""
+        whole = isinstance(left, int) and isinstance(right, int)
+        bits = size = 0
+        match operation:
+            case ast.Mod() if isinstance(left, str | bytes):
+                raise CallDecodeError("%-formatting is not evaluated")
+            case ast.Pow() if whole and abs(left) > 1:
+                bits = left.bit_length() * right
+            case ast.LShift() if whole:
+                bits = left.bit_length() + right
+            case ast.Mult() if isinstance(left, int):
+                size = _size(right) * left
+            case ast.Mult() if isinstance(right, int):
+                size = _size(left) * right
+        if bits > 2 * MAX_BITS or size > self._left:  # bits are estimated, at most twice too many
+            raise _too_large()
+
+    def _applied(self, operation: ast.operator | ast.unaryop, *values: Any) -> Any:
+        try:
+            result = _OPERATORS[type(operation)](*values)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise CallDecodeError(f"arithmetic that Python refuses: {error}") from None
+        self._left -= _size(result)
+        if self._left < 0:
+            raise _too_large()
+        return _bounded(result)
+
+
+def _demand_depth(depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise CallDecodeError(f"values are nested deeper than {MAX_DEPTH} levels")
+
+
+def _bounded(value: Any) -> Any:
+    """A constant or a result; CallDecodeError for a whole number of more than ``MAX_BITS`` bits."""
+    if isinstance(value, int) and value.bit_length() > MAX_BITS:
+        raise _too_large()
+    return value
+
+
+def _size(value: Any) -> int:
+    """Characters and elements of a value, each as often as it is reached."""
+    match value:
+        case str() | bytes():
+            return len(value)
+        case list() | tuple():
+            return len(value) + sum(map(_size, value))
+        case int():
+            return value.bit_length() // 64
+        case _:
+            return 0
+
+
+def _too_large() -> CallDecodeError:
+    return CallDecodeError(f"arithmetic makes more than {MAX_SIZE} elements or a number of more than {MAX_BITS} bits")
 
 
 def _dotted_name(node: ast.expr) -> str:
@@ -121,12 +237,6 @@ def _dotted_name(node: ast.expr) -> str:
     if isinstance(node, ast.Name):
         parts.append(node.id)
     return ".".join(reversed(parts))
-
-
-def _negated(value: Any) -> Any:
-    if not isinstance(value, int | float | complex):
-        raise CallDecodeError(f"{type(value).__name__} cannot be negated")
-    return -value
 
 
 def _source(node: ast.expr) -> str:

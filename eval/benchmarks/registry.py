@@ -1,22 +1,22 @@
-"""Finds benchmarks by name. Each folder beside this file holds a module ``benchmark`` with a tuple ``BENCHMARKS``."""
+"""Finds benchmarks by name."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from importlib import import_module
-from pkgutil import iter_modules
+from typing import Final
 
-import eval.benchmarks as folders
+from eval.benchmarks.acebench.benchmark import ACEBENCH
+from eval.benchmarks.api_bank.benchmark import API_BANK
+from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.benchmarks.restbench import RESTBENCH
 from eval.benchmarks.samples import Benchmark
+from eval.benchmarks.sgd.benchmark import SGD
+from eval.benchmarks.stabletoolbench import STABLETOOLBENCH
+from eval.benchmarks.ultratool import ULTRATOOL, ULTRATOOL_ZH
 from eval.errors import EvalError
 
+_ALL: Final = (ACEBENCH, API_BANK, BFCL_LIVE, BFCL_V1, RESTBENCH, SGD, STABLETOOLBENCH, ULTRATOOL, ULTRATOOL_ZH)
 
-def _collect() -> dict[str, Benchmark]:
-    folder_names = sorted(module.name for module in iter_modules(folders.__path__) if module.ispkg)
-    modules = [import_module(f"{folders.__name__}.{name}.benchmark") for name in folder_names]
-    return {benchmark.name: benchmark for module in modules for benchmark in module.BENCHMARKS}
-
-
-BENCHMARKS: Mapping[str, Benchmark] = _collect()
+BENCHMARKS: Final[Mapping[str, Benchmark]] = {benchmark.name: benchmark for benchmark in _ALL}
 """Name -> benchmark."""
 
 
@@ -31,7 +31,6 @@ def find_benchmark(name: str) -> Benchmark:
 
 def choose_categories(benchmark: Benchmark, wanted: Sequence[str]) -> tuple[str, ...]:
     """Return the wanted categories in the benchmark's order, all if none is named; EvalError for unknown ones."""
-    wanted = [benchmark.newer_names.get(category, category) for category in wanted]
     for category in wanted:
         if category not in benchmark.categories:
             raise EvalError(f"{benchmark.name} has no category {category!r}; known: {', '.join(benchmark.categories)}")

@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
+from eval.benchmarks.faults import Fault
+from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.errors import EvalError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import Turn
@@ -73,7 +75,14 @@ class Judgement:
     error_class: "ErrorClass | None" = None
     figures: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, fault: Fault | None, calls: Sequence[Call] | None) -> "Judgement":
+        """Return the judgement on calls, wrong if there is a fault."""
+        read = None if calls is None else tuple(calls)
+        return cls(False, fault.error_type, fault.message, read) if fault else cls(True, None, "", read)
 
+
+@dataclass(frozen=True)
 class Benchmark(ABC):
     """A set of samples with its scorer.
 
@@ -85,8 +94,6 @@ class Benchmark(ABC):
         All categories, in the order of reports.
     call_format : str
         Call format of predictions, a name in ``SCORED_FORMATS``.
-    newer_names : mapping
-        Former name of a category -> its name today.
     note : str
         What "right" means here, where no official verdict is given; printed below the scores.
     has_figures : bool
@@ -95,10 +102,9 @@ class Benchmark(ABC):
 
     name: str
     categories: tuple[str, ...]
-    call_format: str
-    newer_names: ClassVar[Mapping[str, str]] = {}
-    note: ClassVar[str] = ""
-    has_figures: ClassVar[bool] = False
+    call_format: str = "pythonic"
+    note: str = ""
+    has_figures: bool = False
 
     @abstractmethod
     def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
@@ -123,8 +129,9 @@ class Benchmark(ABC):
         """Return the official verdict."""
 
     def satisfiable(self, sample: Sample) -> bool:
-        """Whether any prediction for this sample can be judged correct."""
-        return True
+        """Whether any prediction for this sample can be judged correct: here, whether its reference calls are."""
+        written = SCORED_FORMATS[self.call_format]
+        return not sample.calls or self.judge(sample, written.render(sample.calls)).correct
 
     def open_keys(self, sample: Sample) -> frozenset[str]:
         """Keys of a sample with one reference call that a right call may have or leave out."""

@@ -1,15 +1,16 @@
-"""Whether calls are valid by their documentation: the rule of benchmarks whose success only a language model judges.
+"""Benchmarks whose success only a language model judges: whether calls are valid by their documentation.
 
 TOOLDEC counts the same as syntax errors (version 3, section 4.2): calls of unknown tools, unreadable calls, wrong keys.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.bfcl.parser import pythonic_calls
 from eval.benchmarks.faults import shown
 from eval.benchmarks.python_calls import CallDecodeError
-from eval.benchmarks.samples import Judgement, Sample
+from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.metrics.error_class import ErrorClass, attempted_names
 from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.call_format import Call
@@ -30,55 +31,70 @@ _CLASSES: Final[dict[str, ErrorClass]] = {
 }
 """Error type -> error class; of several errors the first counts."""
 
+Problem = tuple[str, str]
+"""Error type and message."""
 
-def judge_validity(sample: Sample, prediction: str) -> Judgement:
-    """Return right for one valid call or more; ``error_type`` and ``figures`` say what is wrong with others.
 
-    BFCL's decoder reads the prediction. ``figures`` has the shares of predictions with each type of error, and with any
-    of them; one prediction may have several.
+@dataclass(frozen=True, kw_only=True)
+class FirstCall(Benchmark):
+    """Answers are valid calls, and the first one names the tool with which to begin. Later steps are not decoded.
+
+    Attributes
+    ----------
+    figure : str
+        What the share of such first calls is called.
+    reader : callable
+        Reads the samples of some categories; the answer of each is a set of the tools with which to begin.
     """
-    calls, problems = _read(prediction, sample.documentation.lookup)
-    found = {error_type for error_type, _ in problems}
-    figures = {error_type: (float(error_type in found), 1.0) for error_type in _CLASSES}
-    figures["any error"] = (float(bool(found)), 1.0)
-    if not problems:
-        return Judgement(True, None, "", calls, figures=figures)
-    error_type, message = min(problems, key=lambda problem: list(_CLASSES).index(problem[0]))
-    return Judgement(False, error_type, message, calls, _CLASSES[error_type], figures)
+
+    figure: str
+    reader: Callable[[str, Sequence[str]], list[Sample]]
+    has_figures: bool = True
+
+    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
+        """Return the samples of some categories."""
+        return self.reader(data, categories)
+
+    def judge(self, sample: Sample, prediction: str) -> Judgement:
+        """Return right for one valid call or more; ``error_type`` and ``figures`` say what is wrong with others.
+
+        BFCL's decoder reads the prediction. ``figures`` has the shares of predictions with each type of error, and with
+        any of them; one prediction may have several.
+        """
+        tools = sample.documentation.lookup
+        calls: tuple[Call, ...] | None = None
+        try:
+            calls = pythonic_calls(prediction)
+            problems = [problem for call in calls for problem in _problems(call, tools)]
+            if not calls:
+                problems = [("no call", "expected a call, found none")]
+        except CallDecodeError as error:
+            attempted = attempted_names(prediction, list(tools))
+            problems = [("unreadable call" if attempted else "no call", str(error))]
+        found = {error_type for error_type, _ in problems}
+        first = calls[0].name if calls else ""
+        figures = {self.figure: (float(first in sample.answer), 1.0)}
+        figures |= {error_type: (float(error_type in found), 1.0) for error_type in _CLASSES}
+        figures["any error"] = (float(bool(found)), 1.0)
+        if not problems:
+            return Judgement(True, None, "", calls, figures=figures)
+        error_type, message = min(problems, key=lambda problem: list(_CLASSES).index(problem[0]))
+        return Judgement(False, error_type, message, calls, _CLASSES[error_type], figures)
 
 
-def first_tool(judgement: Judgement) -> str:
-    """Return the name in the first call; empty without a call that can be read."""
-    return judgement.calls[0].name if judgement.calls else ""
-
-
-def _read(prediction: str, tools: LookupDictionary) -> tuple[tuple[Call, ...] | None, list[tuple[str, str]]]:
-    """Return the calls, None if they cannot be read, and their problems as error types and messages."""
-    try:
-        calls = tuple(Call(name, arguments) for name, arguments in decode_calls(prediction))
-    except CallDecodeError as error:
-        attempted = attempted_names(prediction, list(tools))
-        return None, [("unreadable call" if attempted else "no call", str(error))]
-    if not calls:
-        return calls, [("no call", "expected a call, found none")]
-    return calls, [problem for call in calls for problem in _problems(call, tools)]
-
-
-def _problems(call: Call, tools: LookupDictionary) -> Sequence[tuple[str, str]]:
+def _problems(call: Call, tools: LookupDictionary) -> Iterator[Problem]:
     if call.name not in tools:
-        return [("unknown tool", f"there is no tool {shown(call.name)}")]
+        yield "unknown tool", f"there is no tool {shown(call.name)}"
+        return
     specs = {spec.name: spec for spec in tools[call.name].parameters}
-    problems = [
-        ("missing key", f"{call.name} requires {name!r}")
-        for name, spec in specs.items()
-        if spec.required and name not in call.arguments
-    ]
+    for name, spec in specs.items():
+        if spec.required and name not in call.arguments:
+            yield "missing key", f"{call.name} requires {name!r}"
     for key, value in call.arguments.items():
         if key not in specs:
-            problems.append(("unknown key", f"{call.name} has no key {shown(key)}"))
+            yield "unknown key", f"{call.name} has no key {shown(key)}"
             continue
         try:
             check_value(value, specs[key])
         except TypeCheckError as error:
-            problems.append(("wrong type", f"{key}: {error}"))
-    return problems
+            yield "wrong type", f"{key}: {error}"

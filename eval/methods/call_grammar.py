@@ -3,16 +3,16 @@
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eval.errors import EvalError
-from eval.methods.argument_schema import arguments_schema
 from eval.methods.lark_values import NATIVE_NOTATIONS, ValueRules, in_order
 from lookup.dictionary import ToolSpec
 from lookup.reserved import RESERVED, RESERVED_CHARACTER
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.prompts.tool_objects import json_signature
 from tooldecoding.tokens.special_texts import END, SpecialTexts
 
 _PIECES = re.compile(rf"({RESERVED_CHARACTER.pattern})")
@@ -75,6 +75,29 @@ def call_grammar(
     return Grammar("\n".join(rules) + "\n" + values, writer.schemas)
 
 
+def arguments_schema(tool: ToolSpec) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's arguments: keys in this order, and no others.
+
+    It says the types and enums that were read from the documentation, and nothing else of the values.
+    """
+    return _closed({"required": []} | json_signature(tool)["parameters"])
+
+
+def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema whose objects have the keys listed and no others; libraries differ where it is not said."""
+    row = dict(schema)
+    if "properties" in row:
+        row["properties"] = {key: _closed(value) for key, value in row["properties"].items()}
+        row["additionalProperties"] = False
+    elif "object" in row.get("type", ()):
+        row["additionalProperties"] = _closed(row.get("additionalProperties", {}))
+    if "array" in row.get("type", ()):
+        row["items"] = _closed(row.get("items", {}))
+    if "anyOf" in row:
+        row["anyOf"] = [_closed(branch) for branch in row["anyOf"]]
+    return row
+
+
 class _Writer:
     """Writes the rules of calls."""
 
@@ -96,13 +119,14 @@ class _Writer:
         """Return the rule of one call, from its name to its end."""
         bracket, end = self._format.bracket, self._format.end_of(empty=False)
         parameters = [tool.parameter(name) for name in self._format.ordered(p.name for p in tool.parameters)]
+        schema = arguments_schema(replace(tool, parameters=tuple(parameters)))
         if self._format.notation == "json":
             name = f"arguments_{len(self.schemas)}"
-            self.schemas[name] = arguments_schema(parameters)
+            self.schemas[name] = schema
             return f"{self.literal(tool.name + bracket[:-1])} {name} {self.literal(end[1:])}"
         pairs = [
-            (f"{self.literal(self._format.key(spec.name))} {self.values.value(spec)}", bool(spec.required))
-            for spec in parameters
+            (f"{self.literal(self._format.key(key))} {self.values.value(value)}", key in schema["required"])
+            for key, value in schema["properties"].items()
         ]
         arguments = in_order(pairs, self.literal(self._format.separator))
         return f"{self.literal(tool.name + bracket)} {arguments} {self.literal(end)}"

@@ -1,9 +1,8 @@
 """Rules in Lark's syntax for the values that a call format writes as Python literals, or between single quotes."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from lookup.dictionary import ANY, ParameterSpec, ValueType
 from lookup.values.literal_values import render_value
 from lookup.values.notations import QUOTED_TEXT, Notation, TextSyntax, inside
 
@@ -14,12 +13,12 @@ _NUMBERS: Final = r"""INT: /-?(0|[1-9][0-9]{0,39})/
 FLOAT: /-?(0|[1-9][0-9]{0,39})(\.[0-9]{1,17})?([eE][+-]?[0-9]{1,2})?/
 """
 
-Literal = Callable[[str], str]
-"""Writes a text as Lark does."""
+Schema = Mapping[str, Any]
+"""A JSON Schema of types and enums, as ``arguments_schema`` makes it."""
 
 
 class ValueRules:
-    """The rules of the values of one grammar; each type gets its rule once.
+    """The rules of the values of one grammar; each schema gets its rule once.
 
     Parameters
     ----------
@@ -29,97 +28,89 @@ class ValueRules:
         Writes a text as Lark does.
     """
 
-    def __init__(self, notation: Notation, literal: Literal) -> None:
-        self._notation = notation
+    def __init__(self, notation: Notation, literal: Callable[[str], str]) -> None:
+        self._quoted = notation == "quoted"
         self._inside = inside(notation)
         self._literal = literal
         self._names: dict[str, str] = {}
-        self._inner_text = " | ".join(_text_pattern(t) for t in self._inside.texts if isinstance(t, TextSyntax))
 
     @property
     def lark(self) -> str:
         """All rules that were needed so far."""
         rules = "".join(f"{name}: {body}\n" for body, name in self._names.items())
-        texts = f"TEXT: {self._inner_text}\nWHOLE_TEXT: {_text_pattern(QUOTED_TEXT)}\n"
-        return f"{_NUMBERS}{texts}any: {self._any}\n{rules}"
+        inner = " | ".join(_text_pattern(t) for t in self._inside.texts if isinstance(t, TextSyntax))
+        colon, words = self._literal(self._inside.spacing.colon), [*self._inside.booleans, self._inside.null]
+        alternatives = ["TEXT", "FLOAT", *map(self._literal, words)]
+        alternatives += [self._between("[", "any", "]"), self._between("{", f"TEXT {colon} any", "}")]
+        texts = f"TEXT: {inner}\nWHOLE_TEXT: {_text_pattern(QUOTED_TEXT)}\n"
+        return f"{_NUMBERS}{texts}any: {' | '.join(alternatives)}\n{rules}"
 
-    def value(self, spec: ParameterSpec) -> str:
+    def value(self, schema: Schema) -> str:
         """Return the name of the rule of a parameter's values."""
-        of = spec.value_type
-        if self._notation != "quoted":
-            return self._type(of)
-        alternatives = [self._quoted(branch) for branch in of.any_of or (of,)]
-        if of.nullable:
-            alternatives.append(self._literal(f"'{self._inside.null}'"))
-        return self._rule(alternatives)
+        return self._rule([self._whole(branch) for branch in _branches(schema)])
 
-    def _quoted(self, of: ValueType) -> str:
-        """Return what a type that is no union writes between single quotes."""
-        if of.enum:
-            return self._members(of.enum, self._notation)
-        if of.admits_text:
+    def _whole(self, schema: Schema) -> str:
+        """Return what one branch writes as the value of a key."""
+        if not self._quoted:
+            return self._inner(schema)
+        if "enum" in schema:
+            return self._rule([self._literal(render_value(member, "quoted")) for member in schema["enum"]])
+        if schema.get("type") in (None, "string"):
             return "WHOLE_TEXT"
-        return f"{self._literal(chr(39))} {self._alone(of)} {self._literal(chr(39))}"
+        return f"{self._literal(chr(39))} {self._inner(schema)} {self._literal(chr(39))}"
 
-    def _type(self, of: ValueType) -> str:
-        alternatives = [self._type(branch) for branch in of.any_of] if of.any_of else [self._alone(of)]
-        if of.nullable:
-            alternatives.append(self._literal(self._inside.null))
-        return self._rule(alternatives)
+    def _nested(self, schema: Schema) -> str:
+        return self._rule([self._inner(branch) for branch in _branches(schema)])
 
-    def _alone(self, of: ValueType) -> str:
-        """Return what a type that is no union writes inside brackets or alone, without null."""
-        if of.enum:
-            return self._rule([" | ".join(self._literal(self._inside.render(member)) for member in of.enum)])
-        match of.kind:
-            case "str":
-                return "TEXT"
-            case "int":
-                return "INT"
-            case "float":
-                return "FLOAT"
-            case "bool":
-                return self._rule([" | ".join(map(self._literal, self._inside.booleans))])
-            case "any":
-                return "any"
-            case "dict" if of.properties:
-                return self._record(of.properties)
-        item = self._type(of.items or ANY)
-        if of.kind == "dict":
-            return self._rule([self._between("{", f"TEXT {self._literal(self._inside.spacing.colon)} {item}", "}")])
-        if of.kind == "tuple" and self._inside.has_tuples:
-            comma = self._literal(self._inside.spacing.comma)
-            several = f"{item} ({comma} {item})+"
-            return self._rule([f'"()" | "(" {item} ",)" | "(" {several} ")"'])
-        return self._rule([self._between("[", item, "]")])
-
-    def _record(self, properties: Sequence[ParameterSpec]) -> str:
-        colon = self._inside.spacing.colon
-        pairs = []
-        for spec in properties:
-            keys = " | ".join(self._literal(key + colon) for key in self._inside.keys(spec.name))
-            pairs.append((f"({keys}) {self._type(spec.value_type)}", bool(spec.required)))
-        body = in_order(pairs, self._literal(self._inside.spacing.comma))
-        return self._rule([f'"{{" {body} "}}"'])
-
-    @property
-    def _any(self) -> str:
+    def _inner(self, schema: Schema) -> str:
+        """Return what one branch writes inside brackets or alone."""
+        if "enum" in schema:
+            return self._rule([self._literal(self._inside.render(member)) for member in schema["enum"]])
         colon = self._literal(self._inside.spacing.colon)
-        words = " | ".join(map(self._literal, [*self._inside.booleans, self._inside.null]))
-        lists, dicts = self._between("[", "any", "]"), self._between("{", f"TEXT {colon} any", "}")
-        return f"TEXT | FLOAT | {words} | {lists} | {dicts}"
+        match schema.get("type"):
+            case "string":
+                return "TEXT"
+            case "integer":
+                return "INT"
+            case "number":
+                return "FLOAT"
+            case "boolean":
+                return self._rule(list(map(self._literal, self._inside.booleans)))
+            case "null":
+                return self._literal(self._inside.null)
+            case "array":
+                return self._rule([self._between("[", self._nested(schema["items"]), "]")])
+            case "object" if "properties" in schema:
+                return self._record(schema)
+            case "object":
+                pair = f"TEXT {colon} {self._nested(schema['additionalProperties'])}"
+                return self._rule([self._between("{", pair, "}")])
+            case _:
+                return "any"
+
+    def _record(self, schema: Schema) -> str:
+        pairs = []
+        for key, value in schema["properties"].items():
+            spellings = [self._literal(text + self._inside.spacing.colon) for text in self._inside.keys(key)]
+            pairs.append((f"({' | '.join(spellings)}) {self._nested(value)}", key in schema.get("required", ())))
+        return self._rule([f'"{{" {in_order(pairs, self._literal(self._inside.spacing.comma))} "}}"'])
 
     def _between(self, opening: str, item: str, closing: str) -> str:
         comma = self._literal(self._inside.spacing.comma)
         return f'"{opening}" ({item} ({comma} {item})*)? "{closing}"'
 
-    def _members(self, members: Iterable[Any], notation: Notation) -> str:
-        return self._rule([" | ".join(self._literal(render_value(member, notation)) for member in members)])
-
     def _rule(self, alternatives: Sequence[str]) -> str:
         """Return the name of a rule with these alternatives."""
         body = " | ".join(alternatives)
         return self._names.setdefault(body, f"value_{len(self._names)}")
+
+
+def _branches(schema: Schema) -> list[Schema]:
+    """Return the alternatives of a schema, each of one type at most."""
+    if "anyOf" in schema:
+        return [inner for branch in schema["anyOf"] for inner in _branches(branch)]
+    types = schema.get("type")
+    return [{**schema, "type": name} for name in types] if isinstance(types, list) else [schema]
 
 
 def in_order(pairs: Sequence[tuple[str, bool]], separator: str) -> str:

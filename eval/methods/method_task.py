@@ -6,8 +6,7 @@ from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from eval.methods.choose import make_method
-from eval.methods.decoders import Method
+from eval.methods.choose import Method, make_method
 from eval.methods.drafts import Draft, predict_all
 from eval.methods.prediction import Prediction
 from eval.options import EvalOptions

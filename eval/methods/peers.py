@@ -1,19 +1,52 @@
-"""Other libraries that hold a model to a grammar, token by token, each behind the same three calls."""
+"""Other libraries that hold a model to a grammar, token by token: greedy decoding under their token masks."""
 
 import importlib
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
-from transformers import PreTrainedTokenizerBase
 
 from eval.bench.failures import FAILURES, failure
 from eval.errors import EvalError
-from eval.methods.call_grammar import Grammar
+from eval.methods.answer_writer import AnswerWriter, Start, write_together
+from eval.methods.call_grammar import Grammar, call_grammar
+from eval.methods.prediction import Prediction
+from tooldecoding.decoder import Request, ToolDecoder, callable_tools
+from tooldecoding.engines.steps import Steps
+from tooldecoding.result import Counters
+from tooldecoding.tokens.branch import Pick
 from tooldecoding.tokens.special_texts import END
-from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.token_table import TokenTable, is_characters
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+"""Which tokens are allowed; shape (vocabulary,)."""
+
+
+@dataclass(frozen=True)
+class Matcher:
+    """The state of one answer.
+
+    Attributes
+    ----------
+    allowed : callable
+        Which tokens may come next; those that end a turn only where the grammar may end.
+    take : callable
+        Goes on behind a token that is allowed.
+    forced : callable
+        Tokens that must come next whatever the model would write, maybe not all of them. It is given the end of the
+        text so far.
+    """
+
+    allowed: Callable[[], Mask]
+    take: Callable[[int], None]
+    forced: Callable[[bytes], Sequence[int]]
+
+
+Peer = Callable[[Grammar], Matcher]
+"""A library with a model's tokenizer: a grammar -> the state at the beginning of an answer."""
 
 
 def end_tokens(table: TokenTable) -> list[int]:
@@ -21,174 +54,74 @@ def end_tokens(table: TokenTable) -> list[int]:
     return [token for token, text in table.special.texts.items() if text == END]
 
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-"""Which tokens are allowed; shape (vocabulary,)."""
-
-
-class Matcher(ABC):
-    """The state of one answer."""
-
-    @abstractmethod
-    def allowed(self) -> Mask:
-        """Return which tokens may come next; those that end a turn only where the grammar may end."""
-
-    @abstractmethod
-    def take(self, token: int) -> None:
-        """Go on behind a token that is allowed."""
-
-    @abstractmethod
-    def forced(self, context: bytes) -> Sequence[int]:
-        """Return tokens that must come next whatever the model would write; maybe not all of them.
-
-        Parameters
-        ----------
-        context : bytes
-            The end of the text so far.
-        """
-
-
-class Peer(ABC):
-    """One library.
-
-    Parameters
-    ----------
-    table : TokenTable
-        Of the model's tokenizer and vocabulary.
-
-    Attributes
-    ----------
-    name : str
-        In ``--method``; also the package.
-    """
-
-    name: ClassVar[str]
-
-    def __init__(self, table: TokenTable) -> None:
-        self._table = table
-        self._vocabulary = len(table.texts)
-        try:
-            self._prepare(table.tokenizer, end_tokens(table))
-        except FAILURES as error:
-            raise EvalError(f"{self.name} does not work with this model's tokenizer: {failure(error)}") from None
-
-    def matcher(self, grammar: Grammar) -> Matcher:
-        """Return the state at the beginning of an answer.
-
-        Raises
-        ------
-        EvalError
-            If the library refuses the grammar.
-        """
-        try:
-            return self._matcher(grammar)
-        except FAILURES as error:
-            raise EvalError(f"{self.name} refuses the grammar of these tools: {failure(error)}") from None
-
-    @abstractmethod
-    def _prepare(self, tokenizer: PreTrainedTokenizerBase, ends: list[int]) -> None: ...
-
-    @abstractmethod
-    def _matcher(self, grammar: Grammar) -> Matcher: ...
-
-
-class XGrammar(Peer):
+def xgrammar(table: TokenTable) -> Peer:
     """xgrammar."""
+    library = importlib.import_module("xgrammar")
+    size = len(table.texts)
+    about = library.TokenizerInfo.from_huggingface(table.tokenizer, vocab_size=size, stop_token_ids=end_tokens(table))
+    compiler = library.GrammarCompiler(about)
 
-    name = "xgrammar"
-
-    def _prepare(self, tokenizer: PreTrainedTokenizerBase, ends: list[int]) -> None:
-        self._library = importlib.import_module("xgrammar")
-        self._about = self._library.TokenizerInfo.from_huggingface(
-            tokenizer, vocab_size=self._vocabulary, stop_token_ids=ends
-        )
-        self._compiler = self._library.GrammarCompiler(self._about)
-
-    def _matcher(self, grammar: Grammar) -> Matcher:
-        read = self._library.Grammar
+    def matcher(grammar: Grammar) -> Matcher:
         named = {
-            name: read.from_json_schema(json.dumps(schema), any_whitespace=False)
+            name: library.Grammar.from_json_schema(json.dumps(schema), any_whitespace=False)
             for name, schema in grammar.schemas.items()
         }
         lark = grammar.lark + "".join(f"{name}: @{name}\n" for name in named)
-        compiled = self._compiler.compile_grammar(
-            read.from_lark(lark, tokenizer_info=self._about, named_grammars=named)
-        )
-        mask = self._library.allocate_token_bitmask(1, self._vocabulary)
-        return _XGrammarMatcher(self._library.GrammarMatcher(compiled), mask, self._table)
+        read = library.Grammar.from_lark(lark, tokenizer_info=about, named_grammars=named)
+        own, mask = library.GrammarMatcher(compiler.compile_grammar(read)), library.allocate_token_bitmask(1, size)
+
+        def allowed() -> Mask:
+            own.fill_next_token_bitmask(mask)
+            return _unpacked(mask.numpy(), size)
+
+        def take(token: int) -> None:
+            if not own.accept_token(token):
+                raise EvalError(f"xgrammar does not go on behind token {token}, which it allowed")
+
+        def forced(context: bytes) -> Sequence[int]:
+            try:
+                text = own.find_jump_forward_string()
+            except UnicodeDecodeError:  # inside a character
+                return ()
+            return table.sure_after(context, text.encode())  # its last tokens may be longer with what follows
+
+        return Matcher(allowed, take, forced)
+
+    return matcher
 
 
-class _XGrammarMatcher(Matcher):
-    def __init__(self, matcher: Any, mask: Any, table: TokenTable) -> None:
-        self._own = matcher
-        self._mask = mask
-        self._table = table
-
-    def allowed(self) -> Mask:
-        self._own.fill_next_token_bitmask(self._mask)
-        return _unpacked(self._mask.numpy(), len(self._table.texts))
-
-    def take(self, token: int) -> None:
-        if not self._own.accept_token(token):
-            raise EvalError(f"xgrammar does not go on behind token {token}, which it allowed")
-
-    def forced(self, context: bytes) -> Sequence[int]:
-        try:
-            text = self._own.find_jump_forward_string()
-        except UnicodeDecodeError:  # inside a character
-            return ()
-        return self._table.sure_after(context, text.encode())  # its last tokens may be longer with what follows
-
-
-class LLGuidance(Peer):
+def llguidance(table: TokenTable) -> Peer:
     """llguidance."""
+    library, masks = importlib.import_module("llguidance"), importlib.import_module("llguidance.numpy")
+    size = len(table.texts)
+    reader = importlib.import_module("llguidance.hf")
+    tokenizer = reader.from_tokenizer(table.tokenizer, n_vocab=size, eos_token=end_tokens(table))
+    spaces = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}  # as call formats write
 
-    name = "llguidance"
+    def matcher(grammar: Grammar) -> Matcher:
+        inline = {name: json.dumps({**schema, "x-guidance": spaces}) for name, schema in grammar.schemas.items()}
+        lark = grammar.lark + "".join(f"{name}: %json {schema}\n" for name, schema in inline.items())
+        own = library.LLMatcher(tokenizer, library.LLMatcher.grammar_from_lark(lark), log_level=0)
+        if own.is_error():
+            raise ValueError(own.get_error())
+        mask = masks.allocate_token_bitmask(1, size)
 
-    def _prepare(self, tokenizer: PreTrainedTokenizerBase, ends: list[int]) -> None:
-        self._library = importlib.import_module("llguidance")
-        self._masks = importlib.import_module("llguidance.numpy")
-        reader = importlib.import_module("llguidance.hf")
-        self._tokenizer = reader.from_tokenizer(tokenizer, n_vocab=self._vocabulary, eos_token=ends)
+        def demand_no_error() -> None:
+            if own.is_error():
+                raise EvalError(f"llguidance gives up: {own.get_error().splitlines()[0]}")
 
-    def _matcher(self, grammar: Grammar) -> Matcher:
-        lark = grammar.lark + "".join(f"{name}: {_inline(schema)}\n" for name, schema in grammar.schemas.items())
-        new = self._library.LLMatcher
-        matcher = new(self._tokenizer, new.grammar_from_lark(lark), log_level=0)
-        if matcher.is_error():
-            raise ValueError(matcher.get_error())
-        mask = self._masks.allocate_token_bitmask(1, self._vocabulary)
-        return _LLGuidanceMatcher(matcher, self._masks.fill_next_token_bitmask, mask, self._vocabulary)
+        def allowed() -> Mask:
+            masks.fill_next_token_bitmask(own, mask, 0)
+            demand_no_error()
+            return _unpacked(mask, size)
 
+        def take(token: int) -> None:
+            own.consume_token(token)
+            demand_no_error()
 
-class _LLGuidanceMatcher(Matcher):
-    def __init__(self, matcher: Any, fill: Any, mask: Any, vocabulary: int) -> None:
-        self._own = matcher
-        self._fill = fill
-        self._mask = mask
-        self._vocabulary = vocabulary
+        return Matcher(allowed, take, lambda context: own.compute_ff_tokens())
 
-    def allowed(self) -> Mask:
-        self._fill(self._own, self._mask, 0)
-        self._demand_no_error()
-        return _unpacked(self._mask, self._vocabulary)
-
-    def take(self, token: int) -> None:
-        self._own.consume_token(token)
-        self._demand_no_error()
-
-    def forced(self, context: bytes) -> Sequence[int]:
-        tokens: list[int] = self._own.compute_ff_tokens()
-        return tokens
-
-    def _demand_no_error(self) -> None:
-        if self._own.is_error():
-            raise EvalError(f"llguidance gives up: {self._own.get_error().splitlines()[0]}")
-
-
-def _inline(schema: Mapping[str, Any]) -> str:
-    """Return a schema within Lark, with the white space that call formats write."""
-    spaces = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
-    return f"%json {json.dumps({**schema, 'x-guidance': spaces})}"
+    return matcher
 
 
 def _unpacked(mask: "np.ndarray[Any, np.dtype[np.int32]]", vocabulary: int) -> Mask:
@@ -196,5 +129,96 @@ def _unpacked(mask: "np.ndarray[Any, np.dtype[np.int32]]", vocabulary: int) -> M
     return np.unpackbits(mask[0].view(np.uint8), bitorder="little")[:vocabulary].astype(np.bool_)
 
 
-PEERS: Final[Mapping[str, type[Peer]]] = {peer.name: peer for peer in (XGrammar, LLGuidance)}
-"""Method -> library."""
+PEERS: Final[Mapping[str, Callable[[TokenTable], Peer]]] = {"xgrammar": xgrammar, "llguidance": llguidance}
+"""Method, which is also the package -> library."""
+
+
+def load_peer(name: str, table: TokenTable) -> Peer:
+    """Return a library for a tokenizer and vocabulary; EvalError if it does not work with it, or refuses a grammar."""
+    try:
+        peer = PEERS[name](table)
+    except FAILURES as error:
+        raise EvalError(f"{name} does not work with this model's tokenizer: {failure(error)}") from None
+
+    def matcher(grammar: Grammar) -> Matcher:
+        try:
+            return peer(grammar)
+        except FAILURES as error:
+            raise EvalError(f"{name} refuses the grammar of these tools: {failure(error)}") from None
+
+    return matcher
+
+
+def run_peer(
+    decoder: ToolDecoder, peer: Peer, requests: Sequence[Request], jump_forward: bool = False
+) -> list[Prediction]:
+    """Decode several prompts together, each with its own tools and options.
+
+    With tool choice ``auto`` the text is that of unconstrained greedy decoding until the model opens a call, and an
+    answer that opens none has no constraint. From there on, or from the beginning if there must be a call, the grammar
+    decides which tokens are allowed. A text and its calls have ``max_text_tokens`` together.
+
+    Parameters
+    ----------
+    jump_forward : bool
+        Whether tokens that the grammar forces are fed without a forward pass of their own.
+
+    Raises
+    ------
+    ToolDecodingError
+        As ``ToolDecoder.run``, and if the library refuses a grammar.
+    """
+    writers, seconds = write_together(decoder, requests, partial(_Writer, peer, jump_forward))
+    return [writer.prediction(seconds, len(requests)) for writer in writers]
+
+
+class _Writer(AnswerWriter):
+    """Writes free text, calls, or both."""
+
+    def __init__(self, peer: Peer, jumps: bool, start: Start) -> None:
+        super().__init__(start)
+        self._peer = peer
+        self._jumps = jumps
+        self._format = self.request.options.call_format.bound(self.table.special.bound)
+
+    def write(self) -> Steps[None]:
+        """Write the answer."""
+        choice, opener = self.request.options.choice, self._format.start(0)
+        if choice in ("auto", "none"):
+            trigger = self._format.trigger if choice == "auto" else ""
+            opened = yield from self.free_text(trigger)
+            if opened:
+                yield from self._calls(opener.removeprefix(trigger))
+        else:
+            yield from self._calls(self._format.lead + opener)
+        self.branch.end()
+
+    def _calls(self, opener: str) -> Steps[None]:
+        """Write calls behind the pending text and what is left of the opener."""
+        branch = self.branch
+        if not is_characters(branch.pending.text):
+            branch.settle()
+        begun = branch.pending.text.decode() + opener
+        tools, most = callable_tools(self.request).tools, self.request.options.max_calls
+        matcher = self._peer(call_grammar(begun, tools, self._format, most, self.table.special))
+        ends = end_tokens(self.table)
+        while len(branch.ids) < self.limit:
+            for token in matcher.forced(branch.pending.context) if self._jumps else ():
+                matcher.take(token)
+                branch.force(token)
+            allowed = matcher.allowed()
+            if not np.delete(allowed, ends).any():
+                break  # nothing but the end is left, which needs no pass
+            logits = yield from branch.fed.compute()
+            token = int(np.where(allowed, logits.values, -np.inf).argmax())
+            if token in ends:
+                break
+            matcher.take(token)
+            branch.take(Pick(token, self.table.texts[token] or b"", logits), "constrained")
+
+    def prediction(self, seconds: float, together: int) -> Prediction:
+        """Return the prediction after ``write``; prompts that are decoded together share the seconds."""
+        written = self.table.join(self.branch.ids)[len(self.held) :].decode(errors="replace")
+        counters = Counters.of(self.usage, self.tally, seconds)
+        text = self.table.special.shown(written).strip()
+        return Prediction(text, counters=counters.to_json(), seconds=seconds / together)

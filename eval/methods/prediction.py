@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from voting import CandidateCall
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -13,8 +15,6 @@ class Prediction:
     ----------
     text : str
         Empty if decoding failed.
-    written : str, optional
-        The method's own text, where it differs from what is scored.
     candidates : sequence of dict
         A row of ``candidate_rows`` for each order, where there are orders.
     counters : mapping
@@ -23,6 +23,8 @@ class Prediction:
         Wall-clock time, shared evenly by the prompts that were decoded together.
     error : str, optional
         Why it could not be decoded.
+    written : str, optional
+        The method's own text, where it differs from what is scored.
     """
 
     text: str
@@ -42,3 +44,23 @@ class Prediction:
         if self.candidates:
             row["candidates"] = list(self.candidates)
         return row | {"counters": dict(self.counters)}
+
+
+def candidate_rows(calls: Sequence[Sequence[CandidateCall]]) -> list[dict[str, Any]]:
+    """Return a row for each candidate of each call, in the sequence of decoding, with all that a vote over them needs.
+
+    ``eval.tuning.decoded_prompt.read_decoded`` reads them.
+    """
+    return [
+        {
+            "call": number,
+            "name": candidate.name,
+            "order": list(candidate.order),
+            "text": candidate.text,
+            "values": [
+                {"key": v.key, "text": v.text, "logprob": v.logprob, "truncated": v.truncated} for v in candidate.values
+            ],
+        }
+        for number, candidates in enumerate(calls)
+        for candidate in candidates
+    ]

@@ -13,15 +13,15 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
-from eval.methods.react import REACT_INSTRUCTION, react_call, react_lines
 from eval.options import EvalOptions
 from lookup.text.text_file import read_text
 from tooldecoding.chat.dialogue_request import dialogue_request, openai_messages
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.decoder import Request
-from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.prompts.dialogue import LineLabels, dialogue_lines
+from tooldecoding.formats.react import REACT
+from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Turn, Utterance, dialogue_lines
 from tooldecoding.prompts.prompts import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
@@ -40,6 +40,10 @@ PLACEHOLDERS: Mapping[str, str] = {
     "{dialogue}": "dialogue",
 }
 """What a prompt template may hold; ``{functions}`` is BFCL's own word."""
+
+REACT_INSTRUCTION: Final = """Write the action that comes next in the form
+Action: tool_name
+Action Input: {"key1": "value1", "key2": "value2"}"""
 
 _NO_LIMIT: Final = 10**9
 """Tokenizers without a longest input name a number far beyond this one."""
@@ -119,12 +123,12 @@ class Prompter:
         return documentation.as_bfcl(detail) if self.settings.template == "bfcl" else documentation.as_api_bank(detail)
 
     @property
-    def _format(self) -> CallFormat:
-        return CALL_FORMATS[self.settings.format]
-
-    @property
     def _react(self) -> bool:
         return self.settings.method == "tooldec" and self.settings.tooldec_form == "react"
+
+    @property
+    def _format(self) -> CallFormat:
+        return REACT if self._react else CALL_FORMATS[self.settings.format]
 
     @property
     def _instruction(self) -> str:
@@ -164,29 +168,23 @@ class Prompter:
         return "\n\n".join([text.rstrip(), *behind]) + ending
 
     def _dialogue(self, sample: Sample) -> list[str]:
+        labels = BFCL_LABELS if self.settings.template == "bfcl" else LineLabels()
         if self._react:
-            return react_lines(sample.turns, self._labels)
-        return dialogue_lines(sample.turns, self._format, self._labels)
-
-    @property
-    def _labels(self) -> LineLabels:
-        return BFCL_LABELS if self.settings.template == "bfcl" else LineLabels()
+            return [_react_line(turn, labels) for turn in sample.turns]
+        return dialogue_lines(sample.turns, self._format, labels)
 
     def _example_lines(self, shots: Sequence[Sample]) -> list[str]:
         """Dialogues with the call that came next, each followed by an empty line."""
         lines: list[str] = []
         for example in shots:
-            call = react_call(example.calls[0]) if self._react else self._format.render(example.calls)
-            lines += [*self._dialogue(example), self._ending + call, ""]
+            lines += [*self._dialogue(example), self._ending + self._format.render(example.calls), ""]
         return lines
 
     def _shots(self, sample: Sample) -> list[Sample]:
         """In-context examples: seeded, one a dialogue, never its own, of its category where there are any."""
         if not self.settings.shots:
             return []
-        # ReAct has no way to write several calls, nor API-Bank's format
-        single = self._react or not self._format.parallel
-        usable = [s for s in self.samples if s.calls and not (single and len(s.calls) > 1)]
+        usable = [s for s in self.samples if s.calls and (self._format.parallel or len(s.calls) == 1)]
         if not usable:
             raise EvalError("--shots: none of the samples has a right call to show; leave it out")
         others = [s for s in usable if s.dialogue != sample.dialogue]
@@ -194,3 +192,14 @@ class Prompter:
         Random(f"{self.settings.seed}/{sample.id}").shuffle(alike)
         one_each = {s.dialogue: s for s in alike}
         return list(one_each.values())[: self.settings.shots]
+
+
+def _react_line(turn: Turn, labels: LineLabels) -> str:
+    """A turn as ReAct writes it, results as ``Observation`` (TOOLDEC v3, A.1)."""
+    match turn:
+        case ToolRequest(name, arguments):
+            return REACT.render([Call(name, arguments)])
+        case ToolResponse(_, value):
+            return f"Observation: {json.dumps(value, ensure_ascii=False)}"
+        case Utterance(speaker, text):
+            return f"{getattr(labels, speaker)}: {' '.join(text.split())}"

@@ -13,9 +13,8 @@ from dataclasses import fields, replace
 from typing import Literal, NamedTuple
 from zlib import crc32
 
-from eval.methods.candidate_rows import candidate_rows
 from eval.methods.plain_decoding import PlainDecoder
-from eval.methods.prediction import Prediction
+from eval.methods.prediction import Prediction, candidate_rows
 from eval.methods.sampling import Sample, SampledTokens, SamplingClock
 from eval.methods.scored_text import ScoredText, read_calls
 from lookup.dictionary import LookupDictionary

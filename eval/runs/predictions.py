@@ -74,7 +74,7 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
             )
         sample = by_id[identifier]
         category = str(row.get("category", sample.category))
-        if benchmark.newer_names.get(category, category) != sample.category:
+        if category != sample.category:
             raise EvalError(f"{place}: {identifier} is of category {sample.category}, the row says {category!r}")
         try:
             sample = benchmark.sample_of(row, sample)

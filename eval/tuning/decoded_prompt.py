@@ -6,8 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from eval.errors import EvalError
-from eval.methods.candidate_rows import candidate_rows
-from eval.methods.prediction import Prediction
+from eval.methods.prediction import Prediction, candidate_rows
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value

@@ -8,15 +8,14 @@ from typing import Any
 from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.api_bank.checker import TOOLS
 from eval.benchmarks.api_bank.data import LEVEL_1
-from eval.benchmarks.samples import Judgement, Sample
+from eval.benchmarks.samples import Sample
 
 Turn = tuple[str, Mapping[str, Any], Any]
 """Tool, arguments, output."""
 
 
 def described(name: str) -> dict[str, Any]:
-    tool = TOOLS[name]
-    keys = {k: {"type": "str", "description": k} for k in tool.required + tool.optional}
+    keys = {k: {"type": "str", "description": k} for k in {**TOOLS[name].keys, **TOOLS[name].optional}}
     return {"name": name, "description": f"Text of {name}.", "input_parameters": keys, "output_parameters": {}}
 
 
@@ -34,31 +33,26 @@ def write_folder(folder: Path, dialogues: Mapping[str, Sequence[Turn]], level: s
     """Dialogues of calls with words before each; all tools documented."""
     write_lines(folder / "api_descriptions.jsonl", [described(name) for name in TOOLS])
     for name, turns in dialogues.items():
-        rows: list[Mapping[str, Any]] = []
-        for turn in turns:
-            rows += [{"role": "User", "text": "please"}, api_row(*turn)]
+        rows = [row for turn in turns for row in ({"role": "User", "text": "please"}, api_row(*turn))]
         write_lines(folder / level / f"{name}.jsonl", [*rows, {"role": "AI", "text": "done"}])
     return folder
 
 
 class Bank:
-    """The samples of a folder, by file and number of the call."""
+    """The samples of a folder's file ``a``, by number of the call."""
 
     def __init__(self, folder: Path, level: str = LEVEL_1) -> None:
         self.level = level
         self.samples: dict[str, Sample] = {s.id: s for s in API_BANK.load(str(folder), [level])}
 
-    def sample(self, call: int = 0, file: str = "a") -> Sample:
-        return self.samples[f"{self.level}/{file}.jsonl/{2 * call}"]
+    def sample(self, call: int = 0) -> Sample:
+        return self.samples[f"{self.level}/a.jsonl/{2 * call}"]
 
-    def judge(self, prediction: str, call: int = 0, file: str = "a") -> Judgement:
-        return API_BANK.judge(self.sample(call, file), prediction)
+    def error(self, prediction: str, call: int = 0) -> str | None:
+        return API_BANK.judge(self.sample(call), prediction).error_type
 
-    def error(self, prediction: str, call: int = 0, file: str = "a") -> str | None:
-        return self.judge(prediction, call, file).error_type
-
-    def satisfiable(self, call: int = 0, file: str = "a") -> bool:
-        return API_BANK.satisfiable(self.sample(call, file))
+    def satisfiable(self) -> list[bool]:
+        return [API_BANK.satisfiable(s) for s in self.samples.values() if s.dialogue.endswith("/a.jsonl")]
 
 
 def only(folder: Path, *turns: Turn) -> Bank:

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_bank_folder import Bank, only, write_folder
+from api_bank_folder import Bank, described, only, write_folder
 
 from eval.benchmarks.api_bank.data import LEVEL_2
-from eval.benchmarks.api_bank.tools.sums import calculate
-from eval.benchmarks.api_bank.tools.tool import ToolFailure
+from eval.benchmarks.api_bank.tools.errands import calculate
+from eval.benchmarks.api_bank.tools.rule import ToolFailure
 
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
 ROW = {"username": "ann", "content": "Gym workout today", "time": "2023-03-16 10:00:00", "location": "hall"}
@@ -47,65 +47,88 @@ def test_another_users_valid_token_adds_an_agenda_but_finds_no_row(tmp_path: Pat
     assert bank.error("[AddAgenda(token='t2', content='x y', time='2023-03-16 10:00:00', location='hall')]", 2) is None
 
 
-def test_a_password_changed_before_is_the_old_one_again(tmp_path: Path) -> None:
-    change = ("ModifyPassword", {"token": "t1", "old_password": "pw", "new_password": "new"}, {"status": "success"})
-    again = ("GetUserToken", {"username": "ann", "password": "new"}, {"token": "t1"})
-    bank = only(tmp_path, TOKEN, change, again)
-    assert [bank.satisfiable(n) for n in range(3)] == [True, True, False]
-    assert bank.error("[GetUserToken(username='ann', password='new')]", 2) == "HAS_EXCEPTION"
+WHO = {"patient_name": "Ann", "date": "2023-05-01"}
+SWITCH = {"name": "Lamp", "time": "2023-01-02 10:00:00"}
+OLD, NEW = {"time": "2023-03-01 08:00:00", "pulse": 80}, {"time": "2023-03-02 08:00:00", "pulse": 90}
+SPAN = {"user_id": "u", "start_time": "2023-03-01 00:00:00", "end_time": "2023-03-03 00:00:00"}
+FORGOT = ("ForgotPassword", {"status": "Forgot Password", "username": "ann", "email": "a@b.cc"}, 970420)
+CODE = {"status": "Verification Code", "verification_code": 970420, "new_password": "n"}
+CODED = ("ForgotPassword", CODE, "success")
+RANDOM = {"token": "random"}
 
 
-def test_an_account_deleted_before_exists_again(tmp_path: Path) -> None:
-    delete = ("DeleteAccount", {"token": "t1"}, {"status": "success"})
-    register = ("RegisterUser", {"username": "ann", "password": "n", "email": "a@b.cc"}, {"token": "random"})
-    bank = only(tmp_path, TOKEN, delete, register)
-    assert [bank.satisfiable(n) for n in range(3)] == [True, True, False]
+def change(old: str, new: str) -> Any:
+    return "ModifyPassword", {"token": "t1", "old_password": old, "new_password": new}, {"status": "success"}
 
 
-def test_an_account_registered_before_is_gone(tmp_path: Path) -> None:
-    register = ("RegisterUser", {"username": "eve", "password": "n", "email": "a@b.cc"}, {"token": "random"})
-    token = ("GetUserToken", {"username": "eve", "password": "n"}, {"token": "random"})
-    alarm = ("AddAlarm", {"token": "random", "time": "2023-03-16 10:00:00"}, "success")
-    bank = only(tmp_path, register, token, alarm)
-    assert [bank.satisfiable(n) for n in range(3)] == [True, False, False]
+def register(user: str) -> Any:
+    return "RegisterUser", {"username": user, "password": "n", "email": "a@b.cc"}, RANDOM
 
 
-def test_a_second_password_call_always_fails(tmp_path: Path) -> None:
-    first = {"status": "Forgot Password", "username": "ann", "email": "a@b.cc"}
-    second = {"status": "Verification Code", "verification_code": 970420, "new_password": "n"}
-    bank = only(tmp_path, ("ForgotPassword", first, 970420), ("ForgotPassword", second, "success"))
-    assert [bank.satisfiable(n) for n in range(2)] == [True, False]
-    assert (
-        bank.error("[ForgotPassword(status='Verification Code', verification_code='x')]", 1) == "CRASH:AssertionError"
-    )
-    assert bank.error("[ForgotPassword(status='Verification Code', verification_code='²')]", 1) == "CRASH:ValueError"
+STATES: dict[str, tuple[list[Any], list[bool]]] = {
+    "a password changed before is the old one again": (
+        [TOKEN, change("pw", "new"), ("GetUserToken", {"username": "ann", "password": "new"}, {"token": "t1"})],
+        [True, True, False],
+    ),
+    "an account deleted before exists again": (
+        [TOKEN, ("DeleteAccount", {"token": "t1"}, {"status": "success"}), register("ann")],
+        [True, True, False],
+    ),
+    "an account registered before is gone": (
+        [
+            register("eve"),
+            ("GetUserToken", {"username": "eve", "password": "n"}, RANDOM),
+            ("AddAlarm", {"token": "random", "time": "2023-03-16 10:00:00"}, "success"),
+        ],
+        [True, False, False],
+    ),
+    "a password set by code is not the old one": (
+        [("CheckToken", {"token": "t1"}, {"username": "ann"}), FORGOT, CODED, change("n", "m")],
+        [True, True, False, False],
+    ),
+    "a scene and a switch made before are gone": (
+        [
+            ("AddScene", {"name": "Dusk", "devices": []}, "success"),
+            ("TimedSwitch", SWITCH | {"on": True}, "success"),
+            ("DeleteScene", {"name": "Dusk"}, "success"),
+            ("CancelTimedSwitch", SWITCH, "success"),
+        ],
+        [False, True, False, False],
+    ),
+    "others are there": (
+        [("DeleteScene", {"name": "Dusk"}, "success"), ("CancelTimedSwitch", SWITCH, "success")],
+        [True, True],
+    ),
+    "an appointment made before is gone": (
+        [
+            ("AppointmentRegistration", WHO | {"doctor_name": "Dr. Lee"}, "111"),
+            ("QueryRegistration", WHO, {"111": WHO | {"doctor_name": "Dr. Lee"}}),
+            ("CancelRegistration", {"appointment_id": "111"}, "success"),
+        ],
+        [True, False, False],
+    ),
+    "health records are there": ([("QueryHealthData", SPAN, [OLD])], [True]),
+    "health records of the dialogue itself are gone, and lists are passed on as texts": (
+        [
+            ("RecordHealthData", {"user_id": "u", "time": NEW["time"], "health_data": [{"name": "pulse"}]}, "success"),
+            ("QueryHealthData", SPAN, [OLD, NEW]),
+        ],
+        [False, False],
+    ),
+}
 
 
-def test_a_password_set_by_code_is_not_the_old_one(tmp_path: Path) -> None:
-    first = {"status": "Forgot Password", "username": "ann", "email": "a@b.cc"}
-    second = {"status": "Verification Code", "verification_code": 970420, "new_password": "n"}
-    change = ("ModifyPassword", {"token": "t1", "old_password": "n", "new_password": "m"}, {"status": "success"})
-    check = ("CheckToken", {"token": "t1"}, {"username": "ann"})
-    bank = only(tmp_path, check, ("ForgotPassword", first, 970420), ("ForgotPassword", second, "success"), change)
-    assert [bank.satisfiable(n) for n in range(4)] == [True, True, False, False]
+@pytest.mark.parametrize("name", STATES)
+def test_every_call_meets_a_fresh_database(tmp_path: Path, name: str) -> None:
+    turns, satisfiable = STATES[name]
+    assert only(tmp_path, *turns).satisfiable() == satisfiable
 
 
-def test_a_scene_and_a_switch_made_before_are_gone(tmp_path: Path) -> None:
-    switch = {"name": "Lamp", "time": "2023-01-02 10:00:00"}
-    made = [("AddScene", {"name": "Dusk", "devices": []}, "success"), ("TimedSwitch", switch | {"on": True}, "success")]
-    gone = [("DeleteScene", {"name": "Dusk"}, "success"), ("CancelTimedSwitch", switch, "success")]
-    bank = Bank(write_folder(tmp_path / "1", {"a": [*made, *gone]}))
-    assert [bank.satisfiable(n) for n in range(4)] == [False, True, False, False]
-    assert [Bank(write_folder(tmp_path / "2", {"a": gone})).satisfiable(n) for n in range(2)] == [True, True]
-
-
-def test_an_appointment_made_before_is_gone(tmp_path: Path) -> None:
-    who = {"patient_name": "Ann", "date": "2023-05-01"}
-    made = ("AppointmentRegistration", who | {"doctor_name": "Dr. Lee"}, "111")
-    query = ("QueryRegistration", who, {"111": who | {"doctor_name": "Dr. Lee"}})
-    cancel = ("CancelRegistration", {"appointment_id": "111"}, "success")
-    bank = only(tmp_path, made, query, cancel)
-    assert [bank.satisfiable(n) for n in range(3)] == [True, False, False]
+def test_a_code_is_a_number(tmp_path: Path) -> None:
+    bank = only(tmp_path, FORGOT, CODED)
+    for code, error in (("x", "AssertionError"), ("²", "ValueError")):
+        text = f"[ForgotPassword(status='Verification Code', verification_code='{code}')]"
+        assert bank.error(text, 1) == f"CRASH:{error}"
 
 
 def test_an_appointment_is_modified_to_another_day_and_doctor(tmp_path: Path) -> None:
@@ -118,16 +141,6 @@ def test_an_appointment_is_modified_to_another_day_and_doctor(tmp_path: Path) ->
     assert bank.error(call.format("2023-5-1", "Dr. Kim"), 1) == "HAS_EXCEPTION"
     assert bank.error(call.format("2023-06-01", "Dr. Lee"), 1) == "HAS_EXCEPTION"
     assert bank.error("[ModifyRegistration(appointment_id='111')]", 1) == "HAS_EXCEPTION"
-
-
-def test_health_records_of_the_dialogue_itself_are_gone(tmp_path: Path) -> None:
-    old, new = {"time": "2023-03-01 08:00:00", "pulse": 80}, {"time": "2023-03-02 08:00:00", "pulse": 90}
-    record = ("RecordHealthData", {"user_id": "u", "time": new["time"], "health_data": [{"name": "pulse"}]}, "success")
-    span = {"user_id": "u", "start_time": "2023-03-01 00:00:00", "end_time": "2023-03-03 00:00:00"}
-    assert only(tmp_path / "1", ("QueryHealthData", span, [old])).satisfiable()
-    bank = only(tmp_path / "2", record, ("QueryHealthData", span, [old, new]))
-    assert not bank.satisfiable(0)  # lists are passed on as texts
-    assert not bank.satisfiable(1)
 
 
 @pytest.mark.parametrize(
@@ -207,14 +220,12 @@ def test_a_meeting_checked_again_has_lost_its_topic(tmp_path: Path) -> None:
 
 
 def test_tools_found_are_right_by_their_present_documentation(tmp_path: Path) -> None:
-    from api_bank_folder import described
-
     account = described("GetUserToken") | {"desc_for_search": "get user tokenText of GetUserToken."}
     search = ("ToolSearcher", {"keywords": "Book Hotel"}, described("BookHotel"))
     alarm = ("ToolSearcher", {"keywords": "alarm"}, [account, described("AddAlarm")])
     old = ("ToolSearcher", {"keywords": "balance"}, [account, described("QueryBalance") | {"description": "Old."}])
     bank = Bank(write_folder(tmp_path, {"a": [search, alarm, old]}, LEVEL_2), LEVEL_2)
-    assert [bank.satisfiable(n) for n in range(3)] == [True, True, False]
+    assert bank.satisfiable() == [True, True, False]
     assert bank.error("[ToolSearcher(keywords=' book hotel')]") is None
     assert bank.error("[ToolSearcher(keywords='the hotel to book')]") is None  # by its words
     assert bank.error("[ToolSearcher(keywords='stock')]") == "OUTPUT_MISMATCH"

@@ -159,82 +159,13 @@ def test_documentation_that_ends_the_official_scorer():
         assert verdict([broken], [{"f": {"a": 1}}], [{"f": {"a": [1]}}]) == CRASH
 
 
-# a type with values of it; alternatives and documentation are drawn from these
-TYPED = {
-    "string": st.text(max_size=6),
-    "integer": st.integers(-9, 9),
-    "float": st.floats(-9, 9, allow_subnormal=False).map(lambda v: round(v, 3)),
-    "boolean": st.booleans(),
-    "array<integer>": st.lists(st.integers(0, 9), max_size=3),
-    "array<string>": st.lists(st.text(max_size=3), max_size=3),
-}
-
-
-@st.composite
-def entries(draw):
-    """A tool, one answer for it, and a call with its first alternatives: some optional, left out of the call or not."""
-    types, accepted, call, required = {}, {}, {}, []
-    for key in draw(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4, unique=True)):
-        types[key] = draw(st.sampled_from(sorted(TYPED)))
-        accepted[key] = draw(st.lists(TYPED[types[key]], min_size=1, max_size=3))
-        call[key] = accepted[key][0]
-        if draw(st.booleans()):
-            required.append(key)
-        elif draw(st.booleans()):
-            accepted[key].append("")
-            if draw(st.booleans()):
-                del call[key]
-    return tool(types, required), {"f": accepted}, call
-
-
-@given(entries(), st.randoms())
-def test_laws_of_a_right_call(entry, random):
-    function, answer, arguments = entry
-
-    def right(given):
-        return verdict([function], [{"f": given}], [answer])
-
-    assert right(arguments) is None
-    keys = list(arguments)
-    random.shuffle(keys)
-    assert right({k: arguments[k] for k in keys}) is None, "the sequence of keys is free"
-    assert right({"z": 1} | arguments) in (
-        "simple_function_checker:unexpected_param",
-        "simple_function_checker:missing_required",
-    )
-    if set(function["parameters"]["required"]) <= set(arguments):
-        assert right({"z": 1} | arguments) == "simple_function_checker:unexpected_param"
-    for key in arguments:
-        rest = {k: v for k, v in arguments.items() if k != key}
-        if key in function["parameters"]["required"]:
-            assert right(rest) == "simple_function_checker:missing_required"
-        elif "" not in answer["f"][key]:
-            assert right(rest) == "simple_function_checker:missing_optional"
-        else:
-            assert right(rest) is None
-        assert right(arguments | {key: object()}) == "type_error:simple"
-
-
-@given(st.lists(entries(), min_size=1, max_size=3), st.randoms())
-def test_laws_of_parallel_calls(parts, random):
-    """Calls of different tools may stand in any sequence; of one too many or few, none is right."""
-    functions = [{**f, "name": f"f{i}"} for i, (f, _, _) in enumerate(parts)]
-    truth = [{f"f{i}": answer["f"]} for i, (_, answer, _) in enumerate(parts)]
-    calls = [{f"f{i}": arguments} for i, (_, _, arguments) in enumerate(parts)]
-    random.shuffle(calls)
-    assert verdict(functions, calls, truth, "parallel_multiple") is None
-    wrong = "parallel_function_checker_no_order:wrong_count"
-    assert verdict(functions, calls[1:], truth, "parallel_multiple") == wrong
-    assert verdict(functions, [*calls, calls[0]], truth, "parallel_multiple") == wrong
-
-
 ANY_VALUE = st.recursive(
     st.sampled_from(["", "x", "5", 0, 1, 2.0, 2.5, True, None]),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
     max_leaves=4,
 )
 ANY_TYPE = st.sampled_from(
-    ["string", "integer", "float", "boolean", "dict", "any", *TYPED, "array<dict>", "array<any>"]
+    ["string", "integer", "float", "boolean", "dict", "any", "array<integer>", "array<string>", "array<dict>"]
 )
 
 
@@ -250,25 +181,21 @@ def test_the_reference_call_is_right_if_any_is(documented, alternatives, value, 
             assert judged is None
 
 
-def test_reference_calls_of_odd_answers():
+@pytest.mark.parametrize(
+    ("accepted", "types", "required", "arguments"),
+    [
+        ({"a": [""]}, {"a": "string"}, [], {}),
+        ({"a": [""]}, {"a": "string"}, ["a"], {"a": ""}),
+        ({"a": [1], "z": [2, ""]}, {"a": "integer"}, ["a"], {"a": 1}),
+        ({"a": [[1.5, 2]]}, {"a": "array<float>"}, ["a"], {"a": [1.5, 2.0]}),
+        ({"a": [{"x": ["", "u"], "y": [""]}]}, {"a": "dict"}, ["a"], {"a": {"x": "u"}}),
+        ({"a": []}, {"a": "array<array>"}, ["a"], None),
+        ({"z": [1]}, {"a": "integer"}, ["a"], None),
+    ],
+)
+def test_reference_calls_of_odd_answers(accepted, types, required, arguments):
     """The oddities that SCORING.md lists: what they are, and whether a call can be right."""
-    optional = ({"a": [""]}, {"a": "string"}, [])
-    emptied = ({"a": [""]}, {"a": "string"}, ["a"])
-    undocumented = ({"a": [1], "z": [2, ""]}, {"a": "integer"}, ["a"])
-    mixed = ({"a": [[1.5, 2]]}, {"a": "array<float>"}, ["a"])
-    inner = ({"a": [{"x": ["", "u"], "y": [""]}]}, {"a": "dict"}, ["a"])
-    for (accepted, types, required), arguments in (
-        (optional, {}),
-        (emptied, {"a": ""}),
-        (undocumented, {"a": 1}),
-        (mixed, {"a": [1.5, 2.0]}),
-        (inner, {"a": {"x": "u"}}),
-    ):
-        functions, truth = [tool(types, required)], [{"f": accepted}]
-        [reference] = reference_calls(functions, truth, "simple_python")
-        assert repr(reference.arguments) == repr(arguments)
-        assert verdict(functions, [{"f": dict(reference.arguments)}], truth) is None
-    for accepted, types in (({"a": []}, {"a": "array<array>"}), ({"z": [1]}, {"a": "integer"})):
-        functions, truth = [tool(types)], [{"f": accepted}]
-        [reference] = reference_calls(functions, truth, "simple_python")
-        assert verdict(functions, [{"f": dict(reference.arguments)}], truth) is not None
+    functions, truth = [tool(types, required)], [{"f": accepted}]
+    [reference] = reference_calls(functions, truth, "simple_python")
+    assert (verdict(functions, [{"f": dict(reference.arguments)}], truth) is None) == (arguments is not None)
+    assert arguments is None or repr(reference.arguments) == repr(arguments)

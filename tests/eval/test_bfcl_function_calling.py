@@ -18,7 +18,6 @@ from eval.benchmarks.function_calls import FUNCTION_CALLS, read_function_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
-from eval.runs.predictions import read_predictions
 from tooldecoding.formats.call_format import Call
 
 Cli = Callable[..., Ran]
@@ -108,35 +107,23 @@ def test_a_sample_has_the_tools_that_are_sent(folder: Path) -> None:
 def test_verdicts(folder: Path, prediction: str, error: str | None) -> None:
     judgement = BFCL_LIVE.judge(sample(folder), prediction)
     assert (judgement.correct, judgement.error_type) == (error is None, error)
-    right = not read_or_none(prediction)
-    assert BFCL_LIVE.judge(sample(folder, "live_irrelevance"), prediction).correct is right
+    irrelevant = BFCL_LIVE.judge(sample(folder, "live_irrelevance"), prediction)
+    assert irrelevant.correct is not bool(irrelevant.calls)
 
 
-def read_or_none(prediction: str) -> list[Call]:
-    try:
-        return read_function_calls(prediction)
-    except CallDecodeError:
-        return []
-
-
-def test_a_key_that_no_python_call_can_carry(folder: Path) -> None:
-    """``from`` is a word of Python: in prompt mode no answer with it can be read."""
-    prompted = BFCL_LIVE.load(str(folder), ["live_simple"])[0]
+def test_another_mode(folder: Path, tmp_path: Path) -> None:
+    """``from`` is a word of Python: in prompt mode no answer with it can be read. Rows name the mode."""
+    [prompted] = BFCL_LIVE.load(str(folder), ["live_simple"])
     assert not BFCL_LIVE.judge(prompted, "[shop.buy(price=3.0, from='me')]").correct
-    assert BFCL_LIVE.satisfiable(sample(folder))
+    assert BFCL_LIVE.satisfiable(sample(folder)) and BFCL_LIVE.sample_of({"mode": "function-calling"}, prompted).calls
+    with pytest.raises(EvalError, match="expected the mode function-calling, or none for prompt mode, found 'fc'"):
+        BFCL_LIVE.sample_of({"mode": "fc"}, prompted)
 
 
 @pytest.mark.parametrize("text", ["[" * 50_000, "1" * 200_000, '[{"f": "' + "[" * 20_000 + '"}]'])
 def test_hostile_predictions_are_no_calls(text: str) -> None:
     with pytest.raises(CallDecodeError):
         read_function_calls(text)
-
-
-def test_a_mode_that_does_not_exist(folder: Path, tmp_path: Path) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_text(json.dumps({"id": "live_simple_0-0-0", "prediction": "[]", "mode": "fc"}) + "\n")
-    with pytest.raises(EvalError, match="expected the mode function-calling, or none for prompt mode, found 'fc'"):
-        read_predictions(path, BFCL_LIVE, BFCL_LIVE.load(str(folder), ["live_simple"]), repeats=False)
 
 
 @needs_data

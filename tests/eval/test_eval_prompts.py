@@ -32,68 +32,56 @@ def test_shapes(samples: list[Sample]) -> None:
     assert text.startswith('API descriptions:\n{"name": "SetLamp"')
     assert text.endswith("\n\nUser: I want kitchen on.\nAPI-Request: ")
     text = prompt(samples, template="bfcl", format="pythonic")
-    assert 'Functions:\n[\n    {\n        "name": "SetLamp"' in text
-    assert "[func_name1(param1=value1" in text
+    assert 'Functions:\n[\n    {\n        "name": "SetLamp"' in text and "[func_name1(param1=value1" in text
     assert text.endswith("\n\nUser: I want kitchen on.\nCalls: ")
+    text = prompt(samples, method="tooldec", tooldec_form="react", shots=1)
+    assert 'Action: SetLamp\nAction Input: {"room": "hall", "state": "off", "colour": "red"}\n\n' in text
+    assert "API-Request" not in text and text.endswith("User: I want kitchen on.\n")
 
 
-@pytest.mark.parametrize("shots", [1, 2, 3])
+@pytest.mark.parametrize("shots", [1, 3])
 def test_examples_come_from_other_dialogues(samples: list[Sample], shots: int) -> None:
     for number, sample in enumerate(samples):
         text = prompt(samples, number, shots=shots)
-        others = [r for i, r in REFERENCES.items() if r in text]
         assert REFERENCES[sample.id] not in text
         # one other dialogue is of the same category: examples are drawn there
-        assert len(others) == 1
+        assert sum(reference in text for reference in REFERENCES.values()) == 1
         assert text.endswith(prompt(samples, number).partition("\n\n")[2].partition("\n\n")[2])
+    with pytest.raises(EvalError, match="--shots: none of the samples has a right call to show"):
+        prompt([replace(s, calls=()) for s in samples], shots=shots)
 
 
-def test_examples_are_seeded(samples: list[Sample]) -> None:
+def test_examples_are_seeded_and_those_that_do_not_fit_are_left_out(samples: list[Sample]) -> None:
     alike = [replace(s, category="seen") for s in samples]
     texts = {prompt(alike, shots=2, seed=seed) for seed in range(8)}
-    assert prompt(alike, shots=2, seed=3) == prompt(alike, shots=2, seed=3)
-    assert len(texts) > 1
+    assert len(texts) > 1 and prompt(alike, shots=2, seed=3) == prompt(alike, shots=2, seed=3)
     assert all(sum(r in text for r in REFERENCES.values()) == 2 for text in texts)
+    for kept in range(3):
+        tokenizer = byte_level_tokenizer()
+        length = len(TOKENIZER(prompt(alike, shots=kept))["input_ids"])
+        tokenizer.model_max_length = length + SETTINGS.max_text_tokens
+        prompter = Prompter(replace(SETTINGS, shots=3), alike, tokenizer)
+        assert len(prompter.examples(alike[0])) == kept
+        assert prompter.text(alike[0]) == prompt(alike, shots=kept)
 
 
-def test_a_template_with_places(samples: list[Sample], tmp_path: Path) -> None:
+def test_a_users_template(samples: list[Sample], tmp_path: Path) -> None:
     path = tmp_path / "t.txt"
     path.write_text("Tools:\n{functions}\nExamples:\n{examples}\nNow:\n{dialogue}\nAPI: ")
     text = prompt(samples, prompt_template=str(path), shots=1)
-    assert text.startswith('Tools:\n{"name"')
-    assert f"API-Request: {REFERENCES['b/1']}" in text
+    assert text.startswith('Tools:\n{"name"') and f"API-Request: {REFERENCES['b/1']}" in text
     assert text.endswith("Now:\nUser: I want kitchen on.\nAPI: ")
-
-
-def test_what_a_template_has_no_place_for_follows(samples: list[Sample], tmp_path: Path) -> None:
-    path = tmp_path / "t.txt"
-    path.write_text("Write the request. API descriptions:\n")
+    path.write_text("Write the request. API descriptions:\n")  # what it has no place for follows
     text = prompt(samples, prompt_template=str(path))
     assert text.startswith('Write the request. API descriptions:\n\n{"name"')
     assert text.endswith("}\n\nUser: I want kitchen on.\nAPI-Request: ")
-
-
-def test_documentation_that_looks_like_a_place(samples: list[Sample], tmp_path: Path) -> None:
-    path = tmp_path / "t.txt"
-    path.write_text("{dialogue}|{tools}")
+    path.write_text("{dialogue}|{tools}")  # documentation may look like a place
     documentation = replace(samples[0].documentation, source="{dialogue}{tools}")
     odd = [replace(samples[0], documentation=documentation)]
     assert prompt(odd, prompt_template=str(path)) == "User: I want kitchen on.|{dialogue}{tools}"
-
-
-def test_an_empty_template(samples: list[Sample], tmp_path: Path) -> None:
-    (tmp_path / "t.txt").write_text(" \n")
+    path.write_text(" \n")
     with pytest.raises(EvalError, match="the prompt template is empty"):
-        prompt(samples, prompt_template=str(tmp_path / "t.txt"))
-    with pytest.raises(EvalError, match="no such file"):
-        prompt(samples, prompt_template=str(tmp_path / "none.txt"))
-
-
-def test_react(samples: list[Sample]) -> None:
-    text = prompt(samples, method="tooldec", tooldec_form="react", shots=1)
-    assert 'Action: SetLamp\nAction Input: {"room": "hall", "state": "off", "colour": "red"}\n\n' in text
-    assert "API-Request" not in text
-    assert text.endswith("User: I want kitchen on.\n")
+        prompt(samples, prompt_template=str(path))
 
 
 def test_a_chat_template(samples: list[Sample]) -> None:
@@ -102,8 +90,7 @@ def test_a_chat_template(samples: list[Sample]) -> None:
     request = Prompter(replace(SETTINGS, chat=True), samples, tokenizer).request(samples[0])
     assert str(request.prompt).startswith("<user>API descriptions:")
     assert str(request.prompt).endswith("User: I want kitchen on.\n<assistant>")
-    assert not request.special_tokens
-    assert request.stop is None
+    assert (request.special_tokens, request.stop) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -112,25 +99,12 @@ def test_a_chat_template(samples: list[Sample]) -> None:
         ({"shots": 9}, "shots: expected a whole number from 0 to 8, got 9"),
         ({"beams": 1}, "beams: expected a whole number of 2 or more, got 1"),
         ({"method": "magic"}, "method: expected 'greedy', .* or 'tool-decoding', got 'magic'"),
+        ({"template": "bfcl", "format": "hermes"}, "the template bfcl does not ask the model for calls in the format"),
+        ({"template": "chat", "shots": 1}, "--shots has no place in --template chat"),
+        ({"template": "chat", "chat": True}, "--chat has no place in --template chat"),
+        ({"template": "chat", "method": "tooldec", "tooldec_form": "react"}, "--tooldec-form react has no place"),
     ],
 )
-def test_settings_out_of_range(changed: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_settings_that_do_not_fit(changed: dict[str, object], said: str) -> None:
+    with pytest.raises((ConfigError, EvalError), match=said):
         replace(SETTINGS, **changed)  # type: ignore[arg-type]
-
-
-def test_examples_that_do_not_fit_are_left_out(samples: list[Sample]) -> None:
-    alike = [replace(s, category="seen") for s in samples]
-    lengths = [len(TOKENIZER(prompt(alike, shots=n))["input_ids"]) for n in range(4)]
-    settings = replace(SETTINGS, shots=3)
-    for kept in range(3):
-        tokenizer = byte_level_tokenizer()
-        tokenizer.model_max_length = lengths[kept] + settings.max_text_tokens
-        prompter = Prompter(settings, alike, tokenizer)
-        assert len(prompter.examples(alike[0])) == kept
-        assert prompter.text(alike[0]) == prompt(alike, shots=kept)
-
-
-def test_examples_need_right_calls(samples: list[Sample]) -> None:
-    with pytest.raises(EvalError, match="--shots: none of the samples has a right call to show"):
-        prompt([replace(s, calls=()) for s in samples], shots=1)

@@ -15,8 +15,6 @@ from eval.benchmarks.samples import Sample
 from eval.commands.benchmark_command import BENCHMARK_NAMES
 from eval.errors import EvalError
 from eval.metrics.error_class import classify
-from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS
 
 RESTBENCH, STABLE = find_benchmark("restbench"), find_benchmark("stabletoolbench")
 
@@ -88,15 +86,12 @@ def test_names_that_calls_can_have() -> None:
 
 
 @given(st.text())
-def test_every_name_can_be_written_and_read(name: str) -> None:
-    call = Call(python_name(name), {writable_name(name): 1})
-    text = CALL_FORMATS["pythonic"].render([call])
-    [(read, arguments)] = CALL_FORMATS["pythonic"].reader(text)
-    assert len(arguments) == 1 and read.isidentifier()
+def test_every_name_can_be_written(name: str) -> None:
+    assert python_name(name).isidentifier() and writable_name(name).isidentifier()
 
 
 def test_restbench(boats: Sample, tmp_path: Path) -> None:
-    assert boats.answer == "find_boat"
+    assert boats.answer == {"find_boat"}
     assert [p.name for p in boats.documentation.lookup["find_boat"].parameters] == ["min_seats"]
     assert len(boats.documentation.lookup) == len(PATHS)
     ten = RESTBENCH.load(write_restbench(tmp_path), ["tmdb_ten"])
@@ -131,10 +126,8 @@ def test_errors(boats: Sample, prediction: str, errors: set[str], error_class: s
 
 
 def test_the_first_call_counts(boats: Sample) -> None:
-    first = [
-        RESTBENCH.judge(boats, text).figures["first path"] for text in ("[find_boat()]", "[boat_id(), find_boat()]")
-    ]
-    assert first == [(1.0, 1.0), (0.0, 1.0)]
+    for text, points in (("[find_boat()]", 1.0), ("[boat_id(), find_boat()]", 0.0)):
+        assert RESTBENCH.judge(boats, text).figures["first path"] == (points, 1.0)
 
 
 @given(st.text(alphabet="[]()=, 'find_boatmin_seats3{}"))
@@ -169,8 +162,7 @@ def test_real_samples(name: str, count: int) -> None:
     assert len(samples) == count
     for sample in samples:
         tools = sample.documentation.lookup
-        names = {sample.answer} if isinstance(sample.answer, str) else sample.answer
-        assert names <= set(tools) and names, sample.id
+        assert set() < sample.answer <= set(tools), sample.id
         assert all(n.isidentifier() for t in tools.tools for n in (t.name, *(p.name for p in t.parameters)))
 
 

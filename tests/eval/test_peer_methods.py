@@ -3,19 +3,15 @@
 import re
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 import pytest
-import torch
 from jsonschema import validate
 from transformers import PreTrainedTokenizerBase
 
 from eval.errors import EvalError
-from eval.methods.argument_schema import arguments_schema
-from eval.methods.call_grammar import demand_grammar
+from eval.methods.call_grammar import Grammar, arguments_schema, demand_grammar
 from eval.methods.lark_values import in_order
-from eval.methods.peer_decoding import run_peer
-from eval.methods.peers import PEERS, Peer
+from eval.methods.peers import PEERS, Peer, load_peer, run_peer
 from eval.methods.prediction import Prediction
 from lookup import extract
 from lookup.values.literal_values import read_value, render_value
@@ -27,24 +23,18 @@ from tooldecoding.options import DecodeOptions
 from voting import check_value
 
 DAY = {"type": "object", "properties": {"n": {"type": "integer"}, "k": {"enum": ["x", "y'z"]}}, "required": ["n"]}
+KEYS = {
+    "on": {"type": "boolean"},
+    "days": {"type": "integer"},
+    "to": {"type": "string", "enum": ["a'b", 'c\\"d', "ü"]},
+    "seats": {"type": ["integer", "null"]},
+    "when": {"type": "array", "items": DAY},
+    "day": DAY,
+    "city": {"type": "string"},
+}
 TOOLS = extract(
     [
-        {
-            "name": "book",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "on": {"type": "boolean"},
-                    "days": {"type": "integer"},
-                    "to": {"type": "string", "enum": ["a'b", 'c\\"d', "ü"]},
-                    "seats": {"type": ["integer", "null"]},
-                    "when": {"type": "array", "items": DAY},
-                    "day": DAY,
-                    "city": {"type": "string"},
-                },
-                "required": ["days", "to"],
-            },
-        },
+        {"name": "book", "parameters": {"type": "object", "properties": KEYS, "required": ["days", "to"]}},
         {"name": "stop", "parameters": {"type": "object", "properties": {}}},
         {"name": "stop_all", "parameters": {"type": "object", "properties": {"hours": {"type": "integer"}}}},
     ]
@@ -62,16 +52,15 @@ def decoder() -> ToolDecoder:
     return decoder_of(byte_level_tokenizer())
 
 
-@pytest.fixture(scope="module", params=PEERS.values(), ids=lambda peer: peer.name)
-def library(request: pytest.FixtureRequest) -> type[Peer]:
-    pytest.importorskip(request.param.name)
-    kind: type[Peer] = request.param
-    return kind
+@pytest.fixture(scope="module", params=PEERS)
+def library(request: pytest.FixtureRequest) -> str:
+    pytest.importorskip(request.param)
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def peer(library: type[Peer], decoder: ToolDecoder) -> Peer:
-    return library(decoder.table)
+def peer(library: str, decoder: ToolDecoder) -> Peer:
+    return load_peer(library, decoder.table)
 
 
 def requests(call_format: str, choice: str = "required", most: int = 400) -> list[Request]:
@@ -79,21 +68,20 @@ def requests(call_format: str, choice: str = "required", most: int = 400) -> lis
     return [Request(prompt, TOOLS, options) for prompt in PROMPTS]
 
 
-def calls_of(call_format: CallFormat, text: str) -> Sequence[tuple[str, Sequence[tuple[str, Any]]]]:
-    """The calls in a text; fails unless names, keys and values are those of the documentation, in its order."""
-    found = call_format.reader(text)
-    for name, pairs in found:
-        keys, documented = [key for key, _ in pairs], [p.name for p in TOOLS[name].parameters]
-        assert keys == [key for key in documented if key in keys]
-        assert {p.name for p in TOOLS[name].required} <= set(keys)
-        for key, value in pairs:
-            spec, notation = TOOLS[name].parameter(key), call_format.notation
-            check_value(read_value(render_value(value, notation), spec, notation), spec)
-    return found
-
-
-def whole(prediction: Prediction, most: int = 400) -> bool:
-    return int(prediction.counters["constrained_tokens"]) < most
+def demand_calls(call_format: CallFormat, written: Sequence[Prediction]) -> None:
+    """Names, keys and values of whole answers are those of the documentation, in its order."""
+    whole = [prediction for prediction in written if prediction.counters["constrained_tokens"] < 400]
+    assert whole
+    for prediction in whole:
+        found = call_format.reader(prediction.text)
+        assert len(found) <= (2 if call_format.parallel else 1)
+        for name, pairs in found:
+            keys, documented = [key for key, _ in pairs], [p.name for p in TOOLS[name].parameters]
+            assert keys == [key for key in documented if key in keys]
+            assert {p.name for p in TOOLS[name].required} <= set(keys)
+            for key, value in pairs:
+                spec, notation = TOOLS[name].parameter(key), call_format.notation
+                check_value(read_value(render_value(value, notation), spec, notation), spec)
 
 
 @pytest.mark.parametrize(
@@ -103,52 +91,41 @@ def test_every_answer_is_calls(decoder: ToolDecoder, peer: Peer, call_format: st
     demand_calls(CALL_FORMATS[call_format], run_peer(decoder, peer, requests(call_format), jump))
 
 
-def test_pieces_with_spaces(library: type[Peer]) -> None:
+def test_pieces_with_spaces(library: str) -> None:
     decoder = decoder_of(sentencepiece_tokenizer(byte_fallback=True))
-    demand_calls(CALL_FORMATS["pythonic"], run_peer(decoder, library(decoder.table), requests("pythonic")))
-
-
-def demand_calls(call_format: CallFormat, written: Sequence[Prediction]) -> None:
-    assert any(map(whole, written))
-    for prediction in filter(whole, written):
-        assert len(calls_of(call_format, prediction.text)) <= (2 if call_format.parallel else 1)
+    peer = load_peer(library, decoder.table)
+    demand_calls(CALL_FORMATS["pythonic"], run_peer(decoder, peer, requests("pythonic")))
 
 
 @pytest.mark.parametrize("call_format", ["pythonic", "hermes"])
-def test_each_token_costs_a_pass(decoder: ToolDecoder, peer: Peer, call_format: str) -> None:
-    [request, *_] = requests(call_format)
-    counts = []
-
-    def count(_: object, args: tuple[torch.Tensor]) -> None:
-        counts.append(args[0].numel())
-
-    handle = decoder.model.get_input_embeddings().register_forward_pre_hook(count)
+def test_what_an_answer_costs(decoder: ToolDecoder, peer: Peer, library: str, call_format: str) -> None:
+    """A pass a token, counted exactly; none for tokens that are forced."""
+    [request, *_], counts = requests(call_format), []
+    hook = decoder.model.get_input_embeddings().register_forward_pre_hook(
+        lambda _, args: counts.append(args[0].numel())
+    )
     [prediction] = run_peer(decoder, peer, [request])
-    handle.remove()
+    hook.remove()
     counters = prediction.counters
     assert (counters["forward_passes"], counters["positions"]) == (len(counts), sum(counts))
     assert counters["forced_tokens"] == counters["free_tokens"] == 0
     assert len(counts) - counters["constrained_tokens"] in (0, 1)  # the end of the turn, where more could follow
+    asked = requests(call_format, most=80)
+    jumped = run_peer(decoder, peer, asked, jump_forward=True)
+    for counters in (prediction.counters for prediction in jumped):
+        assert counters["forced_tokens"] > 0
+        assert counters["forward_passes"] <= counters["constrained_tokens"] + 1
+    if library == "llguidance":  # which always writes forced text in these tokens
+        assert [p.text[:80] for p in jumped] == [p.text[:80] for p in run_peer(decoder, peer, asked)]
 
 
-def test_together_as_alone(decoder: ToolDecoder, peer: Peer) -> None:
-    for choice in ("required", "auto"):
-        asked = requests("pythonic", choice, 60)
-        together = run_peer(decoder, peer, asked)
-        alone = [run_peer(decoder, peer, [request])[0] for request in asked]
-        assert [p.text for p in together] == [p.text for p in alone]
-        assert [p.counters["forward_passes"] for p in together] == [p.counters["forward_passes"] for p in alone]
-
-
-def test_forced_tokens_cost_no_pass(decoder: ToolDecoder, peer: Peer) -> None:
-    for call_format in ("pythonic", "hermes"):
-        asked = requests(call_format, most=80)
-        jumped = run_peer(decoder, peer, asked, jump_forward=True)
-        for counters in (prediction.counters for prediction in jumped):
-            assert counters["forced_tokens"] > 0
-            assert counters["forward_passes"] <= counters["constrained_tokens"] + 1
-        if peer.name == "llguidance":  # which always writes forced text in these tokens
-            assert [p.text[:80] for p in jumped] == [p.text[:80] for p in run_peer(decoder, peer, asked)]
+@pytest.mark.parametrize("choice", ["required", "auto"])
+def test_together_as_alone(decoder: ToolDecoder, peer: Peer, choice: str) -> None:
+    asked = requests("pythonic", choice, 60)
+    together = run_peer(decoder, peer, asked)
+    alone = [run_peer(decoder, peer, [request])[0] for request in asked]
+    assert [p.text for p in together] == [p.text for p in alone]
+    assert [p.counters["forward_passes"] for p in together] == [p.counters["forward_passes"] for p in alone]
 
 
 def test_the_text_before_a_call_is_the_models_own(decoder: ToolDecoder, peer: Peer) -> None:
@@ -157,18 +134,13 @@ def test_the_text_before_a_call_is_the_models_own(decoder: ToolDecoder, peer: Pe
         before, opener, calls = written.text.partition("[")
         assert own.text.startswith(before)
         assert not opener or calls.startswith(tuple(name + "(" for name in TOOLS))
-
-
-def test_a_named_tool_is_called(decoder: ToolDecoder, peer: Peer) -> None:
     for prediction in run_peer(decoder, peer, requests("api-bank", "stop_all")):
         assert prediction.text.startswith("[stop_all(")
 
 
-def test_a_library_that_refuses_a_grammar(decoder: ToolDecoder, peer: Peer) -> None:
-    from eval.methods.call_grammar import Grammar
-
-    with pytest.raises(EvalError, match=f"{peer.name} refuses the grammar of these tools: "):
-        peer.matcher(Grammar("start: nothing_of_this_name\n", {}))
+def test_a_library_that_refuses_a_grammar(peer: Peer, library: str) -> None:
+    with pytest.raises(EvalError, match=f"{library} refuses the grammar of these tools: "):
+        peer(Grammar("start: nothing_of_this_name\n", {}))
 
 
 @pytest.mark.parametrize("name", CALL_FORMATS)
@@ -193,9 +165,8 @@ def test_keys_in_order(required: tuple[bool, ...]) -> None:
         assert count < 2 or not re.fullmatch(pattern, ",".join(reversed(keys)))
 
 
-def test_our_own_calls_obey_the_schema_that_others_get() -> None:
-    decoder = decoder_of(byte_level_tokenizer())
+def test_our_own_calls_obey_the_schema_that_others_get(decoder: ToolDecoder) -> None:
     for prompt in PROMPTS:
         result = decoder.decode(prompt, TOOLS, format="hermes", order_limit=1, max_value_tokens=8)
         for call in result.calls:
-            validate(call.arguments, arguments_schema(TOOLS[call.name].parameters))
+            validate(call.arguments, arguments_schema(TOOLS[call.name]))

@@ -1,7 +1,6 @@
 """Greedy and beam search: what a prompt gives does not depend on its company, and what it cost is counted exactly."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -20,46 +19,39 @@ def request(prompt: str, stop: str | None = "\n", most: int = 24) -> Request:
     return Request(prompt, LookupDictionary(()), DecodeOptions(max_text_tokens=most), stop=stop)
 
 
-@contextmanager
-def counted(model: torch.nn.Module) -> Iterator[dict[str, int]]:
-    """Forward passes, and positions with their padding, inside the block."""
-    counts = {"passes": 0, "positions": 0}
-
-    def count(_: object, args: object, kwargs: dict[str, torch.Tensor]) -> None:
-        counts["passes"] += 1
-        counts["positions"] += kwargs["input_ids"].numel()
-
-    handle = model.register_forward_pre_hook(count, with_kwargs=True)
-    yield counts
-    handle.remove()
-
-
 @pytest.mark.parametrize("beams", [1, 3])
 def test_together_as_alone(make_tiny: Callable[[str], str], beams: int) -> None:
-    decoder = PlainDecoder(*load_model(make_tiny("llama")), beams)
-    alone = [decoder.run([request(p)])[0] for p in PROMPTS]
-    together = decoder.run([request(p) for p in PROMPTS])
-    assert [p.text for p in together] == [p.text for p in alone]
-    for one, other in zip(alone, together, strict=True):
-        assert {**one.counters, "seconds": 0} == {**other.counters, "seconds": 0}
+    """Also beside a neighbour that leaves the answer no room."""
+    model, tokenizer = load_model(make_tiny("llama"))
+    decoder, context = PlainDecoder(model, tokenizer, beams), model.config.max_position_embeddings
+    long = next(text for n in range(context, 0, -1) if len(tokenizer.encode(text := "x" * n)) <= context - 5)
+    for asked in ([request(p) for p in PROMPTS], [request(p, stop=None) for p in (PROMPTS[0], long)]):
+        for one, other in zip([decoder.run([a])[0] for a in asked], decoder.run(asked), strict=True):
+            assert one.text == other.text
+            assert {**one.counters, "seconds": 0} == {**other.counters, "seconds": 0}
 
 
 @pytest.mark.parametrize("beams", [1, 3])
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_passes_and_positions(make_tiny: Callable[[str], str], prompt: str, beams: int) -> None:
     model, tokenizer = load_model(make_tiny("llama"))
-    decoder = PlainDecoder(model, tokenizer, beams)
-    with counted(model) as counts:
-        [prediction] = decoder.run([request(prompt, stop=None)])
-    found = prediction.counters["forward_passes"], prediction.counters["positions"]
-    assert found == (counts["passes"], counts["positions"])
+    counted: list[int] = []
+
+    def count(_: object, args: object, kwargs: dict[str, torch.Tensor]) -> None:
+        counted.append(kwargs["input_ids"].numel())
+
+    hook = model.register_forward_pre_hook(count, with_kwargs=True)
+    [prediction] = PlainDecoder(model, tokenizer, beams).run([request(prompt, stop=None)])
+    hook.remove()
+    counters = prediction.counters
+    assert (counters["forward_passes"], counters["positions"]) == (len(counted), sum(counted))
 
 
 def test_greedy_takes_the_likeliest_token_each_time(make_tiny: Callable[[str], str]) -> None:
     model, tokenizer = load_model(make_tiny("llama"))
     [prediction] = PlainDecoder(model, tokenizer).run([request("User: go", stop=None, most=8)])
     ids = tokenizer.encode("User: go")
-    written = []
+    written: list[int] = []
     with torch.inference_mode():
         for _ in range(8):
             written.append(int(model(torch.tensor([ids + written])).logits[0, -1].argmax()))
@@ -67,23 +59,9 @@ def test_greedy_takes_the_likeliest_token_each_time(make_tiny: Callable[[str], s
 
 
 def test_a_turn_ends_behind_something() -> None:
-    assert turn_end("\n\n [f()]\nUser:", "\n") == 8
-    assert turn_end("\n \n", "\n") == -1
-    assert turn_end("", "\n") == -1
-
-
-def test_a_neighbour_without_room_cuts_no_answer(make_tiny: Callable[[str], str]) -> None:
-    model, tokenizer = load_model(make_tiny("llama"))
-    decoder = PlainDecoder(model, tokenizer)
-    context = model.config.max_position_embeddings
-    long = next(text for n in range(context, 0, -1) if len(tokenizer.encode(text := "x" * n)) <= context - 5)
-    alone = [decoder.run([request(p, stop=None)])[0] for p in (PROMPTS[0], long, PROMPTS[2])]
-    together = decoder.run([request(p, stop=None) for p in (PROMPTS[0], long, PROMPTS[2])])
-    assert [p.text for p in together] == [p.text for p in alone]
-    assert [p.counters["forward_passes"] for p in together] == [p.counters["forward_passes"] for p in alone]
+    assert [turn_end(text, "\n") for text in ("\n\n [f()]\nUser:", "\n \n", "")] == [8, -1, -1]
 
 
 def test_a_prompt_without_room(make_tiny: Callable[[str], str]) -> None:
-    decoder = PlainDecoder(*load_model(make_tiny("llama")))
     with pytest.raises(PromptError, match="the model's context is"):
-        decoder.run([request("word " * 5000)])
+        PlainDecoder(*load_model(make_tiny("llama"))).run([request("word " * 5000)])

@@ -1,13 +1,10 @@
 """Rows of predictions: everything that can be wrong with them is named, with its line; each is scored."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from eval.benchmarks.bfcl.benchmark import BFCL_V1
-from eval.benchmarks.registry import choose_categories
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
@@ -73,11 +70,3 @@ def test_rows_are_scored_each_by_itself_when_partial(read: Callable[..., Predict
     predictions = read("".join(prediction_rows({"a/1": text}) for text in texts), repeats=True)
     scores = Scorer(SGD, SGD.judge).score(predictions, partial=True)
     assert [r["correct"] for r in scores] == [True, False, True]
-
-
-def test_bfcls_older_name_of_a_category(tmp_path: Path, samples: list[Sample]) -> None:
-    path = tmp_path / "p.jsonl"
-    path.write_text('{"id": "simple_0", "category": "simple", "prediction": "x"}\n')
-    older = [replace(samples[0], id="simple_0", category="simple_python")]
-    assert len(read_predictions(path, BFCL_V1, older, repeats=False).rows) == 1
-    assert choose_categories(BFCL_V1, ["simple"]) == ("simple_python",)

@@ -10,7 +10,6 @@ from data import DATA, needs_data
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval_data import REFERENCES, write_sgd
-from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 def test_categories_and_ids(tmp_path: Path) -> None:
@@ -48,17 +47,15 @@ def test_verdicts(tmp_path: Path, prediction: str, error_type: str | None) -> No
 
 def test_a_documented_default_may_be_left_out_or_given(tmp_path: Path) -> None:
     sample = SGD.load(str(write_sgd(tmp_path)), SGD.categories)[0]
-    assert SGD.judge(sample, "[SetLamp(room='kitchen', state='on', colour='white')]").correct
-    assert not SGD.judge(sample, "[SetLamp(room='kitchen', state='on', colour='blue')]").correct
+    for colour in ("white", "blue"):
+        judgement = SGD.judge(sample, f"[SetLamp(room='kitchen', state='on', colour='{colour}')]")
+        assert judgement.correct is (colour == "white")
 
 
 @needs_data
 def test_every_reference_call_is_right() -> None:
     samples = SGD.load(str(DATA / "sgd"), SGD.categories)
-    assert len(samples) > 6000
-    for sample in samples:
-        prediction = CALL_FORMATS["pythonic"].render(sample.calls)
-        assert SGD.judge(sample, prediction).correct, (sample.id, prediction)
+    assert len(samples) > 6000 and all(map(SGD.satisfiable, samples))
 
 
 def test_wrong_folders(tmp_path: Path) -> None:
@@ -87,22 +84,9 @@ def dialogue(*changes: dict[str, object], services: object = ("Lamps_1",)) -> di
     ("row", "said"),
     [
         ({"dialogue_id": "a"}, "dev.jsonl.gz:1: expected 'services', found none"),
-        (
-            {"dialogue_id": "a", "services": 3, "turns": [], "calls": []},
-            "'services' to be a valid list, found 3",
-        ),
-        (
-            {
-                "dialogue_id": "a",
-                "services": ["Lamps_1"],
-                "turns": [{"role": "User", "text": "x"}],
-                "calls": [{"turn": 1, "service": "Lamps_1", "name": "Fly", "arguments": {}}],
-            },
-            "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'",
-        ),
+        (dialogue({"name": "Fly"}), "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'"),
         (dialogue(services=["Boats_1"]), "a call of 'SetLamp', which is no tool of the dialogue's 'Lamps_1'"),
         (dialogue(services="Lamps_1"), "expected 'services' to be a valid list, found 'Lamps_1'"),
-        (dialogue({"arguments": None}), "'calls.0.arguments' to be a valid dictionary, found None"),
         (dialogue({"arguments": [1]}), "calls.0.arguments"),
         (dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
         (dialogue({"turn": -1}), "calls.0.turn"),

@@ -5,12 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.ultratool.similarity import levenshtein, similarity
 from eval.errors import EvalError
 from eval.metrics.error_class import classify
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -102,8 +99,7 @@ def test_points_of_the_steps(tmp_path: Path, stage: str, prediction: str, got: f
 
 
 def test_a_wrong_awareness_is_no_wrong_selection(tmp_path: Path) -> None:
-    sample = load(tmp_path, "tool_usage_awareness")
-    text = "[use_tool(step_number='1.1')]"
+    sample, text = load(tmp_path, "tool_usage_awareness"), "[use_tool(step_number='1.1')]"
     assert classify(sample, text, ULTRATOOL.judge(sample, text), satisfiable=True).error_class == "awareness"
 
 
@@ -143,23 +139,3 @@ def test_malformed_plans(tmp_path: Path, stage: str, change: dict[str, Any], sai
     root = write(tmp_path, {stage: ROWS[stage] | change})
     with pytest.raises(EvalError, match=said):
         ULTRATOOL.load(root, [stage])
-
-
-def naive(first: str, second: str) -> int:
-    """Wagner and Fischer's table, row by row."""
-    row = list(range(len(second) + 1))
-    for number, a in enumerate(first, start=1):
-        new = [number]
-        for place, b in enumerate(second, start=1):
-            new.append(min(row[place] + 1, new[-1] + 1, row[place - 1] + (a != b)))
-        row = new
-    return row[-1]
-
-
-@given(st.text(alphabet="abc"), st.text(alphabet="abcd"))
-def test_distance(first: str, second: str) -> None:
-    assert levenshtein(first, second) == naive(first, second)
-
-
-def test_similarity() -> None:
-    assert (similarity("", ""), similarity("a", ""), similarity("Kiel", "Keel")) == (1.0, 0.0, 0.75)

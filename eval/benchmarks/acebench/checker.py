@@ -4,13 +4,14 @@ Error types are the official scorer's; where it ends with an exception the verdi
 our own.
 """
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.acebench.values import check_value
-from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown
+from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown, standardise
+from eval.benchmarks.python_calls import CallDecodeError, demand_length, parse_expression, read_calls
 from tooldecoding.formats.call_format import Call
 
 Functions = Sequence[Mapping[str, Any]]
@@ -25,6 +26,24 @@ _NEEDED: Final = {
     "special_error_param": "There is incorrect value",
     "special_irrelevant": "the limitations of the function",
 }
+
+
+def decode_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Names and arguments of the calls in an answer, in its sequence, as ACEBench's decoder reads them.
+
+    All white space goes first, inside of strings, too. The rest is a Python list, tuple or set of calls, whose values
+    ``read_calls`` describes.
+
+    Raises
+    ------
+    CallDecodeError
+        If it is anything else, or beyond the bounds of ``eval.benchmarks.python_calls``.
+    """
+    demand_length(text)
+    body = parse_expression("".join(text.split()))
+    if not isinstance(body, ast.List | ast.Tuple | ast.Set):
+        raise CallDecodeError(f"expected a list of calls, found {type(body).__name__}")
+    return read_calls(body.elts)
 
 
 def expected_calls(truth: Truth) -> list[Call]:
@@ -64,27 +83,102 @@ def _check_any(functions: Functions, calls: Sequence[Call], wanted: Call) -> Fau
 
 
 def _check_call(functions: Functions, call: Call, wanted: Call) -> Fault | None:
-    parameters = _parameters(functions, call.name)
+    documented = [
+        f["parameters"] for f in functions if f["name"] == call.name and isinstance(f.get("parameters"), dict)
+    ]
+    if not documented:
+        raise ScorerCrash(f"the tool {call.name!r} is not documented")
     if not call.arguments:
         return Fault("wrong_param", f"{call.name} has no arguments")
-    for key in parameters.get("required", ()):
+    for key in documented[0].get("required", ()):
         if key not in call.arguments:
             return Fault("lack_args", f"missing required key {key!r}")
     for key, value in call.arguments.items():
-        documented = parameters.get("properties", {}).get(key)
-        if documented is None or key not in wanted.arguments:
+        schema = documented[0].get("properties", {}).get(key)
+        if schema is None or key not in wanted.arguments:
             return Fault("addition_args", f"unexpected key {shown(key)}")
-        fault = check_value(key, value, documented, wanted.arguments[key])
+        fault = _check_value(key, value, schema, wanted.arguments[key])
         if fault:
             return fault
     return None
 
 
-def _parameters(functions: Functions, name: str) -> Mapping[str, Any]:
-    for function in functions:
-        if function["name"] == name and isinstance(function.get("parameters"), dict):
-            return dict(function["parameters"])
-    raise ScorerCrash(f"the tool {name!r} is not documented")
+def _check_value(key: str, value: Any, documented: Mapping[str, Any], truth: Any) -> Fault | None:
+    """Compare a parameter's value with the truth by the parameter's schema."""
+    of_type = Fault(
+        "type_error", f"{key}: expected {type(truth).__name__}, found {type(value).__name__} {shown(value)}"
+    )
+    match documented.get("type"):
+        case "string" if truth is None and (value is None or isinstance(value, str)):
+            return None
+        case "string" if isinstance(_as_bool(value), str):
+            right = standardise(truth) in standardise(value)
+            return None if right else _wrong("value_error:string", key, value, truth)
+        case "integer" | "number":
+            right = type(value) in (int, type(truth)) or _is_same_number(_as_bool(value), truth)
+            return None if right and type(value) is not str else of_type
+        case "boolean":
+            read = _as_bool(value)
+            return None if type(read) is bool or _is_same_number(read, truth) else of_type
+        case "array" if isinstance(truth, dict) and isinstance(value, list | dict):
+            return None
+        case "array" if isinstance(value, list) and truth:
+            return _check_list(key, value, documented, truth)
+        case "object" | "dict" if isinstance(value, dict):
+            return _check_object(key, value, truth)
+        case "string" | "array" | "object" | "dict":
+            return of_type
+        case kind:
+            raise ScorerCrash(f"{key}: the documentation has the unknown type {shown(kind)}")
+
+
+def _as_bool(value: Any) -> Any:
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def _is_same_number(value: Any, truth: Any) -> bool:
+    return isinstance(value, int | float) and isinstance(truth, int | float) and value == truth
+
+
+def _check_list(key: str, value: Sequence[Any], documented: Mapping[str, Any], truth: Any) -> Fault | None:
+    items = documented.get("items")
+    if isinstance(items, dict) and items.get("type") not in ("object", "dict"):
+        same = len(value) == len(truth) and all(map(_is_alike, value, truth))
+        return None if same else _wrong("value_error:list/tuple", key, value, truth)
+    if len(value) != len(truth):
+        return _wrong("value_error:list_dict_count", key, value, truth)
+    for given, expected in zip(value, truth, strict=True):
+        if not isinstance(given, dict):
+            return _wrong("value_error", key, value, truth)
+        if fault := _check_object(key, given, expected):
+            return fault
+    return None
+
+
+def _is_alike(value: Any, truth: Any) -> bool:
+    return bool(standardise(value) == standardise(truth))
+
+
+def _check_object(key: str, value: Mapping[str, Any], truth: Any) -> Fault | None:
+    """Compare objects key by key; a text of the truth may be a part of the answer's."""
+    if not isinstance(truth, dict):
+        raise ScorerCrash(f"{key}: expected an object, found {shown(value)}")
+    if value.keys() != truth.keys():
+        return _wrong("value_error", key, value, truth)
+    for name, expected in truth.items():
+        given = value[name]
+        if isinstance(expected, dict) and isinstance(given, dict):
+            if fault := _check_object(key, given, expected):
+                return fault
+            continue
+        read = _as_bool(given) if isinstance(expected, bool) else given
+        if isinstance(expected, dict) or str(standardise(expected)) not in str(standardise(read)):
+            return _wrong("value_error", key, value, truth)
+    return None
+
+
+def _wrong(error_type: str, key: str, value: Any, truth: Any) -> Fault:
+    return Fault(error_type, f"{key}: expected {shown(truth)}, found {shown(value)}")
 
 
 def check_sentence(category: str, text: str, truth: Any) -> Fault | None:

@@ -1,7 +1,7 @@
 """Reads ACEBench's single-turn English entries: questions, tools and ground truth."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -9,14 +9,11 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, Field
 
 from eval.benchmarks.acebench.checker import Functions, Truth, expected_calls
+from eval.benchmarks.data_files import Entry, documentation_of, read_answered
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
-from lookup.errors import ToolDecodingError
-from lookup.text.text_file import read_text
-from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.prompts.dialogue import Turn, Utterance
-from tooldecoding.prompts.documentation import Documentation
 
 NORMAL: Final = (
     "normal_single_turn_single_function",
@@ -64,13 +61,10 @@ def _demand_calls(truth: Any) -> Any:
 
 
 def _demand_parts(truth: Any) -> Any:
-    if not isinstance(truth, str) and not (isinstance(truth, dict) and all(map(_is_list, truth.values()))):
+    lists = isinstance(truth, dict) and all(isinstance(part, list) for part in truth.values())
+    if not isinstance(truth, str) and not lists:
         raise ValueError("a sentence, or an object of lists")
     return truth
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 class _Calls(BaseModel):
@@ -116,53 +110,30 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     root = Path(data)
     if not root.is_dir():
         raise EvalError(f"{data}: no such folder; --data for acebench is the folder with data_{NORMAL[0]}.json")
-    return [sample for category in categories for sample in _read_category(root, category)]
+    samples = []
+    for category in categories:
+        name = f"data_{category}.json"
+        folder = next((root / folder for folder in _FOLDERS if (root / folder / name).is_file()), None)
+        if folder is None:
+            raise EvalError(f"{root}: no questions of {category}: expected {name}, there or in {_FOLDERS[1]}")
+        pairs = read_answered(folder / name, folder / "possible_answer" / name)
+        samples += [_sample(question, answer, category) for question, answer in pairs]
+    return samples
 
 
-def _read_category(root: Path, category: str) -> list[Sample]:
-    name = f"data_{category}.json"
-    folder = next((root / folder for folder in _FOLDERS if (root / folder / name).is_file()), None)
-    if folder is None:
-        raise EvalError(f"{root}: no questions of {category}: expected {name}, there or in {_FOLDERS[1]}")
-    questions = _read_entries(folder / name)
-    answers = _read_entries(folder / "possible_answer" / name)
-    if questions.keys() != answers.keys():
-        alone = sorted(questions.keys() ^ answers.keys())
-        raise EvalError(f"{folder / name}: questions and answers do not belong together: {alone[0]!r} is in one")
-    return [_sample(*entry, *answers[key], category) for key, entry in questions.items()]
-
-
-def _read_entries(path: Path) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Id -> (place, row)."""
-    entries: dict[str, tuple[str, dict[str, Any]]] = {}
-    for number, line in numbered_lines(read_text(path, EvalError)):
-        place = f"{path}:{number}"
-        row = read_row(line, number, str(path), EvalError)
-        key = row.get("id")
-        if not isinstance(key, str) or key in entries:
-            raise EvalError(f"{place}: expected a text 'id' that no other row has, found {key!r}")
-        entries[key] = place, row
-    if not entries:
-        raise EvalError(f"{path}: expected rows, one JSON object a line, found an empty file")
-    return entries
-
-
-def _sample(place: str, row: Mapping[str, Any], answer_place: str, answer: Mapping[str, Any], category: str) -> Sample:
+def _sample(asked: Entry, answered: Entry, category: str) -> Sample:
+    place, row = asked
     question = validated(_Question, row, place)
     special = category in SPECIAL
     model: type[_Calls] | type[_Parts] = _Parts if special else _Calls
-    truth = validated(model, answer, answer_place).ground_truth
+    truth = validated(model, answered[1], answered[0]).ground_truth
     truths = [] if special else truth if isinstance(truth, list) else [truth]
-    try:
-        documentation = Documentation.read(row["function"], f"{place}: function", "rename")
-    except ToolDecodingError as error:
-        raise EvalError(str(error)) from None
     return Sample(
         id=question.id,
         category=category,
         dialogue=question.id,
         turns=_turns(question, special),
-        documentation=documentation,
+        documentation=documentation_of(row["function"], f"{place}: function"),
         calls=tuple(expected_calls(truths[0])) if truths else (),
         answer=AceAnswer(row["function"], truths, truth if special else None),
     )

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from eval.benchmarks.api_bank.checker import check_output
-from eval.benchmarks.api_bank.data import LEVELS, ApiBankAnswer, identify, load_samples
-from eval.benchmarks.api_bank.export import export
+from eval.benchmarks.api_bank.data import LEVELS, ApiBankAnswer, load_samples
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.errors import EvalError
+from eval.runs.score import write_rows
 
 
 @dataclass(frozen=True)
@@ -38,25 +39,40 @@ class ApiBank(Benchmark):
         return self.judge(sample, render_truth(sample)).correct
 
     def identify(self, row: Mapping[str, Any]) -> str:
-        """Return the id of a row with ``id``, or with ``file``, ``sample_id`` and ``level``."""
-        return identify(row)
+        """Return the id of a row with ``id``, or with ``file``, ``sample_id`` and ``level``; EvalError without."""
+        if isinstance(row.get("id"), str):
+            return str(row["id"])
+        file, sample_id, level = (row.get(k) for k in ("file", "sample_id", "level"))
+        if not isinstance(file, str) or type(sample_id) is not int or not isinstance(level, str):
+            raise EvalError(
+                "expected a text 'id', or 'file' (text), 'sample_id' (whole number) and 'level' (text); "
+                f"the row has {', '.join(map(repr, row)) or 'no columns'}"
+            )
+        return f"{level}/{file}/{sample_id}"
 
     def describe(self, sample: Sample) -> dict[str, Any]:
         """Return ``id``, ``file``, ``sample_id``, ``level`` and ``category``."""
-        answer: ApiBankAnswer = sample.answer
-        return {
-            "id": sample.id,
-            "file": answer.file,
-            "sample_id": answer.sample_id,
-            "level": answer.level,
-            "category": sample.category,
-        }
+        names = {name: getattr(sample.answer, name) for name in ("file", "sample_id", "level")}
+        return {"id": sample.id} | names | {"category": sample.category}
 
     def export(
         self, rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Path, model: str | None
     ) -> list[Path]:
-        """Write files for ``evaluator_by_json.py``; see ``eval.benchmarks.api_bank.export``."""
-        return export(rows, samples, out)
+        """Write ``OUT/LEVEL.jsonl``: ``{"file", "id", "pred"}`` a line, for every sample.
+
+        Set ``data_dir`` and ``evaluation_path`` in ``evaluator_by_json.py`` to a level's folder and its file. The
+        evaluator fails at a dialogue of which it has no row, so that a sample without a prediction gets an empty one:
+        NO_API_CALL.
+        """
+        predictions = {self.identify(row): row["prediction"] for row in rows}
+        lines: dict[str, list[dict[str, Any]]] = {}
+        for sample in samples:
+            names, text = self.describe(sample), predictions.get(sample.id, "")
+            row = {"file": names["file"], "id": names["sample_id"], "pred": text}
+            lines.setdefault(sample.category, []).append(row)
+        for level in lines:
+            write_rows(lines[level], out / f"{level}.jsonl")
+        return [out / f"{level}.jsonl" for level in lines]
 
 
 def render_truth(sample: Sample) -> str:
@@ -67,4 +83,3 @@ def render_truth(sample: Sample) -> str:
 
 
 API_BANK: Final = ApiBank()
-BENCHMARKS: Final = (API_BANK,)

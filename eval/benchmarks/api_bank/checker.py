@@ -6,18 +6,19 @@ what the tool's own ``check_api_call_correctness`` compares.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
-from eval.benchmarks.api_bank.tools import accounts, home, hospital, knowledge, schedule, tool_search, trade
-from eval.benchmarks.api_bank.tools.database import Database, Dialogue, RecordedCall, Replay
-from eval.benchmarks.api_bank.tools.tool import Response, Tool, ToolFailure
+from eval.benchmarks.api_bank.tools import accounts, errands, hospital, lookups, schedule
+from eval.benchmarks.api_bank.tools.rule import ApiCall, Database, Dialogue, Replay, Tool, ToolFailure, learn_recorded
+from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Judgement
 from tooldecoding.formats.call_format import Call
 
-_GROUPS: Final = (accounts, schedule, hospital, home, trade, knowledge, tool_search)
-
-TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for group in _GROUPS for tool in group.TOOLS}
+TOOLS: Final[Mapping[str, Tool]] = {
+    tool.name: tool for group in (accounts, schedule, hospital, lookups, errands) for tool in group.TOOLS
+}
 """Name -> rule, for every tool of API-Bank."""
 
 _POSITIONAL: Final = ("self", "tool_name")
@@ -32,22 +33,21 @@ class _Rejected(Exception):
         self.error_type, self.message = error_type, message
 
 
-def replay_database(
-    dialogues: Sequence[Dialogue], descriptions: Mapping[str, Mapping[str, Any]], verbatim: bool
-) -> Database:
+def replay_database(dialogues: Sequence[Dialogue], descriptions: Mapping[str, Mapping[str, Any]]) -> Database:
     """What dialogues show of the database that every sample starts from."""
-    database = Database(descriptions, verbatim)
-    for group in _GROUPS:
+    database = Database(descriptions)
+    for group in (accounts, schedule, hospital, errands):
         group.learn(dialogues, database)
+    learn_recorded(TOOLS, dialogues, database)
     return database
 
 
-def check_output(output: str, truth: RecordedCall, database: Database, repeated: bool) -> Judgement:
+def check_output(output: str, truth: ApiCall, database: Database, repeated: bool) -> Judgement:
     """Judge a model's output.
 
     Parameters
     ----------
-    truth : RecordedCall
+    truth : ApiCall
         The call that stands in the dialogue.
     repeated : bool
         Whether the official evaluator has checked this turn before, with the same recorded call.
@@ -62,37 +62,31 @@ def check_output(output: str, truth: RecordedCall, database: Database, repeated:
         return Judgement(False, "NO_API_CALL", "expected [Name(key='value')] on one line, found no such call", None)
     call = Call(text.name, parse_arguments(text.arguments))
     if call.name != truth.name:
-        message = f"expected a call of {truth.name}, found {_shown(call.name)}"
+        message = f"expected a call of {truth.name}, found {shown(call.name)}"
         return Judgement(False, "API_NAME_MISMATCH", message, (call,))
     tool = TOOLS[truth.name]
     try:
-        response = _execute(tool, call.arguments, Replay(database, truth))
+        made = _execute(tool, call, Replay(database, tool, truth))
     except _Rejected as rejected:
         return Judgement(False, rejected.error_type, rejected.message, (call,))
-    recorded = Response(_shared_input(truth) if repeated else truth.input, truth.output, truth.exception)
-    error = _compare(tool, response, recorded)
-    return Judgement(error is None, error, _explain(error, response, truth), (call,))
+    if repeated and truth.name in schedule.SHARING_TRUTH:  # an earlier check of the same turn leaves it so
+        truth = replace(truth, input={k: v for k, v in truth.input.items() if k != "meeting_topic"})
+    error = _compare(tool, made, truth)
+    return Judgement(error is None, error, _explain(error, made, truth), (call,))
 
 
-def _shared_input(truth: RecordedCall) -> Mapping[str, Any] | None:
-    """The recorded input as an earlier check of the same turn leaves it."""
-    if truth.name in schedule.SHARING_TRUTH and truth.input is not None:
-        return {k: v for k, v in truth.input.items() if k != "meeting_topic"}
-    return truth.input
-
-
-def _execute(tool: Tool, arguments: Mapping[str, str], replay: Replay) -> Response:
-    given = _convert(tool, arguments)
-    missing = [key for key in tool.required if key not in given]
+def _execute(tool: Tool, call: Call, replay: Replay) -> ApiCall:
+    given = _convert(tool, call.arguments)
+    missing = [key for key in tool.keys if key not in given]
     if missing:
         raise _Rejected("MISS_INPUT_ARGUMENT", f"{tool.name} needs {', '.join(missing)}")
     if tool.filled:
-        given |= {key: None for key in tool.optional if key not in given}
+        given = dict.fromkeys(tool.optional) | given
     try:
-        output = tool.run(given, replay)
+        output, exception = tool.run(given, replay), None
     except ToolFailure as failure:
-        return Response(given, None, str(failure))
-    return Response(given if tool.required else None, output, None)
+        output, exception = None, str(failure)
+    return ApiCall(tool.name, call.arguments, given, output, exception)
 
 
 def _convert(tool: Tool, arguments: Mapping[str, str]) -> dict[str, Any]:
@@ -102,8 +96,8 @@ def _convert(tool: Tool, arguments: Mapping[str, str]) -> dict[str, Any]:
             raise _Rejected("CRASH:TypeError", f"the key {key} is taken by the tool manager itself")
     given: dict[str, Any] = {}
     for key, value in arguments.items():
-        if key not in tool.required + tool.optional:
-            raise _Rejected("INVALID_INPUT_PARAMETER", f"{tool.name} has no key {_shown(key)}")
+        if key not in tool.keys and key not in tool.optional:
+            raise _Rejected("INVALID_INPUT_PARAMETER", f"{tool.name} has no key {shown(key)}")
         if key in tool.integers:
             given[key] = _read_integer(key, value)
         else:
@@ -113,43 +107,36 @@ def _convert(tool: Tool, arguments: Mapping[str, str]) -> dict[str, Any]:
 
 def _read_integer(key: str, value: str) -> int:
     if not value.isdigit():
-        raise _Rejected("CRASH:AssertionError", f"{key} must be digits only, found {_shown(value)}")
+        raise _Rejected("CRASH:AssertionError", f"{key} must be digits only, found {shown(value)}")
     try:
         return int(value)
     except ValueError:  # digits of other kinds, or thousands of them
-        raise _Rejected("CRASH:ValueError", f"{key} must be a whole number, found {_shown(value)}") from None
+        raise _Rejected("CRASH:ValueError", f"{key} must be a whole number, found {shown(value)}") from None
 
 
-def _compare(tool: Tool, response: Response, truth: Response) -> str | None:
+def _compare(tool: Tool, made: ApiCall, truth: ApiCall) -> str | None:
     """The evaluator's word for what is wrong, None for a right call."""
     try:
-        if tool.check(response, truth):
+        if tool.check(tool, made, truth):
             return None
     except KeyError:
         return "KEY_ERROR"
     except (TypeError, AttributeError) as error:
         return f"CRASH:{type(error).__name__}"
-    if response.exception is not None:
+    if made.exception is not None:
         return "HAS_EXCEPTION"
-    return "OUTPUT_MISMATCH" if response.output != truth.output else "INPUT_MISMATCH"
+    return "OUTPUT_MISMATCH" if made.output != truth.output else "INPUT_MISMATCH"
 
 
-def _explain(error: str | None, response: Response, truth: RecordedCall) -> str:
+def _explain(error: str | None, made: ApiCall, truth: ApiCall) -> str:
     match error:
         case None:
             return ""
         case "HAS_EXCEPTION":
-            return f"the call fails: {response.exception}"
+            return f"the call fails: {made.exception}"
         case "OUTPUT_MISMATCH":
-            return f"expected the output {_shown(truth.output)}, found {_shown(response.output)}"
+            return f"expected the output {shown(truth.output)}, found {shown(made.output)}"
         case "INPUT_MISMATCH":
-            return f"expected the input {_shown(truth.input)}, found {_shown(response.input)}"
-        case "KEY_ERROR":
-            return "the official checker looks for a key that the recorded call does not have"
+            return f"expected the input {shown(truth.input)}, found {shown(made.input)}"
         case _:
-            return f"the official evaluator stops with an error: {error.removeprefix('CRASH:')}"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 200 else text[:197] + "..."
+            return f"the official checker or evaluator stops with an error: {error.removeprefix('CRASH:')}"

@@ -1,5 +1,6 @@
 """API-Bank's dialogues in the official layout, as the samples that its evaluator makes of them."""
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,13 +10,12 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel
 
 from eval.benchmarks.api_bank.checker import TOOLS, replay_database
-from eval.benchmarks.api_bank.descriptions import Descriptions, find_descriptions
-from eval.benchmarks.api_bank.tools.database import Database, RecordedCall
+from eval.benchmarks.api_bank.tools.rule import ApiCall, Database
+from eval.benchmarks.data_files import read_lines
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.text.text_file import read_text
-from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.formats.call_format import Call
 from tooldecoding.prompts.dialogue import TOOL_SEARCH, Turn, documented_tools, read_rows
 from tooldecoding.prompts.documentation import Documentation
@@ -25,9 +25,14 @@ LEVEL_2: Final = "level-2-toolsearcher"
 LEVELS: Final = (LEVEL_1, LEVEL_2)
 """Call (the tools are given) and Retrieve+Call (ToolSearcher finds them)."""
 
-_INSIDE_CHECKOUT: Final = ("", "lv1-lv2-samples", "api-bank/lv1-lv2-samples")
+DESCRIPTIONS_FILE: Final = "api_descriptions.jsonl"
+SOURCES_FOLDER: Final = "apis"
 
-Rows = list[dict[str, Any]]
+_INSIDE_CHECKOUT: Final = ("", "lv1-lv2-samples", "api-bank/lv1-lv2-samples")
+_ATTRIBUTES: Final = {"description", "input_parameters", "output_parameters"}
+
+Descriptions = Mapping[str, Mapping[str, Any]]
+"""Tool -> object with ``name``, ``description`` and the parameters, in the words of API-Bank's code."""
 
 
 class _Result(BaseModel):
@@ -48,6 +53,11 @@ class _CallRow(BaseModel):
     result: _Result
 
 
+class _Description(BaseModel):
+    name: str
+    input_parameters: dict[str, Any]
+
+
 @dataclass(frozen=True)
 class ApiBankAnswer:
     """What the scorer needs of a sample.
@@ -60,7 +70,7 @@ class ApiBankAnswer:
         The official evaluator's number: 2j for the j-th call of a dialogue, 2j + 1 for the turn behind it.
     level : str
         Folder of the file.
-    truth : RecordedCall
+    truth : ApiCall
     repeated : bool
         Whether the sample before it is the same call again.
     database : Database
@@ -69,7 +79,7 @@ class ApiBankAnswer:
     file: str
     sample_id: int
     level: str
-    truth: RecordedCall
+    truth: ApiCall
     repeated: bool
     database: Database = field(repr=False, compare=False)
 
@@ -92,41 +102,28 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
         If a level's folder, its files or the documentation is missing, or a file is malformed.
     """
     folder = _find_folder(data)
-    descriptions = find_descriptions(folder)
-    dialogues = {level: _read_level(folder / level) for level in LEVELS if (folder / level).is_dir()}
+    descriptions, origin = _find_descriptions(folder)
+    # the official data has an empty file
+    dialogues = {
+        level: {path: read_lines(path) for path in sorted((folder / level).glob("*.jsonl"))} for level in LEVELS
+    }
     for level in categories:
-        if not dialogues.get(level):
+        if not dialogues[level]:
             raise EvalError(f"{folder}: expected {level}/*.jsonl, found no such file")
-    calls = {path: _read_calls(path, rows) for files in dialogues.values() for path, rows in files.items()}
-    recordings = [tuple(file.values()) for file in calls.values()]
-    database = replay_database(recordings, descriptions.tools, descriptions.verbatim)
-    documentation = _Documentation(descriptions)
+    calls = {
+        path: {n: _read_call(place, row) for n, (place, row) in enumerate(rows) if row.get("role") == "API"}
+        for files in dialogues.values()
+        for path, rows in files.items()
+    }
+    database = replay_database([tuple(file.values()) for file in calls.values()], descriptions)
+    documentation = _Documentation(descriptions, origin)
     return [
         sample
         for level in LEVELS
         if level in categories
         for path, rows in dialogues[level].items()
-        for sample in _samples(path, rows, calls[path], documentation, database)
+        for sample in _samples(path, [row for _, row in rows], calls[path], documentation, database)
     ]
-
-
-def identify(row: Mapping[str, Any]) -> str:
-    """The id of the sample that a row is for, by ``id``, or by ``file``, ``sample_id`` and ``level``.
-
-    Raises
-    ------
-    EvalError
-        If the row has neither.
-    """
-    if isinstance(row.get("id"), str):
-        return str(row["id"])
-    file, sample_id, level = (row.get(k) for k in ("file", "sample_id", "level"))
-    if not isinstance(file, str) or type(sample_id) is not int or not isinstance(level, str):
-        raise EvalError(
-            "expected a text 'id', or 'file' (text), 'sample_id' (whole number) and 'level' (text); "
-            f"the row has {', '.join(map(repr, row)) or 'no columns'}"
-        )
-    return f"{level}/{file}/{sample_id}"
 
 
 def _find_folder(data: str) -> Path:
@@ -140,31 +137,52 @@ def _find_folder(data: str) -> Path:
     )
 
 
-def _read_level(folder: Path) -> dict[Path, Rows]:
-    return {path: _read_file(path) for path in sorted(folder.glob("*.jsonl"))}
+def _find_descriptions(folder: Path) -> tuple[Descriptions, Path]:
+    """Documentation that lies in a folder of dialogues, beside it, or in the checkout that it belongs to; its place."""
+    for place in (folder, folder.parent):
+        if (file := place / DESCRIPTIONS_FILE).is_file():
+            return {validated(_Description, row, where).name: row for where, row in read_lines(file)}, file
+    for place in (folder, folder.parent):
+        if tools := _read_sources(place / SOURCES_FOLDER):
+            return tools, place / SOURCES_FOLDER
+    raise EvalError(
+        f"{folder}: no documentation of the tools; expected {DESCRIPTIONS_FILE} or {SOURCES_FOLDER}/*.py there or in "
+        f"{folder.parent}"
+    )
 
 
-def _read_file(path: Path) -> Rows:
-    """The turns of a dialogue; none in an empty file, of which the official data has one."""
-    return [read_row(line, n, str(path), EvalError) for n, line in numbered_lines(read_text(path, EvalError))]
+def _read_sources(folder: Path) -> dict[str, dict[str, Any]]:
+    """The class attributes of a checkout's tools, read as text: its code is not run."""
+    tools: dict[str, dict[str, Any]] = {}
+    for file in sorted(folder.glob("*.py")):
+        try:
+            classes = [node for node in ast.parse(read_text(file, EvalError)).body if isinstance(node, ast.ClassDef)]
+            for node in classes:
+                values = {
+                    s.targets[0].id: ast.literal_eval(s.value)
+                    for s in node.body
+                    if isinstance(s, ast.Assign)
+                    and isinstance(s.targets[0], ast.Name)
+                    and s.targets[0].id in _ATTRIBUTES
+                }
+                if values.keys() == _ATTRIBUTES:
+                    tools[node.name] = {"name": node.name} | values
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise EvalError(f"{file}: expected Python source text of a tool: {error}") from None
+    return tools
 
 
-def _read_calls(path: Path, rows: Rows) -> dict[int, RecordedCall]:
-    """Row number, from 0 -> the call in that row."""
-    return {n: _read_call(f"{path}: dialogue row {n + 1}", row) for n, row in enumerate(rows) if _is_call(row)}
-
-
-def _is_call(row: Mapping[str, Any]) -> bool:
-    return row.get("role") == "API"
-
-
-def _read_call(place: str, row: Mapping[str, Any]) -> RecordedCall:
+def _read_call(place: str, row: Mapping[str, Any]) -> ApiCall:
     call = validated(_CallRow, row, place)
-    return RecordedCall(call.api_name, call.param_dict, call.result.input, call.result.output, call.result.exception)
+    return ApiCall(call.api_name, call.param_dict, call.result.input or {}, call.result.output, call.result.exception)
 
 
 def _samples(
-    path: Path, rows: Rows, calls: Mapping[int, RecordedCall], documentation: "_Documentation", database: Database
+    path: Path,
+    rows: Sequence[Mapping[str, Any]],
+    calls: Mapping[int, ApiCall],
+    documentation: "_Documentation",
+    database: Database,
 ) -> Iterator[Sample]:
     level = path.parent.name
     names = tuple(dict.fromkeys(call.name for call in calls.values()))
@@ -189,12 +207,13 @@ def _samples(
 class _Documentation:
     """Documentation for prompts; the same tools are read once."""
 
-    def __init__(self, descriptions: Descriptions) -> None:
+    def __init__(self, descriptions: Descriptions, origin: Path) -> None:
         self._descriptions = descriptions
+        self._origin = origin
         self.of = cache(self._of)
 
     def _of(self, names: tuple[str, ...]) -> Documentation:
-        return Documentation.read([self._tool(name) for name in names], str(self._descriptions.origin))
+        return Documentation.read([self._tool(name) for name in names], str(self._origin))
 
     def found_in(self, turns: Sequence[Turn], path: Path) -> Documentation:
         """ToolSearcher's own documentation, and what it has found so far."""
@@ -202,6 +221,6 @@ class _Documentation:
         return Documentation.read([self._tool(TOOL_SEARCH), *found], str(path))
 
     def _tool(self, name: str) -> Mapping[str, Any]:
-        if name not in self._descriptions.tools:
-            raise EvalError(f"{self._descriptions.origin}: no documentation of {name}, which the dialogues call")
-        return self._descriptions.tools[name]
+        if name not in self._descriptions:
+            raise EvalError(f"{self._origin}: no documentation of {name}, which the dialogues call")
+        return self._descriptions[name]

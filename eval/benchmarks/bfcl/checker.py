@@ -5,11 +5,9 @@ large for a float, …) the verdict here is wrong, with the error type ``CRASH``
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from eval.benchmarks.bfcl.value_types import TYPES, check_type
-from eval.benchmarks.bfcl.values import check_dict, check_list, check_list_of_dicts, check_string
+from eval.benchmarks.bfcl.values import alternatives_of, check_value, part
 from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown
 from tooldecoding.formats.call_format import Call
 
@@ -20,30 +18,7 @@ Answer = Mapping[str, Mapping[str, Any]]
 """One call of the ground truth: tool name -> key -> alternatives."""
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What differs between modes.
-
-    Attributes
-    ----------
-    function_calling : bool
-        Whether tools were called as a chat API takes them: with underscores for the dots in their names.
-    """
-
-    function_calling: bool = False
-
-    def called(self, name: str) -> str:
-        """Return the name that a call of a documented tool has."""
-        return name.replace(".", "_") if self.function_calling else name
-
-
-PROMPTED: Final = Rules()
-"""Prompt mode: calls as Python, with the documented names."""
-
-
-def check_calls(
-    functions: Functions, calls: Sequence[Call], truth: Sequence[Answer], category: str, rules: Rules = PROMPTED
-) -> Fault | None:
+def check_calls(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer], category: str) -> Fault | None:
     """What the official checker finds wrong first; None where the calls are right.
 
     Its rule for several calls applies where the category's name holds ``parallel``, else the one for a choice of tools
@@ -51,14 +26,14 @@ def check_calls(
     """
     try:
         if "parallel" in category:
-            return _check_parallel(functions, calls, truth, rules)
+            return _check_parallel(functions, calls, truth)
         if "multiple" in category:
             if len(calls) != len(truth):
                 return _wrong_count("multiple_function_checker", calls, truth)
-            return check_call(_documented(functions, tool_name(truth[0])), calls[0], truth[0], rules)
+            return check_call(_documented(functions, tool_name(truth[0])), calls[0], truth[0])
         if len(calls) != 1:
             return _wrong_count("simple_function_checker", calls, truth)
-        return check_call(functions[0], calls[0], truth[0], rules)
+        return check_call(functions[0], calls[0], truth[0])
     except ScorerCrash as crash:
         return Fault(CRASH, str(crash))
 
@@ -67,7 +42,7 @@ def _wrong_count(checker: str, calls: Sequence[Call], truth: Sequence[Answer]) -
     return Fault(f"{checker}:wrong_count", f"expected {len(truth)} calls, found {len(calls)}")
 
 
-def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer], rules: Rules) -> Fault | None:
+def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer]) -> Fault | None:
     """Each answer in turn takes the first call that fits it and is not taken: greedy, no best matching."""
     checker = "parallel_function_checker_no_order"
     if len(calls) != len(truth):
@@ -77,7 +52,7 @@ def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence
         function = _documented(functions, tool_name(answer))
         reasons = []
         for index in free:
-            fault = check_call(function, calls[index], answer, rules)
+            fault = check_call(function, calls[index], answer)
             if fault is None:
                 free.remove(index)
                 break
@@ -100,7 +75,7 @@ def _documented(functions: Functions, name: str) -> Mapping[str, Any]:
     raise ScorerCrash(f"the answer's tool {name!r} is not documented")
 
 
-def check_call(function: Mapping[str, Any], call: Call, answer: Answer, rules: Rules = PROMPTED) -> Fault | None:
+def check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Fault | None:
     """Compare one call with one answer.
 
     In this sequence: the name, each required key, each given parameter as given, each key that was left out.
@@ -111,10 +86,10 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer, rules: R
         If the official scorer would end with an exception.
     """
     accepted = answer[tool_name(answer)]
-    properties = _part(function, "parameters", "properties")
-    required = _part(function, "parameters", "required")
-    if call.name != (expected := rules.called(function["name"])):
-        message = f"expected {expected}, found {shown(call.name)}"
+    properties = part(function, "parameters", "properties")
+    required = part(function, "parameters", "required")
+    if call.name != function["name"]:
+        message = f"expected {function['name']}, found {shown(call.name)}"
         return Fault("simple_function_checker:wrong_func_name", message)
     for key in required:
         if key not in call.arguments:
@@ -126,57 +101,7 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer, rules: R
         if fault:
             return fault
     for key in accepted:
-        if key not in call.arguments and "" not in _alternatives(key, accepted[key]):
+        if key not in call.arguments and "" not in alternatives_of(key, accepted[key]):
             message = f"missing key {key!r}, which is not marked as optional"
             return Fault("simple_function_checker:missing_optional", message)
     return None
-
-
-def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fault | None:
-    """Compare the value of one parameter with its alternatives; ScorerCrash as ``check_call``."""
-    alternatives = _alternatives(key, alternatives)
-    name = _part(documented, "type")
-    kind = _type(name)
-    item = _type(_part(documented, "items", "type")) if name in ("array", "tuple") else None
-    if name == "tuple" and type(value) is tuple:
-        value = list(value)
-    elif name == "float" and type(value) is int:
-        try:
-            value = float(value)
-        except OverflowError:
-            raise ScorerCrash(f"{key}: the number is too large for a float") from None
-    error_type, variable = check_type(value, alternatives, kind, item)
-    if error_type:
-        inner = f" of {item.__name__}" if item else ""
-        return Fault(error_type, f"{key}: expected {name}{inner}, found {type(value).__name__} {shown(value)}")
-    if not variable:
-        if kind is dict:
-            return check_dict(key, value, alternatives)
-        if kind is list:
-            return (check_list_of_dicts if item is dict else check_list)(key, value, alternatives)
-        if kind is str:
-            return check_string(key, value, alternatives)
-    if value in alternatives:
-        return None
-    return Fault("value_error:others", f"{key}: expected one of {shown(alternatives)}, found {shown(value)}")
-
-
-def _alternatives(key: str, alternatives: Any) -> Sequence[Any]:
-    if not isinstance(alternatives, list):
-        raise ScorerCrash(f"{key}: the answer is {shown(alternatives)}, no list of alternatives")
-    return alternatives
-
-
-def _part(documented: Any, *path: str) -> Any:
-    """A part of documentation that the official scorer reads without looking whether it is there."""
-    for key in path:
-        if not isinstance(documented, dict) or key not in documented:
-            raise ScorerCrash(f"the documentation has no {'.'.join(path)}")
-        documented = documented[key]
-    return documented
-
-
-def _type(name: Any) -> type:
-    if not isinstance(name, str) or name not in TYPES:
-        raise ScorerCrash(f"the documentation has the unknown type {shown(name)}")
-    return TYPES[name]

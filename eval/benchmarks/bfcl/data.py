@@ -1,28 +1,34 @@
 """Reads BFCL's entries: questions, tools and possible answers."""
 
-import re
+import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules
-from eval.benchmarks.bfcl.files import ANSWERS, Files, find_files, listed
-from eval.benchmarks.bfcl.function_calling import offered_tools
+from eval.benchmarks.bfcl.checker import Answer, Functions
+from eval.benchmarks.bfcl.function_calling import called_name, offered_tools
 from eval.benchmarks.bfcl.reference import reference_calls
+from eval.benchmarks.data_files import Entry, documentation_of, listed, read_answered, read_entries
 from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
-from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
-from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.prompts.dialogue import Turn, read_rows
-from tooldecoding.prompts.documentation import Documentation
 
-NEWER_NAMES: Final[Mapping[str, str]] = {"simple": "simple_python"}
-"""Name of a category before BFCL v4 -> its name today."""
+VERSION_PREFIX: Final = "BFCL_v4"
+"""Prefix of the official files."""
+
+PACKAGE: Final = "bfcl-eval"
+"""The word for the installed official package."""
+
+ANSWERS: Final = "possible_answer"
+"""Folder of the answers, beside the questions."""
+
+_FOLDERS: Final = ("", "data", "bfcl_eval/data", "berkeley-function-call-leaderboard/bfcl_eval/data")
 
 
 class _Parameters(BaseModel):
@@ -51,11 +57,19 @@ class _GroundTruth(BaseModel):
 
 @dataclass(frozen=True)
 class BfclAnswer:
-    """An entry for the checker: its tools as documented, and the possible answers, both as in the data; its rules."""
+    """An entry for the checker.
+
+    Attributes
+    ----------
+    functions, truth
+        Its tools as documented, and the possible answers, both as in the data.
+    function_calling : bool
+        Whether calls are those of a chat API; the names above have underscores for their dots then.
+    """
 
     functions: Functions
     truth: Sequence[Answer]
-    rules: Rules = PROMPTED
+    function_calling: bool = False
 
 
 def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> list[Sample]:
@@ -64,7 +78,9 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
     Parameters
     ----------
     data : str
-        As for ``find_files``. Of several versions, the latest is read.
+        A folder in the official layout (questions, and ``possible_answer/`` with the answers), or a folder that holds
+        it as the official package or a checkout of ``ShishirPatil/gorilla`` do; or ``bfcl-eval``, the installed
+        package.
     known : sequence of str
         The benchmark's categories.
 
@@ -74,23 +90,24 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
         For an unknown category, and for a missing or malformed file, with file and line.
     """
     for category in categories:
-        if category not in known and category not in NEWER_NAMES:
+        if category not in known:
             raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
-    files = find_files(data)
-    return [s for c in dict.fromkeys(NEWER_NAMES.get(c, c) for c in categories) for s in _read_category(files, c)]
+    folder = _find_folder(data)
+    return [sample for category in categories for sample in _read_category(folder, category)]
 
 
 def function_calling(sample: Sample) -> Sample:
     """Return a sample as it is given and judged in function-calling mode."""
     answer: BfclAnswer = sample.answer
-    if answer.rules.function_calling:
+    if answer.function_calling:
         return sample
-    rules = Rules(function_calling=True)
+    functions = [{**function, "name": called_name(function["name"])} for function in answer.functions]
+    truth = [{called_name(name): accepted for name, accepted in calls.items()} for calls in answer.truth]
     return replace(
         sample,
-        documentation=_documentation(sample.id, offered_tools(answer.functions)),
-        calls=reference_calls(answer.functions, answer.truth, sample.category, rules),
-        answer=replace(answer, rules=rules),
+        documentation=documentation_of(offered_tools(answer.functions), f"{sample.id}: function"),
+        calls=reference_calls(functions, truth, sample.category),
+        answer=BfclAnswer(functions, truth, True),
     )
 
 
@@ -99,60 +116,43 @@ def has_answers(category: str) -> bool:
     return "relevance" not in category
 
 
-def _read_category(files: Files, category: str) -> list[Sample]:
-    name = _file_name(files, category)
-    entries = _read_entries(files, name)
+def _find_folder(data: str) -> Path:
+    root = Path(data)
+    if data == PACKAGE:
+        spec = importlib.util.find_spec("bfcl_eval")  # found, not imported: importing it makes folders
+        if spec is None or not spec.submodule_search_locations:
+            raise EvalError(
+                f"the package {PACKAGE} is not installed; pip install --no-deps {PACKAGE} suffices for its data"
+            )
+        root = Path(spec.submodule_search_locations[0])
+    if not root.is_dir():
+        raise EvalError(f"{data}: no such folder; --data takes a folder with BFCL's files, or the word {PACKAGE}")
+    folders = [root / folder for folder in _FOLDERS]
+    found = next((folder for folder in folders if any(folder.glob(f"{VERSION_PREFIX}_*.json"))), None)
+    if found is None:
+        looked = ", ".join(map(str, folders))
+        raise EvalError(f"{root}: no file of BFCL; looked for {VERSION_PREFIX}_*.json in {looked}")
+    return found
+
+
+def _read_category(folder: Path, category: str) -> list[Sample]:
+    questions, answers = (place / f"{VERSION_PREFIX}_{category}.json" for place in (folder, folder / ANSWERS))
+    for file in (questions, answers) if has_answers(category) else (questions,):
+        if not file.is_file():
+            there = listed(sorted(path.name for path in file.parent.glob("*.json")))
+            raise EvalError(f"{file} is missing; of {category}, there must be questions and answers; there is {there}")
     if not has_answers(category):
-        return [_sample(place, row, (), category) for place, row in entries.values()]
-    answers_name = f"{ANSWERS}/{name}"
-    if answers_name not in files.names:
-        there = listed([n for n in files.names if n.startswith(ANSWERS)])
-        raise EvalError(
-            f"{files.origin}: the answers {answers_name} to {name} are missing; of answers, there is {there}"
-        )
-    answers = _read_entries(files, answers_name)
-    _demand_same_ids(entries, answers, f"{files.origin}/{name}", f"{files.origin}/{answers_name}")
-    return [_sample(place, row, _truth(*answers[key]), category) for key, (place, row) in entries.items()]
+        return [_sample(entry, [], category) for entry in read_entries(questions).values()]
+    return [
+        _sample(entry, validated(_GroundTruth, answer, place).ground_truth, category)
+        for entry, (place, answer) in read_answered(questions, answers)
+    ]
 
 
-def _file_name(files: Files, category: str) -> str:
-    names = [category, *(older for older, newer in NEWER_NAMES.items() if newer == category)]
-    pattern = re.compile(rf"BFCL_v(\d{{1,9}})_(?:{'|'.join(names)})\.json")
-    versions = {int(m[1]): m[0] for m in map(pattern.fullmatch, files.names) if m}
-    if not versions:
-        there = listed([n for n in files.names if "/" not in n])
-        expected = f"expected BFCL_v4_{category}.json (any version)"
-        raise EvalError(f"{files.origin}: no questions of {category}: {expected}, there is {there}")
-    return versions[max(versions)]
-
-
-def _read_entries(files: Files, name: str) -> dict[str, tuple[str, dict[str, Any]]]:
-    """Id -> (place, row)."""
-    origin = f"{files.origin}/{name}"
-    entries: dict[str, tuple[str, dict[str, Any]]] = {}
-    for number, line in numbered_lines(files.read(name)):
-        row = read_row(line, number, origin, EvalError)
-        place = f"{origin}:{number}"
-        key = row.get("id")
-        if not isinstance(key, str):
-            raise EvalError(f"{place}: expected a text 'id', found {shown(key)}")
-        if key in entries:
-            raise EvalError(f"{place}: the id {key!r} stands at {entries[key][0]} already")
-        entries[key] = place, row
-    if not entries:
-        raise EvalError(f"{origin}: expected rows, one JSON object a line, found an empty file")
-    return entries
-
-
-def _demand_same_ids(questions: Mapping[str, Any], answers: Mapping[str, Any], first: str, second: str) -> None:
-    for ids, others, have, lack in ((questions, answers, first, second), (answers, questions, second, first)):
-        alone = [key for key in ids if key not in others]
-        if alone:
-            raise EvalError(f"{have} and {lack} do not belong together: only the first has {listed(alone)}")
-
-
-def _sample(place: str, row: Mapping[str, Any], truth: Sequence[Answer], category: str) -> Sample:
-    functions = _functions(place, row)
+def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
+    place, row = entry
+    validated(_Functions, row, place)
+    functions = row["function"]
     if truth and not functions:
         raise EvalError(f"{place}: expected at least one tool in 'function', since there is an answer")
     return Sample(
@@ -160,39 +160,18 @@ def _sample(place: str, row: Mapping[str, Any], truth: Sequence[Answer], categor
         category=category,
         dialogue=row["id"],
         turns=_turns(place, row),
-        documentation=_documentation(place, functions),
+        documentation=documentation_of(functions, f"{place}: function"),
         calls=reference_calls(functions, truth, category),
         answer=BfclAnswer(functions, truth),
     )
 
 
-def _functions(place: str, row: Mapping[str, Any]) -> list[dict[str, Any]]:
-    functions = row.get("function")
-    functions = [functions] if isinstance(functions, dict) else functions
-    validated(_Functions, {"function": functions}, place)
-    return functions if isinstance(functions, list) else []
-
-
 def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:
     """Return the messages of the first turn. The categories read here have no others."""
     question = row.get("question")
-    if not isinstance(question, list) or not question:
+    if not isinstance(question, list) or not question or not isinstance(question[0], list):
         raise EvalError(f"{place}: expected 'question' to be a list with one list of messages, found {shown(question)}")
     try:
-        return read_rows(question[0] if isinstance(question[0], list) else question, f"{place}: question")
+        return read_rows(question[0], f"{place}: question")
     except ToolDecodingError as error:
         raise EvalError(str(error)) from None
-
-
-def _documentation(place: str, functions: list[dict[str, Any]]) -> Documentation:
-    """Read the tools. The second of two tools of one name gets another name: the scorer only knows the first."""
-    if not functions:
-        return Documentation(functions, LookupDictionary(()))
-    try:
-        return Documentation.read(functions, f"{place}: function", "rename")
-    except ToolDecodingError as error:
-        raise EvalError(str(error)) from None
-
-
-def _truth(place: str, row: Mapping[str, Any]) -> list[Answer]:
-    return list(validated(_GroundTruth, row, place).ground_truth)

@@ -20,6 +20,11 @@ _JSON_TYPES: Final = {
 _HINT: Final = " Note that the provided function is in Python 3 syntax."
 
 
+def called_name(name: str) -> str:
+    """Return the name that a documented tool has here: with underscores for its dots."""
+    return name.replace(".", "_")
+
+
 def offered_tools(functions: Functions) -> list[dict[str, Any]]:
     """Return the tools of an entry as the handler sends them, in OpenAI's form.
 
@@ -33,7 +38,7 @@ def _offered(function: Mapping[str, Any]) -> dict[str, Any]:
     parameters = function["parameters"] | {"type": "object", "properties": _with_json_types(properties)}
     return {
         **function,
-        "name": function["name"].replace(".", "_"),
+        "name": called_name(function["name"]),
         "description": _words(function) + _HINT,
         "parameters": parameters,
     }

@@ -1,14 +1,15 @@
 """Reads a prediction as the official ``default_decode_ast_prompting`` does (package bfcl-eval 2026.3.23), safely.
 
-Differences: a text, a nesting and the results of arithmetic are bounded, and what arithmetic may do is
-(``arithmetic``); beyond that a prediction counts as one that cannot be read. The official decoder runs
-``eval`` there, so ``9**9**9`` hangs it and a call such as ``len('a') + 1`` is executed.
+Differences: a text, a nesting and arithmetic are bounded (``eval.benchmarks.python_calls``); beyond that a prediction
+counts as one that cannot be read. The official decoder runs ``eval`` there, so ``9**9**9`` hangs it and a call such as
+``len('a') + 1`` is executed.
 """
 
 import ast
 from typing import Any
 
 from eval.benchmarks.python_calls import CallDecodeError, demand_length, parse_expression, read_calls
+from tooldecoding.formats.call_format import Call
 
 
 def decode_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
@@ -29,6 +30,11 @@ def decode_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
     if isinstance(body, ast.List | ast.Tuple):
         return read_calls(body.elts)
     raise CallDecodeError(f"expected a list of calls, found {type(body).__name__}")
+
+
+def pythonic_calls(text: str) -> tuple[Call, ...]:
+    """Return what ``decode_calls`` reads as calls."""
+    return tuple(Call(name, arguments) for name, arguments in decode_calls(text))
 
 
 def _bracketed(text: str) -> str:

@@ -4,16 +4,13 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from eval.benchmarks.bfcl.checker import PROMPTED, Answer, Functions, Rules, check_value, tool_name
+from eval.benchmarks.bfcl.checker import Answer, Functions, tool_name
+from eval.benchmarks.bfcl.values import check_value
 from eval.benchmarks.faults import ScorerCrash
 from tooldecoding.formats.call_format import Call
 
-_NUMBERS = (int, float, bool)
 
-
-def reference_calls(
-    functions: Functions, truth: Sequence[Answer], category: str, rules: Rules = PROMPTED
-) -> tuple[Call, ...]:
+def reference_calls(functions: Functions, truth: Sequence[Answer], category: str) -> tuple[Call, ...]:
     """One call for each answer, in its sequence.
 
     The checker looks at each parameter alone, so a right call is put together parameter by parameter: the first
@@ -27,7 +24,7 @@ def reference_calls(
         name = tool_name(answer) if several else functions[0]["name"]
         function: Mapping[str, Any] = next((f for f in functions if f["name"] == name), {})
         arguments = _arguments(function.get("parameters", {}), answer[tool_name(answer)])
-        calls.append(Call(rules.called(name), arguments))
+        calls.append(Call(name, arguments))
     return tuple(calls)
 
 
@@ -38,11 +35,9 @@ def _arguments(parameters: Mapping[str, Any], accepted: Mapping[str, Any]) -> di
         if not isinstance(alternatives, list):
             continue
         omissible = "" in alternatives and key not in required
-        empty = [] if omissible else [a for a in alternatives if a == ""]
-        candidates = [*_candidates(alternatives), *empty]
-        documented = [properties[key]] if key in properties else []
-        accepted_ones = (c for d in documented for c in candidates if _accepts(key, c, d, alternatives))
-        for value in itertools.chain(accepted_ones, [] if omissible else candidates):
+        candidates = [*_candidates(alternatives), *([] if omissible else [a for a in alternatives if a == ""])]
+        right = (c for c in candidates if key in properties and _accepts(key, c, properties[key], alternatives))
+        for value in itertools.chain(right, [] if omissible else candidates):
             arguments[key] = value
             break
     return arguments
@@ -56,17 +51,11 @@ def _accepts(key: str, value: Any, documented: Any, alternatives: Sequence[Any])
 
 
 def _candidates(alternatives: Sequence[Any]) -> Iterator[Any]:
-    """Every value that could be accepted, up to spelling: all rules demand equality with an alternative.
-
-    Numbers are equal across types, but only one type may be accepted: each alternative comes in all of them.
-    """
+    """Alternatives as values, then as they stand, then with floats for whole numbers: only one type may be accepted."""
     given = [a for a in alternatives if a != ""]
-    for alternative in given:
-        yield _concrete(alternative)
-    for alternative in given:
-        yield alternative
-        for kind in _NUMBERS:
-            yield _converted(alternative, kind)
+    yield from map(_concrete, given)
+    yield from given
+    yield from map(_with_floats, given)
 
 
 def _concrete(alternative: Any) -> Any:
@@ -79,14 +68,8 @@ def _concrete(alternative: Any) -> Any:
     return {key: value for key, value in chosen.items() if value != ""}
 
 
-def _converted(value: Any, kind: type) -> Any:
-    """Numbers, also those in a list, as another type that is equal."""
+def _with_floats(value: Any) -> Any:
+    """Whole numbers, also those in a list, as floats."""
     if isinstance(value, list):
-        return [_converted(v, kind) for v in value]
-    if not isinstance(value, int | float):
-        return value
-    try:
-        other = kind(value)
-    except OverflowError:  # too large for a float, or infinite
-        return value
-    return other if other == value else value
+        return [_with_floats(v) for v in value]
+    return float(value) if type(value) is int and abs(value) < 2**53 else value

@@ -7,13 +7,13 @@ or ``,`` (Tool Decoding, appendix F).
 """
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
-from eval.methods.tooldec.text_trie import TextTrie
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from lookup.values.literal_values import read_value
 from tooldecoding.calls.value_end import completable
@@ -30,6 +30,9 @@ class Mark(Enum):
 Goal = ToolSpec | int | Mark
 """What fixed text leads to: the arguments of a tool, the value of a parameter (its number), or an end."""
 
+Texts = tuple[tuple[bytes, Goal], ...]
+"""What may be written next, each with its goal. A text may be the beginning of another of the same goal."""
+
 
 class WrittenCall(NamedTuple):
     """A call so far: its tool, and the texts of its values with the numbers of their parameters."""
@@ -40,10 +43,10 @@ class WrittenCall(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """Inside names, keys and punctuation."""
+    """Inside names, keys and punctuation; ``texts`` is what may follow."""
 
     calls: tuple[WrittenCall, ...]
-    node: TextTrie[Goal]
+    texts: Texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +114,14 @@ class CallMachine:
         numbered = INDEX in call_format.bracket + call_format.next_call  # it knows no number but the first
         self._max_calls = max_calls if call_format.parallel and not numbered else 1
         self._names = [(tool.name + call_format.bracket_of(0), tool) for tool in tools.tools]
-        self.start = Fixed((), TextTrie.of((call_format.start(0) + name, tool) for name, tool in self._names))
-        self._keys: dict[tuple[str, int, bool], TextTrie[Goal]] = {}
+        self.start = Fixed((), _texts((call_format.start(0) + name, tool) for name, tool in self._names))
+        self._keys: dict[tuple[str, int, bool], Texts] = {}
         self._grammars: dict[tuple[str, int], ValueGrammar] = {}
-        self._after_call: dict[bool, TextTrie[Goal]] = {}
 
     def advance(self, position: Position, piece: bytes) -> Position | None:
         """Return the position behind ``piece``, which is not empty; None if no call goes on with it."""
         if isinstance(position, Fixed):
-            return self._through(position.calls, position.node, piece)
+            return self._through(position.calls, position.texts, piece)
         if isinstance(position, Value):
             return self._within(position, piece)
         return None
@@ -133,16 +135,18 @@ class CallMachine:
             calls.append(Call(tool.name, arguments))
         return tuple(calls)
 
-    def _through(self, calls: tuple[WrittenCall, ...], node: TextTrie[Goal], piece: bytes) -> Position | None:
+    def _through(self, calls: tuple[WrittenCall, ...], texts: Texts, piece: bytes) -> Position | None:
         """Read a piece inside fixed text."""
-        for offset, byte in enumerate(piece):
-            child = node.children.get(byte)
-            if child is None:
-                return None if node.goal is None else self.advance(self._reach(calls, node.goal), piece[offset:])
-            node = child
-        if node.goal is not None and not node.children:
-            return self._reach(calls, node.goal)
-        return Fixed(calls, node)
+        rest = tuple((text[len(piece) :], goal) for text, goal in texts if text.startswith(piece))
+        if any(text for text, _ in rest):
+            return Fixed(calls, rest)
+        if rest:
+            return self._reach(calls, rest[0][1])
+        passed = [(text, goal) for text, goal in texts if piece.startswith(text)]
+        if not passed:
+            return None
+        text, goal = max(passed, key=lambda pair: len(pair[0]))
+        return self.advance(self._reach(calls, goal), piece[len(text) :])
 
     def _reach(self, calls: tuple[WrittenCall, ...], goal: Goal) -> Position:
         """Return the position behind fixed text."""
@@ -169,15 +173,16 @@ class CallMachine:
     def _ends(self, value: Value, new: str, tail: bytes) -> Iterator[Position | None]:
         """Yield the positions behind the piece if the value ends before one of its characters, ``new`` and ``tail``."""
         *before, call = value.calls
-        node = self._next_keys(call.tool, value.number + 1, first=False)
+        texts = self._next_keys(call.tool, value.number + 1, first=False)
+        beginnings = {text[:1] for text, _ in texts}
         for split in range(len(new) + 1):
             text, behind = value.text + new[:split], new[split:].encode() + tail
-            if behind and behind[0] in node.children and value.grammar.complete(text):
+            if behind and behind[:1] in beginnings and value.grammar.complete(text):
                 ended = call._replace(values=(*call.values, (value.number, text)))
-                yield self._through((*before, ended), node, behind)
+                yield self._through((*before, ended), texts, behind)
 
-    def _next_keys(self, tool: ToolSpec, start: int, first: bool) -> TextTrie[Goal]:
-        """Return the trie of the keys from number ``start`` to the next required one, or to the end of the call."""
+    def _next_keys(self, tool: ToolSpec, start: int, first: bool) -> Texts:
+        """Return the keys from number ``start`` to the next required one, or to the end of the call."""
         place = (tool.name, start, first)
         if place not in self._keys:
             texts: list[tuple[str, Goal]] = []
@@ -187,28 +192,46 @@ class CallMachine:
                     break
             else:
                 texts.append((self._format.end_of(first), Mark.CALL))
-            self._keys[place] = TextTrie.of(texts)
+            self._keys[place] = _texts(texts)
         return self._keys[place]
 
     def _key_texts(self, spec: ParameterSpec, first: bool) -> list[str]:
         keys = self._format.spellings(self._format.key(spec.name))
         return [separator + key for separator in ([""] if first else self._separators) for key in keys]
 
-    def _behind_call(self, more: bool) -> TextTrie[Goal]:
-        """Return the trie of what may follow a call: the closer, and another call if there may be ``more``."""
-        if more not in self._after_call:
-            texts: list[tuple[str, Goal]] = [(self._format.closer, Mark.ALL)]
-            if more:
-                following = self._format.spellings(self._format.start(1))
-                texts += [(before + name, tool) for before in following for name, tool in self._names]
-            self._after_call[more] = TextTrie.of(texts)
-        return self._after_call[more]
+    def _behind_call(self, more: bool) -> Texts:
+        """Return what may follow a call: the closer, and another call if there may be ``more``."""
+        following = self._format.spellings(self._format.start(1)) if more else []
+        names = [(before + name, tool) for before in following for name, tool in self._names]
+        return _texts([(self._format.closer, Mark.ALL), *names])
 
     def _grammar(self, tool: ToolSpec, number: int) -> ValueGrammar:
         if (tool.name, number) not in self._grammars:
             spec = tool.parameters[number]
             self._grammars[tool.name, number] = value_grammar(spec, self._format.notation, self._constraint)
         return self._grammars[tool.name, number]
+
+
+def _texts(texts: Iterable[tuple[str, Goal]]) -> Texts:
+    """Return texts with their goals.
+
+    Raises
+    ------
+    DocumentationError
+        If one text is the beginning of another one with another goal: a call could not tell them apart.
+    """
+    ordered = sorted(((text.encode(), goal) for text, goal in texts), key=lambda pair: pair[0])
+    begun: list[tuple[bytes, Goal]] = []
+    for text, goal in ordered:
+        begun = [(shorter, other) for shorter, other in begun if text.startswith(shorter)]
+        for shorter, other in begun:
+            if other != goal:
+                raise DocumentationError(
+                    f"{shorter.decode()!r} is the beginning of {text.decode()!r}, so a call cannot tell them apart; "
+                    "rename one of the tools or keys"
+                )
+        begun.append((text, goal))
+    return tuple(ordered)
 
 
 class Admission:

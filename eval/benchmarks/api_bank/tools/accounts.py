@@ -1,36 +1,37 @@
 """Rules of the account tools: users, passwords, tokens."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from eval.benchmarks.api_bank.tools.database import Database, Dialogue, RecordedCall, Replay
-from eval.benchmarks.api_bank.tools.tool import UNRECORDED, Arguments, Response, Tool, ToolFailure, same_call
+from eval.benchmarks.api_bank.tools.rule import (
+    UNRECORDED,
+    ApiCall,
+    Arguments,
+    Database,
+    Dialogue,
+    Replay,
+    Tool,
+    ToolFailure,
+    same_call,
+)
 
 VERIFICATION_CODE: Final = 970420
 """The one that the tool always sends."""
 
 
-def owner(token: str, replay: Replay) -> str:
-    """The user of a token; ToolFailure for one that no recording shows as valid in the fresh database."""
-    if token not in replay.database.tokens:
-        raise ToolFailure("the token is invalid")
-    return replay.database.tokens[token]
-
-
 def learn(dialogues: Sequence[Dialogue], database: Database) -> None:
     """Users, passwords, addresses and tokens that were there before the dialogue."""
-    for dialogue in dialogues:
-        for call in _before_registration(dialogue):
-            token = call.text("token")
-            if call.name == "GetUserToken" and isinstance(call.output, dict):
-                database.tokens[str(call.output.get("token"))] = call.text("username")
-            elif call.name == "CheckToken" and isinstance(call.output, dict):
-                database.tokens[token] = str(call.output.get("username"))
-    for dialogue in dialogues:
-        _learn_passwords(_before_registration(dialogue), database)
+    before = [_before_registration(dialogue) for dialogue in dialogues]
+    for call in (call for calls in before for call in calls if isinstance(call.output, dict)):
+        if call.name == "GetUserToken":
+            database.tokens[str(call.output.get("token"))] = call.text("username")
+        elif call.name == "CheckToken":
+            database.tokens[call.text("token")] = str(call.output.get("username"))
+    for calls in before:
+        _learn_users(calls, database)
 
 
-def _before_registration(dialogue: Dialogue) -> list[RecordedCall]:
+def _before_registration(dialogue: Dialogue) -> list[ApiCall]:
     """The calls that are not about a user or token that the dialogue itself had made."""
     made: set[str] = set()
     kept = []
@@ -42,32 +43,21 @@ def _before_registration(dialogue: Dialogue) -> list[RecordedCall]:
     return kept
 
 
-def _learn_passwords(calls: Iterable[RecordedCall], database: Database) -> None:
-    changed: set[str] = set()
-    asking = ""
+def _learn_users(calls: Sequence[ApiCall], database: Database) -> None:
+    """The first password that a dialogue shows was there before, unless one was set by code."""
+    asked: set[str] = set()
     for call in calls:
-        token = call.text("token")
+        token, user = call.text("token"), call.text("username")
         if token:
-            database.tokens.setdefault(token, token)
-            database.passwords.setdefault(database.tokens[token], None)
-        user = call.text("username") or database.tokens.get(token, "")
-        if call.name == "GetUserToken" and user not in changed:
-            _set_password(user, call.text("password"), database)
-        elif call.name == "ModifyPassword":
-            if user not in changed:
-                _set_password(user, call.text("old_password"), database)
-            changed.add(user)
-        elif call.name == "ForgotPassword" and call.text("status") == "Forgot Password":
-            asking = user
-            database.passwords.setdefault(user, None)
+            user = user or database.tokens.setdefault(token, token)
+        if not user:
+            continue
+        database.users.add(user)
+        if call.name == "ForgotPassword":
+            asked.add(user)
             database.emails.setdefault(user, call.text("email"))
-        elif call.name == "ForgotPassword":
-            changed.add(asking)
-
-
-def _set_password(user: str, password: str, database: Database) -> None:
-    if database.passwords.get(user) is None:
-        database.passwords[user] = password
+        elif call.name in ("GetUserToken", "ModifyPassword") and user not in asked:
+            database.passwords.setdefault(user, call.text("password") or call.text("old_password"))
 
 
 def _get_user_token(arguments: Arguments, replay: Replay) -> Any:
@@ -78,22 +68,22 @@ def _get_user_token(arguments: Arguments, replay: Replay) -> Any:
 
 
 def _register_user(arguments: Arguments, replay: Replay) -> Any:
-    if arguments["username"] in replay.database.passwords:
+    if arguments["username"] in replay.database.users:
         raise ToolFailure("the user exists already")
     return {"token": UNRECORDED}  # a random one
 
 
 def _delete_account(arguments: Arguments, replay: Replay) -> Any:
-    owner(arguments["token"], replay)
+    replay.database.owner(arguments["token"])
     return {"status": "success"}
 
 
 def _check_token(arguments: Arguments, replay: Replay) -> Any:
-    return {"username": owner(arguments["token"], replay)}
+    return {"username": replay.database.owner(arguments["token"])}
 
 
 def _modify_password(arguments: Arguments, replay: Replay) -> Any:
-    if replay.database.passwords.get(owner(arguments["token"], replay)) != arguments["old_password"]:
+    if replay.database.passwords.get(replay.database.owner(arguments["token"])) != arguments["old_password"]:
         raise ToolFailure("the old password is another")
     return {"status": "success"}
 
@@ -109,24 +99,25 @@ def _forgot_password(arguments: Arguments, replay: Replay) -> Any:
     return VERIFICATION_CODE
 
 
-def _same_registration(response: Response, truth: Response) -> bool:
-    if truth.output is None and response.output is not None:
+def _same_registration(tool: Tool, call: ApiCall, truth: ApiCall) -> bool:
+    """The token is random."""
+    if truth.output is None and call.output is not None:
         return False
-    return response.input == truth.input and response.exception == truth.exception
+    return call.input == truth.input and call.exception == truth.exception
 
 
 TOOLS: Final = (
-    Tool("GetUserToken", ("username", "password"), _get_user_token, same_call),
-    Tool("RegisterUser", ("username", "password", "email"), _register_user, _same_registration),
-    Tool("DeleteAccount", ("token",), _delete_account, same_call),
-    Tool("CheckToken", ("token",), _check_token, same_call),
-    Tool("ModifyPassword", ("token", "old_password", "new_password"), _modify_password, same_call),
+    Tool("GetUserToken", dict.fromkeys(("username", "password")), _get_user_token, same_call),
+    Tool("RegisterUser", dict.fromkeys(("username", "password", "email")), _register_user, _same_registration),
+    Tool("DeleteAccount", {"token": None}, _delete_account, same_call),
+    Tool("CheckToken", {"token": None}, _check_token, same_call),
+    Tool("ModifyPassword", dict.fromkeys(("token", "old_password", "new_password")), _modify_password, same_call),
     Tool(
         "ForgotPassword",
-        ("status",),
+        {"status": None},
         _forgot_password,
         same_call,
-        optional=("username", "email", "verification_code", "new_password"),
+        optional=dict.fromkeys(("username", "email", "verification_code", "new_password")),
         integers=("verification_code",),
     ),
 )

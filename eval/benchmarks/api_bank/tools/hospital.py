@@ -1,4 +1,4 @@
-"""Rules of the hospital's tools: appointments, health data, symptoms.
+"""Rules of the hospital's tools: appointments and health data.
 
 Appointments that the dialogue itself made are not in the fresh database: their random ids show which.
 """
@@ -7,48 +7,46 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from eval.benchmarks.api_bank.tools.database import Database, Dialogue, Replay
-from eval.benchmarks.api_bank.tools.tool import (
+from eval.benchmarks.api_bank.tools.rule import (
     DATE,
     TIME,
     UNRECORDED,
+    ApiCall,
     Arguments,
-    Run,
+    Database,
+    Dialogue,
+    Form,
+    Replay,
     Tool,
     ToolFailure,
-    compare,
-    lowered,
     normal_day,
     normal_second,
+    nullable,
     padded_time,
     read_time,
-    same_exception,
+    same_keys,
     stripped,
     uppered,
 )
 
-_SYMPTOM_TOOLS: Final = ("SymptomSearch", "EmergencyKnowledge")
+_ID: Final = "appointment_id"
 
 
 def learn(dialogues: Sequence[Dialogue], database: Database) -> None:
-    """Appointments, health records and symptoms that were there before the dialogue."""
+    """Appointments and health records that were there before the dialogue."""
     for dialogue in dialogues:
         _learn_appointments(dialogue, database)
     for dialogue in dialogues:
         _learn_health(dialogue, database)
         for call in dialogue:
-            if call.name in _SYMPTOM_TOOLS:
-                database.note(call.name, lowered(call.text("symptom")), call.output)
-            if call.name in ("CancelRegistration", "ModifyRegistration") and not _made(dialogue, call.text(_ID)):
-                database.appointments.setdefault(call.text(_ID).strip(), {})
-
-
-_ID: Final = "appointment_id"
+            identifier = call.text(_ID).strip()
+            if call.name in ("CancelRegistration", "ModifyRegistration") and not _made(dialogue, identifier):
+                database.appointments.setdefault(identifier, {})
 
 
 def _made(dialogue: Dialogue, identifier: str) -> bool:
     """Whether the dialogue made this appointment."""
-    return any(c.name == "AppointmentRegistration" and c.output == identifier.strip() for c in dialogue)
+    return any(c.name == "AppointmentRegistration" and c.output == identifier for c in dialogue)
 
 
 def _learn_appointments(dialogue: Dialogue, database: Database) -> None:
@@ -58,31 +56,26 @@ def _learn_appointments(dialogue: Dialogue, database: Database) -> None:
             modified.add(call.text(_ID).strip())
         if call.name == "QueryRegistration" and isinstance(call.output, dict):
             for identifier, row in call.output.items():
-                if identifier not in modified and not _made(dialogue, identifier) and _is_appointment(row):
+                whole = isinstance(row, dict) and all(isinstance(value, str) for value in row.values())
+                if identifier not in modified and not _made(dialogue, identifier) and whole:
                     database.appointments.setdefault(identifier, row)
 
 
-def _is_appointment(row: Any) -> bool:
-    return isinstance(row, dict) and all(isinstance(value, str) for value in row.values())
-
-
 def _learn_health(dialogue: Dialogue, database: Database) -> None:
-    recorded: set[str] = set()
+    written = {call.text("time").strip() for call in dialogue if call.name == "RecordHealthData"}
     for call in dialogue:
-        if call.name == "RecordHealthData":
-            recorded.add(call.text("time").strip())
-        elif call.name == "QueryHealthData" and isinstance(call.output, list):
+        if call.name == "QueryHealthData" and isinstance(call.output, list):
             records = database.health.setdefault(uppered(call.text("user_id")), [])
-            records += [
-                r for r in call.output if isinstance(r, dict) and r.get("time") not in recorded and r not in records
-            ]
+            new = [r for r in call.output if isinstance(r, dict) and r.get("time") not in written and r not in records]
+            records += new
 
 
-def _appointment(arguments: Arguments, replay: Replay) -> dict[str, str]:
-    identifier = arguments[_ID].strip()
-    if identifier not in replay.database.appointments:
-        raise ToolFailure("there is no such appointment")
-    return replay.database.appointments[identifier]
+def _appointments_of(patient: str, day: datetime, replay: Replay) -> dict[str, dict[str, str]]:
+    return {
+        identifier: row
+        for identifier, row in replay.database.appointments.items()
+        if row.get("patient_name") == patient and normal_day(row.get("date", "")) == day
+    }
 
 
 def _register(arguments: Arguments, replay: Replay) -> Any:
@@ -94,21 +87,13 @@ def _register(arguments: Arguments, replay: Replay) -> Any:
     return UNRECORDED  # a random id
 
 
-def _appointments_of(patient: str, day: datetime, replay: Replay) -> dict[str, dict[str, str]]:
-    return {
-        identifier: row
-        for identifier, row in replay.database.appointments.items()
-        if row.get("patient_name") == patient and normal_day(row.get("date", "")) == day
-    }
-
-
-def _cancel(arguments: Arguments, replay: Replay) -> str:
-    _appointment(arguments, replay)
-    return "success"
-
-
-def _modify(arguments: Arguments, replay: Replay) -> str:
-    row = _appointment(arguments, replay)
+def _change(arguments: Arguments, replay: Replay) -> str:
+    """Cancel or modify."""
+    row = replay.database.appointments.get(arguments[_ID].strip())
+    if row is None:
+        raise ToolFailure("there is no such appointment")
+    if replay.tool.name == "CancelRegistration":
+        return "success"
     day, doctor = arguments["new_appointment_date"], arguments["new_appointment_doctor"]
     if day is None and doctor is None:
         raise ToolFailure("nothing is to be modified")
@@ -140,66 +125,26 @@ def _query_health(arguments: Arguments, replay: Replay) -> Any:
     return found
 
 
-def _search(tool: str) -> Run:
-    """Both tools read the same table: a symptom that one knows is known to the other."""
-
-    def run(arguments: Arguments, replay: Replay) -> Any:
-        symptom = lowered(arguments["symptom"])
-        if all(symptom not in replay.database.known(t) for t in _SYMPTOM_TOOLS):
-            raise ToolFailure("there is no such symptom")
-        if replay.truth.name == tool and lowered(replay.truth.text("symptom")) == symptom:
-            return replay.truth.output
-        return replay.database.outputs.get(tool, {}).get(symptom, UNRECORDED)
-
-    return run
+def _same_registration(tool: Tool, call: ApiCall, truth: ApiCall) -> bool:
+    """The id is random."""
+    return same_keys(tool, call, truth) and call.exception == truth.exception
 
 
-def _symptom(value: str) -> str:
-    """The official checkers fail on an empty one, each with another error."""
-    symptom = lowered(value)
-    if not symptom:
-        raise AttributeError("the symptom is empty")
-    return symptom
-
-
-def _nullable_day(value: str | None) -> Any:
-    return None if value is None else normal_day(value)
-
-
-def _nullable(value: str | None) -> str | None:
-    return None if value is None else value.strip()
-
+_VISIT: Final[dict[str, Form | None]] = {"patient_name": stripped, "date": normal_day}
+_SPAN: Final[dict[str, Form | None]] = {"user_id": uppered, "start_time": normal_second, "end_time": normal_second}
+_CHANGES: Final = {"new_appointment_date": nullable(normal_day), "new_appointment_doctor": nullable(stripped)}
 
 TOOLS: Final = (
-    Tool(
-        "AppointmentRegistration",
-        ("patient_name", "date", "doctor_name"),
-        _register,
-        compare(same_exception, patient_name=stripped, date=normal_day, doctor_name=stripped),
-    ),
-    Tool("CancelRegistration", (_ID,), _cancel, compare(appointment_id=stripped)),
-    Tool(
-        "ModifyRegistration",
-        (_ID,),
-        _modify,
-        compare(appointment_id=stripped, new_appointment_date=_nullable_day, new_appointment_doctor=_nullable),
-        optional=("new_appointment_date", "new_appointment_doctor"),
-        filled=True,
-    ),
-    Tool("QueryRegistration", ("patient_name", "date"), _query, compare(patient_name=stripped, date=normal_day)),
+    Tool("AppointmentRegistration", _VISIT | {"doctor_name": stripped}, _register, _same_registration),
+    Tool("CancelRegistration", {_ID: stripped}, _change),
+    Tool("ModifyRegistration", {_ID: stripped}, _change, optional=_CHANGES, filled=True),
+    Tool("QueryRegistration", _VISIT, _query),
     Tool(
         "RecordHealthData",
-        ("user_id", "time"),
+        {"user_id": uppered, "time": normal_second},
         _record_health,
-        compare(user_id=uppered, time=normal_second),
-        optional=("health_data",),
+        optional={"health_data": None},
         filled=True,
     ),
-    Tool(
-        "QueryHealthData",
-        ("user_id", "start_time", "end_time"),
-        _query_health,
-        compare(user_id=uppered, start_time=normal_second, end_time=normal_second),
-    ),
-    *(Tool(name, ("symptom",), _search(name), compare(symptom=_symptom)) for name in _SYMPTOM_TOOLS),
+    Tool("QueryHealthData", _SPAN, _query_health),
 )

@@ -7,180 +7,138 @@ finds nothing). In the official data no such call depends on an earlier one of i
 dialogue itself adds are not told apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from eval.benchmarks.api_bank.tools.accounts import owner
-from eval.benchmarks.api_bank.tools.database import Database, Dialogue, RecordedCall, Replay
-from eval.benchmarks.api_bank.tools.tool import (
+from eval.benchmarks.api_bank.tools.rule import (
     TIME,
+    ApiCall,
     Arguments,
     Check,
-    Response,
-    Run,
+    Database,
+    Dialogue,
+    Replay,
     Tool,
     ToolFailure,
     read_time,
     same_call,
     same_result,
-    word_overlap,
 )
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Name of a table, and the keys of its rows by which they are found and checked."""
+    """A table.
+
+    Attributes
+    ----------
+    text, times
+        The keys by which its rows are found.
+    others : tuple of str
+        Further keys of a call.
+    check : callable
+        Of all its tools but the one that deletes.
+    needs_text : bool
+        Whether an empty text is refused by all its tools, not only by the one that adds.
+    """
 
     name: str
-    text: str | None
+    text: str
     times: tuple[str, ...]
+    others: tuple[str, ...]
+    check: Check
     needs_text: bool = False
-    found_by_time: bool = True
+
+    def matches(self, row: Mapping[str, Any], user: str, arguments: Arguments) -> bool:
+        """Whether a call of a user finds a row."""
+        time = arguments.get("from_time") or arguments.get(self.times[0])
+        by_text = bool(self.text) and row.get(self.text) == arguments.get(self.text)
+        return row.get("username") == user and (by_text or row.get(self.times[0]) == time)
 
 
-_AGENDA = _Table("Agenda", "content", ("time",), found_by_time=False)
-_REMINDER = _Table("Reminder", "content", ("time",), needs_text=True)
-_MEETING = _Table("Meeting", "meeting_topic", ("start_time", "end_time"))
-_ALARM = _Table("Alarm", None, ("time",))
-_TABLES: Final = {t.name: t for t in (_AGENDA, _REMINDER, _MEETING, _ALARM)}
+def _similar(
+    text: str, exact: tuple[str, ...] = (), form: Callable[[str], str] = str, others_equal: bool = False
+) -> Check:
+    """More than half of the words are common to both texts; other keys are equal, those named or all."""
 
-
-def learn(dialogues: Sequence[Dialogue], database: Database) -> None:
-    """Rows that queries show, then those that only changes and deletions show."""
-    for dialogue in dialogues:
-        for call in dialogue:
-            for table in _TABLES.values():
-                rows = database.rows.setdefault(table.name, [])
-                if call.name == f"Query{table.name}" and isinstance(call.output, dict) and call.output not in rows:
-                    rows.append(call.output)
-    for dialogue in dialogues:
-        for call in dialogue:
-            for table in _TABLES.values():
-                if call.name in (f"Delete{table.name}", f"Modify{table.name}"):
-                    _learn_row(call, table, database)
-
-
-def _learn_row(call: RecordedCall, table: _Table, database: Database) -> None:
-    user = database.tokens.get(call.text("token"), call.text("token"))
-    rows = database.rows[table.name]
-    time = call.text("from_time") or call.text(table.times[0])
-    text = call.text(table.text) if table.text else ""
-    if any(_matches(row, user, text, time, table) for row in rows):
-        return
-    row = {"username": user}
-    if table.text:
-        row[table.text] = text
-    if table.found_by_time:
-        row[table.times[0]] = time
-    rows.append(row)
-
-
-def _matches(row: dict[str, Any], user: str, text: str, time: str, table: _Table) -> bool:
-    by_text = table.text is not None and row.get(table.text) == text
-    return row.get("username") == user and (by_text or row.get(table.times[0]) == time)
-
-
-def _find(user: str, arguments: Arguments, table: _Table, replay: Replay) -> dict[str, Any]:
-    time = arguments["from_time"] if "from_time" in arguments else arguments[table.times[0]]
-    text = arguments[table.text] if table.text else ""
-    for row in replay.database.rows.get(table.name, ()):
-        if _matches(row, user, text, time, table):
-            return row
-    raise ToolFailure(f"the user has no {table.name.lower()} of this text or time")
-
-
-def _check_form(arguments: Arguments, times: Sequence[str], needed_text: str | None) -> None:
-    for key in times:
-        read_time(arguments[key], TIME)
-    if needed_text and not arguments[needed_text].strip():
-        raise ToolFailure(f"the {needed_text} is empty")
-
-
-def _add(table: _Table) -> Run:
-    def run(arguments: Arguments, replay: Replay) -> str:
-        _check_form(arguments, table.times, table.text)
-        owner(arguments["token"], replay)
-        return "success"
-
-    return run
-
-
-def _change(table: _Table, times: tuple[str, ...] = ()) -> Run:
-    """Modify or delete."""
-
-    def run(arguments: Arguments, replay: Replay) -> str:
-        _check_form(arguments, times or table.times, table.text if table.needs_text else None)
-        _find(owner(arguments["token"], replay), arguments, table, replay)
-        return "success"
-
-    return run
-
-
-def _query(table: _Table) -> Run:
-    def run(arguments: Arguments, replay: Replay) -> dict[str, Any]:
-        _check_form(arguments, table.times, table.text if table.needs_text else None)
-        return _find(owner(arguments["token"], replay), arguments, table, replay)
-
-    return run
-
-
-def _similar_content(*exact: str, ignore_case: bool = False) -> Check:
-    def check(response: Response, truth: Response) -> bool:
-        one, other = response.given["content"], truth.given["content"]
-        if ignore_case:
-            one, other = one.lower(), other.lower()
-        similar = word_overlap(one, other) > 0.5
-        return similar and all(response.given[k] == truth.given[k] for k in exact) and same_result(response, truth)
+    def check(tool: Tool, call: ApiCall, truth: ApiCall) -> bool:
+        one, two = (set(form(c.input[text]).split(" ")) for c in (call, truth))
+        rest, other = ({k: v for k, v in c.input.items() if k != text} for c in (call, truth))
+        equal = rest == other if others_equal else all(rest[k] == other[k] for k in exact)
+        return len(one & two) / len(one | two) > 0.5 and equal and same_result(tool, call, truth)
 
     return check
 
 
-def _similar_meeting(response: Response, truth: Response) -> bool:
-    """Attendees are a text in the response, and a list in all recordings, so that this is never right there."""
-    similar = word_overlap(response.given["meeting_topic"], truth.given["meeting_topic"]) > 0.5
-    one, other = dict(response.given), dict(truth.given)
-    del one["meeting_topic"], other["meeting_topic"]
-    return similar and one == other and same_result(response, truth)
-
-
-def _same_deletion(response: Response, truth: Response) -> bool:
+def _same_deletion(tool: Tool, call: ApiCall, truth: ApiCall) -> bool:
     """After success only the time counts. A meeting has no key ``time``: KeyError, as in the official checker."""
-    if truth.output == response.output == "success":
-        return bool(response.given["time"] == truth.given["time"])
-    return same_result(response, truth)
+    if truth.output == call.output == "success":
+        return bool(call.input["time"] == truth.input["time"])
+    return same_result(tool, call, truth)
 
 
-_AGENDA_KEYS: Final = ("token", "content", "time", "location")
-_REMINDER_KEYS: Final = ("token", "content", "time")
-_MEETING_KEYS: Final = ("token", "meeting_topic", "start_time", "end_time", "location", "attendees")
-_ALARM_KEYS: Final = ("token", "time")
-_AGENDA_CHECK: Final = _similar_content("time", "location")
-_REMINDER_CHECK: Final = _similar_content("time", ignore_case=True)
+_AGENDA_CHECK: Final = _similar("content", ("time", "location"))
+_TABLES: Final = (
+    _Table("Agenda", "content", ("time",), ("location",), _AGENDA_CHECK),
+    _Table("Reminder", "content", ("time",), (), _similar("content", ("time",), str.lower), needs_text=True),
+    # attendees are a text in a call, and a list in all recordings, so that it is never right there
+    _Table(
+        "Meeting",
+        "meeting_topic",
+        ("start_time", "end_time"),
+        ("location", "attendees"),
+        _similar("meeting_topic", others_equal=True),
+    ),
+    _Table("Alarm", "", ("time",), (), same_call),
+)
 
 SHARING_TRUTH: Final = frozenset({"AddMeeting", "ModifyMeeting", "QueryMeeting"})
 """Tools whose checker takes ``meeting_topic`` out of the recorded input: checking the same turn again is a KeyError."""
 
-TOOLS: Final = (
-    Tool("AddAgenda", _AGENDA_KEYS, _add(_AGENDA), _AGENDA_CHECK),
-    Tool("ModifyAgenda", _AGENDA_KEYS, _change(_AGENDA), _AGENDA_CHECK),
-    Tool("DeleteAgenda", _AGENDA_KEYS, _change(_AGENDA), _same_deletion),
-    Tool("QueryAgenda", _AGENDA_KEYS, _query(_AGENDA), _AGENDA_CHECK),
-    Tool("AddReminder", _REMINDER_KEYS, _add(_REMINDER), _REMINDER_CHECK),
-    Tool("ModifyReminder", _REMINDER_KEYS, _change(_REMINDER), _REMINDER_CHECK),
-    Tool("DeleteReminder", _REMINDER_KEYS, _change(_REMINDER), _same_deletion),
-    Tool("QueryReminder", _REMINDER_KEYS, _query(_REMINDER), _REMINDER_CHECK),
-    Tool("AddMeeting", _MEETING_KEYS, _add(_MEETING), _similar_meeting),
-    Tool("ModifyMeeting", _MEETING_KEYS, _change(_MEETING), _similar_meeting),
-    Tool("DeleteMeeting", _MEETING_KEYS, _change(_MEETING), _same_deletion),
-    Tool("QueryMeeting", _MEETING_KEYS, _query(_MEETING), _similar_meeting),
-    Tool("AddAlarm", _ALARM_KEYS, _add(_ALARM), same_call),
-    Tool("DeleteAlarm", _ALARM_KEYS, _change(_ALARM), same_call),
-    Tool("QueryAlarm", _ALARM_KEYS, _query(_ALARM), same_call),
-    Tool(
-        "ModifyAlarm",
-        ("token", "from_time", "to_time"),
-        _change(_ALARM, ("from_time", "to_time")),
-        same_call,
-    ),
-)
+
+def learn(dialogues: Sequence[Dialogue], database: Database) -> None:
+    """Rows that queries show, then those that only changes and deletions show."""
+    calls = [call for dialogue in dialogues for call in dialogue]
+    for table in _TABLES:
+        rows = database.rows.setdefault(table.name, [])
+        for call in calls:
+            if call.name == f"Query{table.name}" and isinstance(call.output, dict) and call.output not in rows:
+                rows.append(call.output)
+        for call in calls:
+            user = database.tokens.get(call.text("token"), call.text("token"))
+            changes = call.name in (f"Delete{table.name}", f"Modify{table.name}")
+            if changes and not any(table.matches(row, user, call.input) for row in rows):
+                row = {"username": user}
+                if table.text:
+                    row[table.text] = call.text(table.text)
+                if table.name != "Agenda":
+                    row[table.times[0]] = call.text("from_time") or call.text(table.times[0])
+                rows.append(row)
+
+
+def _run(verb: str, table: _Table, arguments: Arguments, replay: Replay) -> Any:
+    for key in ("from_time", "to_time") if "from_time" in arguments else table.times:
+        read_time(arguments[key], TIME)
+    if table.text and (verb == "Add" or table.needs_text) and not arguments[table.text].strip():
+        raise ToolFailure(f"the {table.text} is empty")
+    user = replay.database.owner(arguments["token"])
+    if verb == "Add":
+        return "success"
+    rows = replay.database.rows.get(table.name, ())
+    row = next((row for row in rows if table.matches(row, user, arguments)), None)
+    if row is None:
+        raise ToolFailure(f"the user has no {table.name.lower()} of this text or time")
+    return row if verb == "Query" else "success"
+
+
+def _tool(verb: str, table: _Table) -> Tool:
+    keys = ("token", *filter(None, (table.text, *table.times, *table.others)))
+    if (verb, table.name) == ("Modify", "Alarm"):
+        keys = ("token", "from_time", "to_time")
+    check = _same_deletion if verb == "Delete" and table.text else table.check
+    return Tool(f"{verb}{table.name}", dict.fromkeys(keys), partial(_run, verb, table), check)
+
+
+TOOLS: Final = tuple(_tool(verb, table) for table in _TABLES for verb in ("Add", "Modify", "Delete", "Query"))

@@ -1,4 +1,4 @@
-"""Reads StableToolBench's solvable queries with the services that they may call."""
+"""StableToolBench: requests that need several calls of RapidAPI's services."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,14 +6,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.json_files import read_json_rows
+from eval.benchmarks.data_files import documentation_of, listed, read_json_rows
 from eval.benchmarks.python_names import python_name
 from eval.benchmarks.samples import Sample
+from eval.benchmarks.validity import VALIDITY_NOTE, FirstCall
 from eval.errors import EvalError
 from eval.validation import validated
-from lookup.errors import ToolDecodingError
 from tooldecoding.prompts.dialogue import Utterance
-from tooldecoding.prompts.documentation import Documentation
 
 GROUPS: Final = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")
 """The groups of queries, by official name: one service, services of one category, of several categories."""
@@ -56,45 +55,24 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     EvalError
         If no group has a file, or a file is malformed.
     """
-    root = Path(data)
-    paths = {
-        category: path
-        for category in categories
-        for folder in _FOLDERS
-        if (path := root / folder / f"{category}.json").is_file()
-    }
+    places = [(category, Path(data, folder, f"{category}.json")) for category in categories for folder in _FOLDERS]
+    paths = {category: path for category, path in places if path.is_file()}
     if not paths:
         raise EvalError(
-            f"{data}: found no {' or '.join(f'{c}.json' for c in categories)}; --data for stabletoolbench is the "
-            f"folder with them, or a checkout, where they lie in {_FOLDERS[1]}"
+            f"{data}: found no {listed([f'{category}.json' for category in categories])}; --data for stabletoolbench "
+            f"is the folder with them, or a checkout, where they lie in {_FOLDERS[1]}"
         )
-    return [
-        _sample(validated(_Query, row, place), row, category, place)
-        for category, path in paths.items()
-        for place, row in read_json_rows(path)
-    ]
+    return [_sample(row, c, place) for c, path in paths.items() for place, row in read_json_rows(path)]
 
 
-def _sample(query: _Query, row: dict[str, Any], category: str, place: str) -> Sample:
-    services = [_service(service) for service in row["api_list"]]
-    try:
-        documentation = Documentation.read(services, f"{place}: api_list", "rename")
-    except ToolDecodingError as error:
-        raise EvalError(str(error)) from None
-    relevant = {tuple(pair) for pair in query.relevant}
-    return Sample(
-        id=f"{category}_{query.query_id}",
-        category=category,
-        dialogue=str(query.query_id),
-        turns=(Utterance("user", query.query),),
-        documentation=documentation,
-        calls=(),
-        answer=frozenset(
-            tool.name
-            for tool, service in zip(documentation.lookup.tools, query.api_list, strict=True)
-            if (service.tool_name, service.api_name) in relevant
-        ),
-    )
+def _sample(row: dict[str, Any], category: str, place: str) -> Sample:
+    query = validated(_Query, row, place)
+    documentation = documentation_of([_service(service) for service in row["api_list"]], f"{place}: api_list")
+    names = zip(documentation.lookup.tools, query.api_list, strict=True)
+    relevant = [tool.name for tool, service in names if [service.tool_name, service.api_name] in query.relevant]
+    turns = (Utterance("user", query.query),)
+    dialogue = str(query.query_id)
+    return Sample(f"{category}_{dialogue}", category, dialogue, turns, documentation, (), frozenset(relevant))
 
 
 def _service(service: dict[str, Any]) -> dict[str, Any]:
@@ -105,3 +83,13 @@ def _service(service: dict[str, Any]) -> dict[str, Any]:
         "api_name": python_name(service["api_name"]),
         "api_description": service["api_description"],
     } | lists
+
+
+STABLETOOLBENCH: Final = FirstCall(
+    name="stabletoolbench",
+    categories=GROUPS,
+    figure="relevant tool",
+    reader=load_samples,
+    note=f"{VALIDITY_NOTE} Relevant tool: the first call names one of the tools that the query was written for. Later "
+    "steps are not decoded, for they need the answers of the services.",
+)

@@ -1,6 +1,6 @@
-"""Reads RestBench's TMDB: questions with the correct path, and the OpenAPI document."""
+"""RestBench's TMDB: questions to a database of films, answered through the operations of an OpenAPI document."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -8,9 +8,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.json_files import read_json_file, read_json_rows
+from eval.benchmarks.data_files import read_json_file, read_json_rows
 from eval.benchmarks.python_names import writable_name
 from eval.benchmarks.samples import Sample
+from eval.benchmarks.validity import VALIDITY_NOTE, FirstCall
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup import extract
@@ -55,8 +56,7 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     EvalError
         For a missing or malformed file, or a path whose first operation is not documented.
     """
-    root = Path(data)
-    places = [(root / first / _QUESTIONS, root / second / _DOCUMENT) for first, second in _FOLDERS]
+    places = [(Path(data, first, _QUESTIONS), Path(data, second, _DOCUMENT)) for first, second in _FOLDERS]
     found = next((pair for pair in places if all(path.is_file() for path in pair)), None)
     if found is None:
         raise EvalError(
@@ -64,39 +64,28 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
         )
     questions, document = found
     tools = _read_operations(document)
-    everything = Documentation.read([json_schema(tool) for tool in tools.values()], str(document))
     rows = [(place, validated(_Question, row, place)) for place, row in read_json_rows(questions)]
+    everything = _documentation(tools, tools, document)
     samples = []
     for category in categories:
         for number, (place, row) in enumerate(rows):
             path = [operation.strip() for operation in row.solution]
             if path[0] not in tools:
                 raise EvalError(f"{place}: the solution begins with {path[0]!r}, which is not in {document.name}")
-            documentation = everything if category == ALL else _ten(tools, path, row.query, str(document))
-            samples.append(
-                Sample(
-                    id=f"{category}_{number}",
-                    category=category,
-                    dialogue=str(number),
-                    turns=(Utterance("user", row.query),),
-                    documentation=documentation,
-                    calls=(),
-                    answer=tools[path[0]].name,
-                )
-            )
+            some = everything if category == ALL else _documentation(tools, _ten(tools, path, row.query), document)
+            turns = (Utterance("user", row.query),)
+            answer = frozenset({tools[path[0]].name})
+            samples.append(Sample(f"{category}_{number}", category, str(number), turns, some, (), answer))
     return samples
 
 
 def _read_operations(path: Path) -> dict[str, ToolSpec]:
     """Return ``GET /search/tv`` -> the operation as the extractor reads it, with names that Python can write."""
     document = read_json_file(path)
-    paths = validated(_Document, document, str(path)).paths
     tools = {}
-    for address, operations in paths.items():
-        for method in _METHODS:
-            if method not in operations:
-                continue
-            shared = {key: value for key, value in operations.items() if key not in _METHODS}
+    for address, operations in validated(_Document, document, str(path)).paths.items():
+        shared = {key: value for key, value in operations.items() if key not in _METHODS}
+        for method in (method for method in _METHODS if method in operations):
             alone = document | {"paths": {address: shared | {method: operations[method]}}}
             try:
                 [tool] = extract(alone, origin=f"{path}: {method} {address}").tools
@@ -116,9 +105,23 @@ def _with_python_names(tool: ToolSpec, path: Path) -> ToolSpec:
     return replace(tool, name=writable_name(tool.name), parameters=parameters)
 
 
-def _ten(tools: Mapping[str, ToolSpec], path: Sequence[str], query: str, origin: str) -> Documentation:
-    """Return the operations of the path and others, which the query draws, in the document's order."""
+def _ten(tools: Mapping[str, ToolSpec], path: Sequence[str], query: str) -> set[str]:
+    """Return the operations of the path and others, which the query draws."""
     needed = {operation for operation in path if operation in tools}
     others = [operation for operation in tools if operation not in needed]
-    drawn = needed.union(Random(query).sample(others, min(len(others), max(0, 10 - len(needed)))))
-    return Documentation.read([json_schema(tools[operation]) for operation in tools if operation in drawn], origin)
+    return needed.union(Random(query).sample(others, min(len(others), max(0, 10 - len(needed)))))
+
+
+def _documentation(tools: Mapping[str, ToolSpec], some: Collection[str], document: Path) -> Documentation:
+    """Return the documentation of some tools, in the document's order."""
+    return Documentation.read([json_schema(tool) for name, tool in tools.items() if name in some], str(document))
+
+
+RESTBENCH: Final = FirstCall(
+    name="restbench",
+    categories=(ALL, TEN),
+    figure="first path",
+    reader=load_samples,
+    note=f"{VALIDITY_NOTE} First path is exact: the first call names the operation that people wrote down as the first "
+    "of the correct path. Later steps are not decoded, for they need the answers of the live service.",
+)

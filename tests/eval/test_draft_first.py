@@ -1,4 +1,4 @@
-"""Drafts: calls behind a draft are those of the prompt that has it, and a draft's arguments count as one vote."""
+"""Calls behind a draft are those of the prompt that has it, and cost what both cost."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from eval.methods.choose import make_method
-from eval.methods.free_draft import behind_draft, opens_call, summed
+from eval.methods.draft_first import behind_draft, opens_call, summed
 from eval.methods.plain_decoding import PlainDecoder
 from eval.options import EvalOptions
 from lookup import extract
@@ -16,18 +16,8 @@ from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_model
 
-TOOLS = extract(
-    [
-        {
-            "name": "f",
-            "parameters": {
-                "type": "object",
-                "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"type": "string"}},
-                "required": ["city", "days"],
-            },
-        }
-    ]
-)
+KEYS = {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"type": "string"}}
+TOOLS = extract([{"name": "f", "parameters": {"type": "object", "properties": KEYS, "required": ["city", "days"]}}])
 SETTINGS = EvalOptions(
     method="draft-first", template="bfcl", format="pythonic", max_text_tokens=12, max_value_tokens=6, draft_tokens=0
 )
@@ -44,13 +34,12 @@ def test_draft_first_is_tool_decoding_behind_the_draft(make_tiny: Callable[[str]
     for request, draft, prediction in zip(requests, drafts, found, strict=True):
         passes = draft.counters["forward_passes"]
         if choice == "auto" and "[" not in draft.text:
-            assert prediction.text == draft.text
-            assert prediction.counters["forward_passes"] == passes
+            assert (prediction.text, prediction.counters["forward_passes"]) == (draft.text, passes)
             continue
         before, _, last = str(request.prompt).rpartition("\n")
-        own = replace(request, prompt=f"{before}\nDraft: {draft.text}\n{last}")
         options = replace(settings, tool_choice="required", order_limit=1, orders="documented")
-        [result] = decoder.run([replace(own, options=options)])
+        own = replace(request, prompt=f"{before}\nDraft: {draft.text}\n{last}", options=options)
+        [result] = decoder.run([own])
         assert prediction.text == result.text
         assert prediction.counters["forward_passes"] == passes + result.counters.forward_passes
         assert prediction.counters["positions"] == draft.counters["positions"] + result.counters.positions

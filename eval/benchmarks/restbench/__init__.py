@@ -1,1 +1,0 @@
-"""RestBench's TMDB: questions to a database of films, answered through the operations of an OpenAPI document."""

@@ -1,1 +1,0 @@
-"""StableToolBench: requests that need several calls of RapidAPI's services."""

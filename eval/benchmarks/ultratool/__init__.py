@@ -1,1 +1,0 @@
-"""UltraTool: plans whose steps need tools; awareness, selection and usage of tools, stage by stage."""

@@ -1,0 +1,80 @@
+"""Writes the answers of several prompts together, token by token, each on a branch of its own."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from tooldecoding.calls.free_text import TextMode, TextRules
+from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.engines.engine import Engine
+from tooldecoding.engines.steps import Steps, drive, gather
+from tooldecoding.tokens.branch import Branch, Tally
+
+
+class Start(NamedTuple):
+    """Where an answer begins.
+
+    Attributes
+    ----------
+    decoder : ToolDecoder
+        Gives the model, its tokenizer and the strategy; its options are not used.
+    prompt : list of int
+        The prompt's tokens.
+    root : int
+        The engine's branch of the prompt.
+    """
+
+    decoder: ToolDecoder
+    request: Request
+    prompt: list[int]
+    engine: Engine
+    root: int
+
+
+class AnswerWriter(ABC):
+    """Writes the answer to one request on a branch."""
+
+    def __init__(self, start: Start) -> None:
+        self.decoder, self.request, self.prompt, engine, root = start
+        self.table = self.decoder.table
+        self.tally = Tally()
+        self.usage = engine.usage(root)
+        self.branch = Branch.behind(self.prompt, engine, root, self.table, self.tally, self.decoder.context)
+        self.held = self.branch.pending.text
+        self.limit = self.decoder.text_limit(self.request, self.branch)
+
+    @abstractmethod
+    def write(self) -> Steps[None]:
+        """Write the answer."""
+
+    def free_text(self, opener: str) -> Steps[bool]:
+        """Let the model write anything; returns whether it ended with what opens a call."""
+        mode = TextMode(self.branch, TextRules(opener, line_end=self.request.stop))
+        text = yield from mode.write(lambda: self.limit)
+        return text.branch is not None
+
+
+Writer = TypeVar("Writer", bound=AnswerWriter)
+
+
+def write_together(
+    decoder: ToolDecoder, requests: Sequence[Request], writer: Callable[[Start], Writer]
+) -> tuple[list[Writer], float]:
+    """Return the writers of some answers after they have written, and the seconds that it took.
+
+    Raises
+    ------
+    ToolDecodingError
+        As ``ToolDecoder.run``.
+    """
+    requests = [replace(r, tools=r.tools.decided(r.options.unknown_keys)) for r in requests]
+    prompts = [decoder.prompt_ids(r) for r in requests]
+    begun = time.perf_counter()
+    engine = decoder.new_engine()
+    roots = engine.open(len(requests))
+    starts = (Start(decoder, r, p, engine, root) for r, p, root in zip(requests, prompts, roots, strict=True))
+    writers = [writer(start) for start in starts]
+    drive(gather([one.write() for one in writers]), engine)
+    return writers, time.perf_counter() - begun
