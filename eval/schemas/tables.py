@@ -79,7 +79,7 @@ def _quantiles(values: Sequence[float]) -> dict[str, float | None]:
 
 
 def tables(found: Mapping[str, Figures], about: str) -> list[Table]:
-    """Return verdicts, times, verdicts by split, and what was refused or noted.
+    """Return verdicts, times, and what was refused or noted.
 
     Parameters
     ----------
@@ -88,12 +88,6 @@ def tables(found: Mapping[str, Figures], about: str) -> list[Table]:
     about : str
         Sample, tokenizer and machine; printed below the first table.
     """
-    splits = [
-        (split, label.partition(" ")[0], *_verdicts(each))
-        for split in next(iter(found.values()))["splits"]
-        for label, every in found.items()
-        if (each := every["splits"].get(split))
-    ]
     times = [
         (label, *(_number(each[name][q]) for name in ("grammar_ms", "token_us") for q in _QUANTILES))
         for label, each in found.items()
@@ -103,7 +97,6 @@ def tables(found: Mapping[str, Figures], about: str) -> list[Table]:
     return [
         Table("Schemas and instances", ("engine", *_COLUMNS), rows, 1, notes=(about, _SCHEMAS)),
         Table("Times", ("engine", *heads), tuple(times), 1, notes=(_TIMES,)),
-        Table("By split", ("split", "engine", *_COLUMNS), tuple(splits), 2),
         *(
             Table(f"{title}: {label}", ("reason", "schemas"), tuple(_counted(each[name])), 1)
             for label, each in found.items()
