@@ -59,9 +59,6 @@ class EvalOptions(RayOptions):
     chat: bool = option(False, "Send the prompt as a user's message through the model's chat template.")
     beams: Annotated[int, Bounds(ge=2)] = option(6, "Beams of the method beam.")
     samples: Count = option(12, "Samples of the method self-consistency.")
-    sampled: Literal["values", "text"] = option(
-        "values", "What it samples: values under constraint, in documentation order; or text without constraint."
-    )
     sample_temperature: NotNegative = option(0.7, "Its temperature.")
     shots: Annotated[int, Bounds(ge=0, le=MOST_SHOTS)] = option(0, "In-context examples, from other dialogues.")
     limit: Count | None = option(None, "Take so many samples, drawn with --seed.", default_text="all")
@@ -113,8 +110,7 @@ class EvalOptions(RayOptions):
                 return f"{self.method}, jump-forward" if self.jump_forward else self.method
             case "self-consistency":
                 plural = "s" if self.samples > 1 else ""
-                of_text = " of text" if self.sampled == "text" else ""
-                return f"self-consistency, {self.samples} sample{plural}{of_text} at {self.sample_temperature:g}"
+                return f"self-consistency, {self.samples} sample{plural} at {self.sample_temperature:g}"
             case "tool-decoding":
                 return ", ".join(["tool-decoding", self._orders, *self._voting])
             case _:

@@ -28,7 +28,7 @@ _OF_BENCHMARKS: Final = ("category", "shots", "prompt_template", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
 _NOT_HERE: Final = {
     *("ray", "actors", "gpus_per_actor"),
-    *("method", "beams", "tooldec_form", "jump_forward", "samples", "sampled", "sample_temperature"),
+    *("method", "beams", "tooldec_form", "jump_forward", "samples", "sample_temperature"),
 }
 _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
     "template": {

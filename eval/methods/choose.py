@@ -62,7 +62,7 @@ def make_method(
             return _read(lambda requests: run_peer(decoder, peer, requests, settings.jump_forward), scored)
         case "self-consistency":
             samples, temperature = settings.samples, settings.sample_temperature
-            return SelfConsistency(decoder, scored, settings.sampled, samples, temperature, settings.seed).run
+            return SelfConsistency(decoder, scored, samples, temperature, settings.seed).run
         case _:
             return decode
 

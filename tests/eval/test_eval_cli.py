@@ -60,7 +60,6 @@ METHODS = [
     ["xgrammar"],
     ["llguidance", "--jump-forward"],
     ["self-consistency", "--samples", "2"],
-    ["self-consistency", "--samples", "2", "--sampled", "text"],
     ["tool-decoding"],
     ["tool-decoding", "--order-limit", "1"],
     ["tool-decoding", "--orders", "aggregated"],

@@ -7,19 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction
 from eval.methods.sampling import Sample, SampledLogits
 from eval.methods.scored_text import ScoredText
-from eval.methods.self_consistency import Sampled, SelfConsistency, read_candidate
+from eval.methods.self_consistency import SelfConsistency
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request, ToolDecoder
 from tooldecoding.engines.logits import NextTokenLogits
-from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
-from voting import merge
 
 
 def tool(name: str, required: Sequence[str], **optional: object) -> dict[str, object]:
@@ -52,10 +49,9 @@ def predict(
     samples: int = 3,
     temperature: float = 1.0,
     seed: int = 0,
-    sampled: Sampled = "values",
 ) -> list[Prediction]:
     form = asked[0].options.call_format
-    return SelfConsistency(decoder, ScoredText(form, form, True), sampled, samples, temperature, seed).run(asked)
+    return SelfConsistency(decoder, ScoredText(form, form, True), samples, temperature, seed).run(asked)
 
 
 def texts(predictions: Sequence[Prediction]) -> list[list[str]]:
@@ -108,22 +104,3 @@ def test_draws_follow_the_softmax() -> None:
     # four standard errors of the most variable share
     assert counts[tokens] / 5_000 == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(5_000))
     assert SampledLogits(logits, Sample(5, 0.7), 0).logprob(2) == logits.logprob(2)
-
-
-def test_plain_text_without_temperature_is_greedy(decoder: ToolDecoder) -> None:
-    asked = requests(max_text_tokens=12)
-    greedy = PlainDecoder(decoder.model, decoder.tokenizer).run(asked)
-    assert [p.text for p in predict(decoder, asked, 2, 0.0, sampled="text")] == [p.text for p in greedy]
-    assert predict(decoder, asked, 4, sampled="text", seed=0) != predict(decoder, asked, 4, sampled="text", seed=1)
-
-
-def test_calls_that_are_read_vote() -> None:
-    form = CALL_FORMATS["api-bank"]
-    read = read_candidate(Call("SetLamp", {"colour": "red", "moon": 1, "room": "hall"}), TOOLS, form)
-    assert read is not None
-    assert [(v.key, v.value) for v in read.values] == [("colour", "red"), ("room", "hall")]
-    assert read.order == ("room",)
-    assert read_candidate(Call("Fly", {}), TOOLS, form) is None
-    wrong = read_candidate(Call("BookBoat", {"sails": "maybe", "day": "1"}), TOOLS, form)
-    assert wrong is not None
-    assert [p.key for p in merge([wrong], TOOLS["BookBoat"]).parameters] == ["day"]  # a vote checks the types
