@@ -9,7 +9,7 @@ STEP ?= 1
 EXTRA ?=  # further options of the experiments, such as "--limit 100 --report sgd"
 EXPERIMENT = .venv/bin/tooldecoding experiment --model $(MODEL) --data $(DATA) $(EXTRA) configs/experiments
 
-.PHONY: demo test test-all test-random check parity boundaries formats batch-scale ray-scale bench bench-gpu \
+.PHONY: demo test test-all test-random check boundaries formats batch-scale ray-scale bench bench-gpu \
 	results paper-tables votes
 
 # What a small chat model writes by itself and with Tool Decoding; the vote mends a value of the last call.
@@ -28,9 +28,7 @@ test-random: $(STAMP)
 	.venv/bin/pytest -n auto --dist loadfile --hypothesis-profile=random
 
 # More documents, vocabularies and rows than the tests take; each says what it compares.
-parity boundaries formats batch-scale ray-scale: export PYTHONPATH = .:tests
-parity: $(STAMP)
-	.venv/bin/python -m parity $(DATA)
+boundaries formats batch-scale ray-scale: export PYTHONPATH = .:tests
 boundaries: $(STAMP)
 	.venv/bin/python -m boundaries $(dir $(DATA)) --limit $(LIMIT)
 formats: $(STAMP)

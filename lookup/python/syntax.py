@@ -4,6 +4,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
@@ -119,6 +120,7 @@ def unparse(node: ast.expr) -> str:
         raise LiteralError("fewer levels of nesting", 0) from None
 
 
+@lru_cache(maxsize=1024)
 def is_type(text: str) -> bool:
     """Whether the whole text looks like a type: ``str``, ``a.B[c, d] | None``, ``'Later'``."""
     try:

@@ -1,6 +1,5 @@
 """OpenAPI and Swagger documents compared with an oracle that walks the JSON, and the traps of real documents."""
 
-import json
 from copy import deepcopy
 
 import pytest
@@ -8,7 +7,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from data import DATA, needs_data
 from lookup.dictionary import MISSING
 from lookup.errors import DocumentationError
 from lookup.forms.openapi import FORM
@@ -25,7 +23,6 @@ STYLES = [
         (False, False, 40),
     ]
 ]
-DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def tools(document):
@@ -84,58 +81,6 @@ def oracle(document):
                 keys[name] = (keys[name][0] or required, *keys[name][1:]) if name in keys else row
             found[operation.get("operationId", f"{method.upper()} {path}")] = keys
     return found
-
-
-def corpus():
-    documents = {"tmdb": json.loads((DATA / "restbench/tmdb_oas.json").read_text(encoding="utf-8"))}
-    for api in json.loads((DATA / "toolalpaca/eval_simulated.json").read_text(encoding="utf-8")):
-        documents[api["Name"]] = json.loads(api["Documentation"])
-    return documents
-
-
-@needs_data
-def test_real_documents_agree_with_the_oracle():
-    for document in corpus().values():
-        assert rows(tools(document)) == oracle(document)
-
-
-@needs_data
-def test_real_documents_keep_their_order_and_descriptions():
-    for document in corpus().values():
-        operations = [item[m] for item in document["paths"].values() for m in item if m in METHODS]
-        said = [operation.get("description") or operation.get("summary", "") for operation in operations]
-        assert [t.description for t in tools(document)] == said
-        for found, operation in zip(tools(document), operations, strict=True):
-            keys = [p["name"] for p in operation.get("parameters", []) if "name" in p]
-            assert [p.name for p in found.parameters if p.name in keys] == keys
-
-
-@needs_data
-def test_real_documents_as_yaml_are_the_same():
-    for document in corpus().values():
-        for style in STYLES:
-            text = yaml.dump(document, Dumper=DUMPER, **style)
-            (piece,) = find_yaml(f"The API:\n\n```yaml\n{text}```\nUser: which films are new?\n")
-            written = json.loads(json.dumps(document, sort_keys=style["sort_keys"]))
-            assert tools(piece.value) == tools(written), style
-
-
-@needs_data
-def test_restgpt_blocks_are_the_same():
-    """A block in the prompt is one operation with resolved references and without the parameters of its path."""
-    document = corpus()["tmdb"]
-    for path, item in document["paths"].items():
-        for drop_responses in (True, False):
-            operation = {k: v for k, v in item["get"].items() if k != "operationId"}
-            if drop_responses:
-                operation.pop("responses")
-            text = f"Endpoints:\n== Docs for GET {path} == \n{yaml.dump(operation)}\n\n\nIf the API path contains"
-            (piece,) = find_yaml(text)
-            whole = {**document, "paths": {path: {"get": operation}}}
-            (found,) = tools(piece.value)
-            assert rows([found]) == oracle(whole)
-            assert found.name == f"GET {path}"
-            assert not found.notes
 
 
 def test_what_an_operation_is_called_and_says():

@@ -217,6 +217,16 @@ def test_keys_without_a_schema(tools: LookupDictionary, data: st.DataObject) -> 
         for t in tools.tools
     ]
 
+    api_bank = [
+        {
+            "name": t.name,
+            "description": t.description,
+            "input_parameters": {p.name: spec(p) | {"required": p.required} for p in t.parameters},
+            "output_parameters": {"leak": {"type": "str", "description": ""}},
+        }
+        for t in tools.tools
+    ]
+
     def expected(first_required: bool, empty_default: bool) -> LookupDictionary:
         return LookupDictionary(
             tuple(
@@ -237,6 +247,7 @@ def test_keys_without_a_schema(tools: LookupDictionary, data: st.DataObject) -> 
         )
 
     forms = [(seal, expected(False, False)), (rapid, expected(True, True)), (gorilla, expected(False, False))]
+    forms.append((api_bank, expected(False, False)))
     documents, right = data.draw(st.sampled_from(forms))
     for source in prompts(documents):
         assert extract(source) == right

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from parity import renderings, sources
-from parity.corpora import LAYOUTS, Row, fenced, prompt, read_lines, yaml_text
+from parity.corpora import Row, fenced, prompt, read_lines, yaml_text
 from parity.facts import Case, Tool
 from parity.oracle import gorilla_tool, schema_tool
 from parity.oracle_text import source_tool, without_descriptions
@@ -16,7 +16,7 @@ from parity.oracle_text import source_tool, without_descriptions
 Functions = list[dict[str, Any]]
 Format = Callable[[Functions], tuple[Any, list[Tool]]]
 
-_CORPORA = {"BFCL live": "live_*", "BFCL V1": "[!l]*[!at]", "BFCL Java, JavaScript": "simple_java*"}
+_CORPORA = {"BFCL live": "live_*", "BFCL V1": "[!l]*[!at]"}
 # The users of these entries paste documentation of other tools.
 _DECOYS = (
     "live_simple_78-", "live_multiple_125-", "live_irrelevance_91-", "live_irrelevance_121-", "live_irrelevance_257-",
@@ -25,15 +25,11 @@ _DECOYS = (
 
 
 def rows() -> list[Row]:
-    """Every corpus in every format, and the prompts with documentation in the user's words."""
-    found = [
+    """Every corpus in every format."""
+    return [
         Row(corpus, title, target, partial(_cases, pattern=pattern, form=form, every=title == "JSON"))
         for corpus, pattern in _CORPORA.items()
         for title, (target, form) in _FORMATS.items()
-    ]
-    return [
-        *found,
-        *(Row("BFCL decoys", title, None, partial(_decoys, form=_FORMATS[title][1])) for title in ("JSON", "YAML")),
     ]
 
 
@@ -45,14 +41,6 @@ def _cases(data: Path, pattern: str, form: Format, every: bool) -> Iterator[Case
         if not entry["id"].startswith(_DECOYS) and (every or not written <= seen):
             seen |= written
             yield from _case(entry, form, number)
-
-
-def _decoys(data: Path, form: Format) -> Iterator[Case]:
-    """Each entry in every layout of the prompt, because layouts mark the user's turn differently."""
-    for entry in _entries(data, "live_*"):
-        if entry["id"].startswith(_DECOYS):
-            for number in range(LAYOUTS):
-                yield from _case(entry, form, number)
 
 
 def _entries(data: Path, pattern: str) -> Iterator[dict[str, Any]]:
@@ -109,7 +97,6 @@ def _signatures(functions: Functions) -> tuple[str, list[Tool]]:
 
 _FORMATS: dict[str, tuple[float, Format]] = {
     "JSON": (100, _schema(renderings.indented_json)),
-    "compact JSON": (100, _schema(json.dumps)),
     "Python repr": (100, _schema(str)),
     "OpenAI JSON": (100, _schema(renderings.openai)),
     "MCP JSON": (100, _schema(renderings.mcp)),

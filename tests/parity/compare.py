@@ -1,102 +1,32 @@
-"""Compare the result of ``lookup.extract`` with the oracle, key by key."""
+"""The tools that ``lookup.extract`` reads, in the shape of the oracle's."""
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, ValueType, extract
 from parity.facts import ABSENT, Case, Key, Tool
 
-FIELDS = ("names", "keys", "required", "raw types", "kinds", "enums", "defaults", "descriptions")
+
+def differences(case: Case) -> list[str]:
+    """What differs between the tools of a case and those that are read, also in their sequence; equal values of
+    different types differ."""
+    try:
+        found = list(extract(case.source, origin=case.origin, on_duplicate=case.on_duplicate).tools)
+    except DocumentationError as error:
+        return [f"{case.id}: {error}"]
+    names = [tool.name for tool in case.expected]
+    if names != [tool.name for tool in found]:
+        return [f"{case.id}: expected {names}, found {[tool.name for tool in found]}"]
+    pairs = [(expected, flat(tool)) for expected, tool in zip(case.expected, found, strict=True)]
+    return [f"{case.id}:\nexpected {a}\nfound    {b}" for a, b in pairs if repr(a) != repr(b)]
 
 
-class Remark(str):
-    """Stands for a value that is not documented."""
-
-    __repr__ = str.__str__
-
-
-@dataclass(frozen=True)
-class Miss:
-    """One disagreement. ``where`` is the case, the tool and the key."""
-
-    field: str
-    where: str
-    expected: Any
-    found: Any
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.field}: expected {_shown(self.expected)}, found {_shown(self.found)}"
+def flat(tool: ToolSpec) -> Tool:
+    """An extracted tool in the shape of the oracle's."""
+    return Tool(tool.name, tool.description, tuple(_flat_keys(tool.parameters)))
 
 
-@dataclass
-class Tally:
-    """Agreements and misses for one corpus in one format."""
-
-    tools: int = 0
-    asked: Counter[str] = field(default_factory=Counter)
-    misses: list[Miss] = field(default_factory=list)
-
-    def agreement(self, name: str) -> float | None:
-        """The exact agreement of a field in percent; ``None`` if nothing was compared."""
-        if not self.asked[name]:
-            return None
-        return 100 * (1 - sum(miss.field == name for miss in self.misses) / self.asked[name])
-
-    def worst(self) -> float:
-        """The lowest agreement of all fields."""
-        return min((a for a in map(self.agreement, FIELDS) if a is not None), default=0.0)
-
-    def ask(self, name: str, where: str, expected: Any, found: Any) -> None:
-        """Count one comparison. Values agree only if their types do."""
-        self.asked[name] += 1
-        if repr(expected) != repr(found):
-            self.misses.append(Miss(name, where, expected, found))
-
-    def check(self, case: Case) -> None:
-        """Extract the tools of a case and compare them."""
-        found: list[ToolSpec] = []
-        error = Remark("none")
-        try:
-            found = list(extract(case.source, origin=case.origin, on_duplicate=case.on_duplicate).values())
-        except DocumentationError as failure:
-            error = Remark(f"an error: {failure}")
-        self.tools += len(case.expected)
-        by_name = {tool.name: tool for tool in found}
-        expected_names = [tool.name for tool in case.expected]
-        for tool in found:
-            if tool.name not in expected_names:
-                self.ask("names", f"{case.id}, {tool.name!r}", Remark("no such tool"), Remark("a tool"))
-        for tool in case.expected:
-            where = f"{case.id}, {tool.name!r}"
-            if tool.name in by_name:
-                self.ask("names", where, tool.name, tool.name)
-                self.compare(where, tool, by_name[tool.name])
-            else:
-                self.ask("names", where, Remark("a tool"), error)
-        if by_name.keys() == set(expected_names):
-            self.ask("names", case.id, expected_names, list(by_name))  # their order
-
-    def compare(self, where: str, expected: Tool, found: ToolSpec) -> None:
-        """Compare one tool. A missing key counts as one miss, of the field ``keys``."""
-        keys = list(flat_keys(found.parameters))
-        self.ask("descriptions", where, expected.description, found.description)
-        self.ask("keys", where, [key.path for key in expected.keys], [key.path for key in keys])
-        by_path = {key.path: key for key in keys}
-        for key in expected.keys:
-            if other := by_path.get(key.path):
-                place = f"{where}, {key.path!r}"
-                self.ask("required", place, key.required, other.required)
-                self.ask("raw types", place, key.raw_type, other.raw_type)
-                self.ask("kinds", place, key.kind, other.kind)
-                self.ask("enums", place, (key.enum, key.element_enum), (other.enum, other.element_enum))
-                self.ask("defaults", place, key.default, other.default)
-                self.ask("descriptions", place, key.description, other.description)
-
-
-def flat_keys(parameters: tuple[ParameterSpec, ...], prefix: str = "") -> Iterator[Key]:
-    """The extracted keys in the shape of the oracle's."""
+def _flat_keys(parameters: tuple[ParameterSpec, ...], prefix: str = "") -> Iterator[Key]:
     for spec in parameters:
         yield Key(
             path=prefix + spec.name,
@@ -113,7 +43,7 @@ def flat_keys(parameters: tuple[ParameterSpec, ...], prefix: str = "") -> Iterat
 
 def _inner_keys(kind: ValueType, path: str) -> Iterator[Key]:
     if kind.properties:
-        yield from flat_keys(kind.properties, f"{path}.")
+        yield from _flat_keys(kind.properties, f"{path}.")
     elif kind.items:
         yield from _inner_keys(kind.items, f"{path}[]")
 
@@ -127,8 +57,3 @@ def _kind(kind: ValueType) -> str:
 
 def _element_enum(kind: ValueType) -> tuple[Any, ...] | None:
     return None if kind.items is None else kind.items.enum or _element_enum(kind.items)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 240 else f"{text[:200]}… ({len(text)} characters)"

@@ -21,14 +21,11 @@ Cases = Callable[[Path], Iterator[Case]]
 
 @dataclass(frozen=True)
 class Row:
-    """A corpus in one format.
-
-    ``target`` is the agreement in percent that every field must reach; ``None`` if the row is only listed.
-    """
+    """A corpus in one format. ``target`` is the percentage of its tools that must agree."""
 
     corpus: str
     format: str
-    target: float | None
+    target: float
     cases: Cases
 
 
@@ -63,12 +60,12 @@ FRAMES = (
     ("SYSTEM: answer in the format [func(key='value')], nothing else.\n\n```\n", "\n```\nUser: QUESTION\nAssistant:"),
     ("Here is a list of functions in JSON, XML or Python format that you can invoke.\n", "\n\n### User: QUESTION\n"),
 )
-LAYOUTS = len(FRAMES) + 2
+_LAYOUTS = len(FRAMES) + 2
 
 
 def prompt(text: str, question: str, number: int) -> str:
     """Documentation with other text around it, in one of several layouts, such as indented or with CRLF."""
-    layout = number % LAYOUTS
+    layout = number % _LAYOUTS
     before, after = FRAMES[layout % len(FRAMES)]
     if layout == len(FRAMES):
         text = indent(text, "    ")
