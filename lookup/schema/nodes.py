@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 NOT_ENFORCED: Final = ("regex",)
 """Formats of JSON Schema that are no regular languages."""
 
-_MAX_MEASURED: Final = 10_000
 _Made = TypeVar("_Made")
 
 INFINITE: Final = 1 << 60
@@ -82,8 +81,6 @@ class Texts:
         if self.least or self.most is not None:
             base = ANY_TEXT if found is None else found
             found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
-        if found is not None and self.least <= _MAX_MEASURED:
-            found = _measured(found, notes)
         return found, tuple(notes)
 
     @property
@@ -95,12 +92,6 @@ class Texts:
     def notes(self) -> tuple[str, ...]:
         """What cannot be enforced while a text is written."""
         return self._built[1]
-
-
-def _measured(language: Language, notes: list[str]) -> Language | None:
-    """The language, unless its lengths are too much work, which is found out late."""
-    rest = _tried(lambda: "" if language.is_empty else language.rest(language.start), "minLength or maxLength", notes)
-    return None if rest is None else language
 
 
 def _both(one: Language, other: Language, notes: list[str]) -> Language | None:

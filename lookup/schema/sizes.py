@@ -179,6 +179,4 @@ def _text(branch: Texts) -> int:
     language = branch.language
     if language is None:
         return 2
-    if any(part.least > _MAX_SIZE for part in language.parts):
-        return min(part.least for part in language.parts)
-    return INFINITE if language.is_empty else 2 + len(language.rest(language.start))
+    return INFINITE if language.shortest is None else 2 + language.shortest

@@ -162,7 +162,7 @@ class _LimitedReading(Reading):
         if self._pending:
             escape = next(self._possible(self._pending))
             begun = escape.written[len(self._pending) :]
-            state = text.language.step(state, escape.character)
+            state = text.language.step(state, escape.character) or state
         for rest in itertools.islice(completions(text.language, state), _MAX_TRIED):
             behind = begun + text.written(rest) + text.quote
             if self.frame is None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from language_strategies import PATTERNS, Pattern, holds
 
 from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
-from lookup.languages.limits import MAX_PARTS, TooLarge
+from lookup.languages.limits import TooLarge
 
 SHORT = ["".join(letters) for length in range(5) for letters in product("ab1", repeat=length)]
 LENGTHS = st.tuples(st.integers(0, 4), st.none() | st.integers(0, 4))
@@ -117,27 +117,18 @@ def test_any_of_has_its_texts(texts: set[str]) -> None:
     assert set(any_of(texts).members(20) or ()) == clean
 
 
-def test_an_operation_with_all_texts_changes_nothing() -> None:
-    language = pattern_language("^a+$")
-    assert language.both(ANY_TEXT).parts == language.parts
-    assert language.either(ANY_TEXT).parts == ANY_TEXT.parts
-    assert language.with_length(0, None).parts == language.parts
-    assert pattern_language("^a{2,3}$").with_length(1, 5).members(5) == ("aa", "aaa")
-    assert ANY_TEXT.with_length(3, 2).is_empty
-
-
 @pytest.mark.parametrize("pattern", ["", "^[a-z]", "^(?:ab)*$", "^(?:aa|bbbbb)*c$", "^(?:a{7}|b{11})+$"])
 @pytest.mark.parametrize("most", [40, 5_000, 1_000_000])
-def test_lengths_are_counters(pattern: str, most: int) -> None:
-    language = pattern_language(pattern)
-    limited = language.with_length(33, most)
-    assert [part.automaton for part in limited.parts] == [part.automaton for part in language.parts]
+def test_lengths_are_counted(pattern: str, most: int) -> None:
+    limited = pattern_language(pattern).with_length(33, most)
     rest = limited.rest(limited.start)
     assert 33 <= len(rest) <= min(most, limited.longest_rest)
     assert holds(limited, rest)
 
 
 def test_a_counted_prefix_is_live_only_if_a_length_fits() -> None:
+    assert pattern_language("^a{2,3}$").with_length(1, 5).members(5) == ("aa", "aaa")
+    assert ANY_TEXT.with_length(3, 2).is_empty
     language = pattern_language("^(?:aaaa|bbbbbb)*$").with_length(9, 9)
     assert language.is_empty
     language = pattern_language("^(?:aaaa|bbbbbbb)*$").with_length(9, 11)
@@ -145,15 +136,8 @@ def test_a_counted_prefix_is_live_only_if_a_length_fits() -> None:
     assert language.run(language.start, "aaaaa") is None
 
 
-def test_too_many_parts_are_refused() -> None:
-    language = pattern_language("^a*$").with_length(1, 2)
-    with pytest.raises(TooLarge, match="parts"):
-        for number in range(MAX_PARTS + 1):
-            language = language.either(pattern_language(f"^b{'c' * number}d*$").with_length(number, 2 * number + 9))
-
-
-def test_a_product_that_is_too_large_is_refused() -> None:
-    one, two = (pattern_language(f"^(?:[ab]*{letter}[ab]{{9}})$") for letter in "ab")
+def test_an_intersection_that_is_too_much_work_is_refused() -> None:
+    one, two = (pattern_language(f"^(?:[ab]*{letter}[ab]{{12}}|c)$") for letter in "ab")
     with pytest.raises(TooLarge):
-        for _ in range(4):
-            one = one.both(pattern_language("^(?:.{97})*$")).either(two)
+        one.outside().both(two.outside()).both(pattern_language("^[ab]{97}c?$")).outside().both(one.either(two))
+        pattern_language("^(?:[ab]{7})*$").both(pattern_language("^(?:[ab]{11})*c$")).both(one).both(two)
