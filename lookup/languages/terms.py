@@ -342,7 +342,9 @@ def both(terms: Iterable[Term]) -> Term:
     if len(lengths) > 1:
         most = min((loop.many for loop in lengths if loop.many is not None), default=None)
         found = found.difference(lengths) | {length(max(loop.fewest for loop in lengths), most)}
-    if NEVER in found:
+    refused = {term.inner for term in found if isinstance(term, _Outside)}
+    refused.update(*[term.parts for term in refused if isinstance(term, _Either)])
+    if NEVER in found or not found.isdisjoint(refused):
         return NEVER
     if len(found) < 2:
         return next(iter(found), ALL)
