@@ -34,7 +34,7 @@ class ValueRules:
         self._inside = inside(notation)
         self._literal = literal
         self._names: dict[str, str] = {}
-        self._inner_text = " | ".join(_text_pattern(t) for t in self._inside.texts if isinstance(t, TextSyntax))
+        self._inner_text = " | ".join(_text_pattern(t) for t in self._inside.texts)
 
     @property
     def lark(self) -> str:
@@ -138,5 +138,5 @@ def in_order(pairs: Sequence[tuple[str, bool]], separator: str) -> str:
 
 
 def _text_pattern(syntax: TextSyntax) -> str:
-    count = "*" if syntax.may_be_empty else "+"
-    return f"/{syntax.quote}{syntax.unit}{count}{syntax.quote}/"
+    count = "+" if syntax == QUOTED_TEXT else "*"
+    return f"/{syntax.opening}{syntax.unit}{count}{syntax.closing}/"

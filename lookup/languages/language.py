@@ -263,11 +263,11 @@ class Language:
 
 
 def completions(language: Language, state: State) -> Iterator[str]:
-    """Texts that complete a text of a language, roughly the shorter ones first."""
+    """Texts that complete a text of a language, roughly the shorter ones first; digits are tried first."""
     yield language.rest(state)
     waiting = [("", state)]
     for begun, place in waiting:  # it grows
-        for character in language.letters(place):
+        for character in sorted(language.letters(place), key=lambda one: not "0" <= one <= "9"):
             behind = language.step(place, character)
             if behind is not None:
                 yield begun + character + language.rest(behind)

@@ -21,7 +21,8 @@ from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_opener, raw_shape
 from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, byte_length, closing
 from lookup.values.sorted_texts import is_prefix_free
-from lookup.values.type_shapes import shape_of, text_shape, writable
+from lookup.values.texts import any_text
+from lookup.values.type_shapes import shape_of, writable
 
 Constraint = Literal["typed", "free"]
 
@@ -274,12 +275,12 @@ def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
         members = writable(rendered, partial(is_literal, notation=notation))
         return ValueGrammar(Literals(members), literals=tuple(members))
     if notation == "quoted" and value_type.admits_text:
-        return ValueGrammar(text_shape(QUOTED_TEXT), "'")
+        return ValueGrammar(any_text(QUOTED_TEXT), "'")
     if isinstance(notation, RawText):
         return ValueGrammar(raw_shape(value_type, notation), raw_opener(value_type, notation))
     if kind == "str":
         plain = inside(notation).plain_text
-        return ValueGrammar(text_shape(plain), plain.quote)
+        return ValueGrammar(any_text(plain), plain.opening)
     if notation == "python-json" and kind == "dict":
         notation = "json"
     shape = shape_of(replace(value_type, nullable=False), notation)  # null is added later

@@ -4,18 +4,16 @@ from dataclasses import dataclass
 
 from lookup.dictionary import ANY
 from lookup.errors import DocumentationError
-from lookup.languages.limits import LanguageError
 from lookup.schema.law import Law
 from lookup.schema.nodes import Branch, Constants, Lists, Objects, Texts
 from lookup.values.enclosed_shapes import Enclosed
-from lookup.values.language_shapes import text_before
 from lookup.values.literal_values import is_literal
 from lookup.values.node_shapes import NO_VALUE, NodeShapes
-from lookup.values.notations import QUOTED_TEXT, MarkSyntax, Notation, RawText, TextSyntax, inside, renderer
+from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, raw_text, renderer
 from lookup.values.plain_shapes import Literals, Union
-from lookup.values.raw_shapes import raw_shape, raw_text
+from lookup.values.raw_shapes import raw_shape
 from lookup.values.shapes import Shape
-from lookup.values.type_shapes import text_shape
+from lookup.values.texts import any_text, text_shape
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ def law_shape(law: Law, notation: Notation) -> WholeValue:
 def _anything(law: Law, notation: Notation) -> Shape:
     if isinstance(notation, RawText):
         return raw_shape(ANY, notation)
-    return text_shape(QUOTED_TEXT) if notation == "quoted" else NodeShapes(notation).of(law.conjunction)
+    return any_text(QUOTED_TEXT) if notation == "quoted" else NodeShapes(notation).of(law.conjunction)
 
 
 class _Marked:
@@ -82,7 +80,7 @@ class _Marked:
                 return _literals(values, self._notation), ""
             case Texts():
                 syntax = QUOTED_TEXT if self._notation == "quoted" else inside(self._notation).plain_text
-                return self._text(branch, syntax), syntax.quote
+                return text_shape(syntax, branch.language), syntax.opening
         shapes = self._shapes
         if self._notation == "python-json" and isinstance(branch, Objects):
             shapes = NodeShapes("json")
@@ -90,12 +88,6 @@ class _Marked:
         if self._notation == "quoted":
             return Enclosed("'", shape, "'"), f"'{shape.bracket}"
         return shape, shape.bracket
-
-    def _text(self, branch: Texts, syntax: TextSyntax | MarkSyntax) -> Shape | None:
-        language = branch.language
-        if language is None:
-            return text_shape(syntax)
-        return self._shapes.limited(syntax, language)
 
 
 class _Raw:
@@ -117,7 +109,7 @@ class _Raw:
                     literals = _literals(values, notation)
                     shapes += [] if literals is None else [literals]
                 case Texts():
-                    text = self._text(branch, not_first)
+                    text = text_shape(raw_text(notation, not_first), branch.language)
                     shapes += [] if text is None else [text]
                 case _:
                     inner += self._shapes.branch(branch)
@@ -132,16 +124,6 @@ class _Raw:
         if len(kinds) != 1 or any(isinstance(branch, Constants) for branch in branches):
             return ""
         return self._notation.text_lead if kinds == {True} else self._notation.other_lead
-
-    def _text(self, branch: Texts, not_first: str) -> Shape | None:
-        notation, language = self._notation, branch.language
-        if language is None:
-            return raw_text(notation, not_first)
-        try:
-            text = text_before(language, notation.mark, stripped=True, not_first=not_first)
-        except LanguageError:
-            return raw_text(notation, not_first)
-        return None if text is None else Enclosed(notation.text_lead, text, notation.mark)
 
 
 def _literals(values: tuple[object, ...], notation: Notation) -> Literals | None:

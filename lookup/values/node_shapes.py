@@ -4,11 +4,10 @@
 import itertools
 from collections.abc import Iterable, Mapping
 from functools import cached_property, reduce
-from typing import Any, Final
+from typing import Final
 
 from lookup.errors import DocumentationError
 from lookup.languages.language import ANY_TEXT, Language, any_of
-from lookup.languages.limits import LanguageError
 from lookup.schema.conjunction import Conjunction
 from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
@@ -16,16 +15,14 @@ from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Text
 from lookup.schema.plain_checks import matches
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
-from lookup.values.enclosed_shapes import Enclosed
-from lookup.values.language_shapes import quoted_text, text_before
 from lookup.values.limited_numbers import LimitedNumber
 from lookup.values.literal_values import is_key, is_literal
-from lookup.values.marked_shapes import BareKey
-from lookup.values.notations import BareKeys, MarkSyntax, Notation, RawText, TextSyntax, inside
+from lookup.values.notations import Notation, RawText, inside
 from lookup.values.object_shapes import FreeKeys, Key, Record
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.shapes import Frame, Reading, Shape, byte_length
-from lookup.values.type_shapes import any_shape, scalar_shape, text_shape
+from lookup.values.texts import text_shape
+from lookup.values.type_shapes import any_shape, scalar_shape
 
 MAX_DEPTH: Final = 40
 """Deeper than this, a bracket is only opened for the shortest literal."""
@@ -86,18 +83,8 @@ class NodeShapes:
     def _texts(self, branch: Texts) -> list[Shape]:
         if branch.language is None:
             return [scalar_shape("str", self.notation)]
-        found = [self.limited(syntax, branch.language) for syntax in self._inside.texts]
+        found = [text_shape(syntax, branch.language) for syntax in self._inside.texts]
         return [shape for shape in found if shape is not None]
-
-    def limited(self, syntax: TextSyntax | MarkSyntax, language: Language) -> Shape | None:
-        """The texts of a language in one syntax; ``None`` if it can write none of them."""
-        try:
-            if isinstance(syntax, TextSyntax):
-                return quoted_text(syntax, language)
-            text = text_before(language, syntax.quote, stripped=False)
-            return None if text is None else Enclosed(syntax.quote, text, syntax.quote)
-        except LanguageError:
-            return text_shape(syntax)
 
     def _list(self, branch: Lists) -> Shape:
         unique = branch.unique and leaves_values(branch)
@@ -177,12 +164,7 @@ class NodeShapes:
         language = self._free_language(branch)
         if language is not None and language.is_empty:
             return None
-        if isinstance(self.notation, BareKeys):
-            texts: Any = [BareKey()] if language is None else []  # a bare key has no language
-        elif language is None:
-            texts = [text_shape(syntax) for syntax in self._inside.texts]
-        else:
-            texts = [t for syntax in self._inside.texts if (t := self.limited(syntax, language)) is not None]
+        texts = [text for syntax in self._inside.free_keys if (text := text_shape(syntax, language)) is not None]
 
         def value(name: str) -> Shape | None:
             if language is not None and not matches(language, name):

@@ -8,13 +8,11 @@ from typing import Final, NamedTuple
 from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
 from lookup.literals.literal_reader import parse_key
 from lookup.values.bracket_shapes import Gap
-from lookup.values.language_shapes import LimitedText
-from lookup.values.marked_shapes import BareKey
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.open_records import OpenRecord
-from lookup.values.plain_shapes import Text
 from lookup.values.shapes import Frame, Reading, Shape, byte_length
 from lookup.values.sorted_texts import SortedTexts
+from lookup.values.texts import Text
 
 _TO_TELL_APART: Final = 6
 """The most digits that are appended to make a key unique."""
@@ -63,7 +61,7 @@ class FreeKeys(NamedTuple):
 
     Attributes
     ----------
-    texts : tuple of Shape
+    texts : tuple of Text
         The alternatives for writing one.
     value : callable
         Key -> the shape of its value; ``None`` if the object may not have this key.
@@ -71,7 +69,7 @@ class FreeKeys(NamedTuple):
         A shape of values, for bounds on what closes an object.
     """
 
-    texts: tuple[Text | LimitedText | BareKey, ...]
+    texts: tuple[Text, ...]
     value: Callable[[str], Shape | None]
     bound: Shape
 

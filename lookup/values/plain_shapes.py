@@ -3,132 +3,18 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import Final
 
 import regex
 
-from lookup.values.notations import TextSyntax
 from lookup.values.shapes import (
-    ANY_CHARACTER,
-    ASCII,
-    NO_BYTES,
     NO_LETTERS,
-    Ended,
     Frame,
     Reading,
     Shape,
     byte_length,
     is_letter,
-    leading_bytes,
 )
 from lookup.values.sorted_texts import SortedTexts, Span
-
-_MAX_TRIED: Final = 10_000
-"""Digits are appended to a key until there is none like it."""
-
-
-class Text(Shape):
-    """Any text between quotes."""
-
-    _COMPLETIONS: Final = ("", "\\", "'", *("0" * n for n in range(1, 5)))
-    _LOW_HALF: Final = "\\udd00"
-    _BEGUN: Final = ("\\", "\\u", "\\ud8")  # escapes with the longest completions
-
-    def __init__(self, syntax: TextSyntax) -> None:
-        self.syntax = syntax
-        self._unit = _compile(syntax.unit)
-        self._units = _compile(f"{syntax.unit}++")
-        self._bytes_within: dict[str, frozenset[int]] = {}
-
-    def go_on(self, pending: str, character: str) -> str | None:
-        """The pending part of an escape after one more character; ``None`` if the character may not follow."""
-        return _unit_step(self._unit, pending, character)
-
-    def skip(self, text: str, position: int) -> int:
-        """The end of the complete characters and escapes that begin at ``position``."""
-        found = self._units.match(text, position)
-        return found.end() if found else position
-
-    def bytes_within(self, pending: str) -> frozenset[int]:
-        """The first UTF-8 bytes of the characters that may continue a text or a pending escape."""
-        if pending not in self._bytes_within:
-            going_on = (c for c in (*ASCII, ANY_CHARACTER) if self.go_on(pending, c) is not None)
-            self._bytes_within[pending] = leading_bytes(going_on)
-        return self._bytes_within[pending]
-
-    def completion(self, pending: str) -> str:
-        """The text that completes an escape."""
-        halves = (self._LOW_HALF[start:] for start in range(len(self._LOW_HALF)))
-        behind = ("0" * n + self._LOW_HALF for n in (1, 2))
-        rests = (*self._COMPLETIONS, *halves, *behind) if pending else ("",)
-        return next(rest for rest in rests if not pending or self._unit.fullmatch(pending + rest))
-
-    @property
-    def size(self) -> int:
-        return 2 if self.syntax.may_be_empty else 3
-
-    @cached_property
-    def longest_closing(self) -> int:
-        begun = [e for e in self._BEGUN if self._unit.fullmatch(e, partial=True)]
-        return max(self.size, *(1 + len(self.completion(escape)) for escape in begun))
-
-    def shortest(self) -> str:
-        return self.syntax.quote + ("" if self.syntax.may_be_empty else "0") + self.syntax.quote
-
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [TextReading(self, frame)] if character == self.syntax.quote else []
-
-    def shortest_of(self, frame: Frame) -> str:
-        """A short text that the frame admits."""
-        return self.syntax.quote + TextReading(self, frame).closing()
-
-
-class TextReading(Reading):
-    """Inside a text, behind its opening quote."""
-
-    def __init__(self, text: Text, frame: Frame | None, written: str = "", pending: str = "") -> None:
-        self.frame = frame
-        self.text = text
-        self._written = written
-        self._pending = pending
-
-    def read(self, character: str) -> Iterable[Reading]:
-        syntax = self.text.syntax
-        if not self._pending and character == syntax.quote:
-            if not self._written and not syntax.may_be_empty:
-                return []
-            return (
-                [Ended(None)] if self.frame is None else self.frame.ended(syntax.quote + self._written + syntax.quote)
-            )
-        pending = self.text.go_on(self._pending, character)
-        return [] if pending is None else [TextReading(self.text, self.frame, self._written + character, pending)]
-
-    def skip(self, text: str, position: int) -> tuple[Reading, int]:
-        end = position if self._pending else self.text.skip(text, position)
-        if end == position:
-            return self, position
-        return TextReading(self.text, self.frame, self._written + text[position:end]), end
-
-    def closing(self) -> str:
-        syntax = self.text.syntax
-        if not self._written and not syntax.may_be_empty:
-            return self.text.shortest()[1:]
-        begun = self._written + self.text.completion(self._pending)
-        if self.frame is None:
-            return begun[len(self._written) :] + syntax.quote
-        for rest in ("", *map(str, range(_MAX_TRIED))):
-            whole = syntax.quote + begun + rest + syntax.quote
-            if self.frame.admits(whole):
-                break
-        return whole[1 + len(self._written) :] + self.frame.rest_behind(whole)
-
-    def identity(self) -> tuple[object, ...]:
-        return TextReading, id(self.text), id(self.frame), self._written
-
-    def first_bytes(self) -> frozenset[int]:
-        quote = self.text.syntax.quote
-        closers = frozenset(quote.encode()) if not self._pending and self.takes(quote) else NO_BYTES
-        return closers | self.text.bytes_within(self._pending)
 
 
 class Number(Shape):
@@ -257,10 +143,3 @@ class Union(Shape):
 @lru_cache(maxsize=64)
 def _compile(pattern: str) -> "regex.Pattern[str]":
     return regex.compile(pattern)
-
-
-@lru_cache(maxsize=4096)
-def _unit_step(unit: "regex.Pattern[str]", pending: str, character: str) -> str | None:
-    if unit.fullmatch(pending + character):
-        return ""
-    return pending + character if unit.fullmatch(pending + character, partial=True) else None

@@ -1,15 +1,14 @@
 """Shapes of values in raw notation: texts as they are, everything else as JSON, before a mark."""
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from lookup.dictionary import ValueType
 from lookup.values.enclosed_shapes import Enclosed
-from lookup.values.marked_shapes import MarkedText
-from lookup.values.notations import RawText
+from lookup.values.notations import RawText, raw_text
 from lookup.values.plain_shapes import Union
 from lookup.values.shapes import Shape
+from lookup.values.texts import any_text
 from lookup.values.type_shapes import shape_of
 
 _CONTAINERS: Final = ("list", "tuple", "dict")
@@ -34,7 +33,8 @@ def raw_shape(value_type: ValueType, notation: RawText) -> Shape:
         return _json(others, notation)
     if notation.text_lead == notation.other_lead:
         others = tuple(branch for branch in others if branch.kind in _CONTAINERS)
-    text = raw_text(notation, _BRACKETS if others and notation.text_lead == notation.other_lead else "")
+    not_first = _BRACKETS if others and notation.text_lead == notation.other_lead else ""
+    text = any_text(raw_text(notation, not_first))
     return Union([text, _json(others, notation)]) if others else text
 
 
@@ -54,12 +54,6 @@ def without_text(value_type: ValueType) -> tuple[ValueType, ...]:
         else:
             found.append(replace(branch, nullable=False))
     return tuple(found)
-
-
-@lru_cache(maxsize=64)
-def raw_text(notation: RawText, not_first: str) -> MarkedText:
-    """Any text with its mark that does not begin with some characters."""
-    return MarkedText(notation.text_lead, notation.mark, stripped=True, not_first=not_first)
 
 
 def _json(branches: tuple[ValueType, ...], notation: RawText) -> Shape:

@@ -11,11 +11,11 @@ from lookup.reserved import RESERVED
 from lookup.schema.number_range import MAX_DIGITS
 from lookup.values.bracket_shapes import Elements
 from lookup.values.literal_values import is_key, is_literal
-from lookup.values.marked_shapes import BareKey, MarkedText
-from lookup.values.notations import MarkSyntax, Notation, RawText, TextSyntax, inside
+from lookup.values.notations import Notation, RawText, inside
 from lookup.values.object_shapes import FreeKeys, Key, Record
-from lookup.values.plain_shapes import Literals, Number, Text, Union
+from lookup.values.plain_shapes import Literals, Number, Union
 from lookup.values.shapes import Shape
+from lookup.values.texts import Text, any_text
 
 MAX_DEPTH: Final = 5
 """The deepest nesting of lists, tuples and dicts in a value without a documented type."""
@@ -105,14 +105,6 @@ def writable(literals: Iterable[str], can_be_written: Callable[[str], bool]) -> 
 
 
 @lru_cache(maxsize=64)
-def text_shape(syntax: TextSyntax | MarkSyntax) -> Text | MarkedText:
-    """Any text of a syntax. One object is shared by all parameters."""
-    if isinstance(syntax, MarkSyntax):
-        return MarkedText(syntax.quote, syntax.quote, stripped=False)
-    return Text(syntax)
-
-
-@lru_cache(maxsize=64)
 def scalar_shape(kind: str, notation: Notation) -> Shape:
     """All texts, integers, numbers or booleans: ``str``, ``int``, ``float`` or ``bool``."""
     if kind == "str":
@@ -120,16 +112,14 @@ def scalar_shape(kind: str, notation: Notation) -> Shape:
     return Number(_INT) if kind == "int" else Number(_FLOAT) if kind == "float" else Literals(inside(notation).booleans)
 
 
-@lru_cache(maxsize=64)
-def _texts(notation: Notation) -> tuple[Text | MarkedText, ...]:
-    return tuple(map(text_shape, inside(notation).texts))
+def _texts(notation: Notation) -> tuple[Text, ...]:
+    return tuple(map(any_text, inside(notation).texts))
 
 
 def _dictionary(notation: Notation, element: Shape) -> Record:
     """Objects with arbitrary keys."""
     around = inside(notation)
-    keys = tuple(text for text in _texts(notation) if isinstance(text, Text))
-    free = FreeKeys((BareKey(),) if around.dialect.bare_keys else keys, lambda _: element, element)
+    free = FreeKeys(tuple(map(any_text, around.free_keys)), lambda _: element, element)
     return Record((), free, around.spacing, dialect=around.dialect)
 
 
