@@ -133,6 +133,11 @@ class Language:
         alphabet = self._alphabet
         return "".join(alphabet.ascii[number] + alphabet.others[number] for number, _ in self._following(state))
 
+    def spans(self, state: State) -> Iterator[tuple[int, int]]:
+        """The characters that may follow: intervals of code points, each with the one behind its last."""
+        for number, _ in self._following(state):
+            yield from self._alphabet.spans[number]
+
     def both(self, other: "Language") -> "Language":
         """The texts of both languages."""
         return Language(both((self.start.term, other.start.term)), self._sets | other._sets)

@@ -11,7 +11,6 @@ from typing import Final, Literal
 
 from lookup.dictionary import ANY, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
-from lookup.reserved import RESERVED
 from lookup.schema.law import Law
 from lookup.values.enclosed_shapes import Enclosed
 from lookup.values.law_shapes import law_shape
@@ -19,7 +18,7 @@ from lookup.values.literal_values import is_literal
 from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, renderer
 from lookup.values.plain_shapes import Literals, Union
 from lookup.values.raw_shapes import raw_opener, raw_shape
-from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, byte_length, closing
+from lookup.values.shapes import Reading, Shape, Start, advance, begun, byte_length, closing, first_bytes
 from lookup.values.sorted_texts import is_prefix_free
 from lookup.values.texts import any_text
 from lookup.values.type_shapes import shape_of, writable
@@ -32,7 +31,6 @@ MAX_CLOSING: Final = 65_536
 MAX_WIDTH: Final = 256
 """The most ways in which one prefix may be read."""
 
-_RESERVED: Final = frozenset(chr(code).encode()[:3] for code in RESERVED)
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
 _MAX_READ: Final = 512  # prefixes whose readings are kept for sure, some for each order of each prompt
 _MORE_CLOSING: Final = 1_024
@@ -70,6 +68,7 @@ class ValueGrammar:
     ) -> None:
         self._shape = shape
         self._literals = literals
+        self._start = Start(shape)
         self._most_closing = most_closing
         self.opener = opener
         self._read_lately: dict[str, list[Reading]] = {}
@@ -115,17 +114,13 @@ class ValueGrammar:
         if found is None:
             if len(self._bytes) >= _MAX_KEPT:
                 self._bytes.clear()  # all at once, because threads may share a grammar
-            found = frozenset[int]().union(*(reading.first_bytes() for reading in self._read(text)))
-            self._bytes[text] = found
+            found = self._bytes[text] = first_bytes(self._read(text))
         return found
 
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
-        readings = self._read(text)
-        letters = {c for reading in readings for c in reading.all_letters() if c.encode().startswith(part)}
-        if part[:3] not in _RESERVED:  # behind these three bytes all characters are reserved
-            letters.add(ANY_CHARACTER)
-        return any(reading.takes(c) for reading in readings for c in letters)
+        low, high = begun(part)
+        return any(first < high and stop > low for reading in self._read(text) for first, stop in reading.all_spans())
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""
@@ -161,7 +156,7 @@ class ValueGrammar:
             begun = begun[:-1]
             found = self._known(begun)
         if found is None:
-            begun, found = "", [Start(self._shape)]
+            begun, found = "", [self._start]
         new = text[len(begun) :]
         if not new:
             return found

@@ -12,14 +12,15 @@ from lookup.schema.conjunction import Conjunction
 from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
 from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
+from lookup.schema.number_range import NumberRange
 from lookup.schema.plain_checks import matches
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
-from lookup.values.limited_numbers import LimitedNumber
+from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.notations import Notation, RawText, inside
-from lookup.values.object_shapes import FreeKeys, Key, Record
-from lookup.values.plain_shapes import Literals, Union
+from lookup.values.object_shapes import Record
+from lookup.values.plain_shapes import Literals, Number, Union
 from lookup.values.shapes import Frame, Reading, Shape, byte_length
 from lookup.values.texts import text_shape
 from lookup.values.type_shapes import any_shape, scalar_shape
@@ -38,7 +39,6 @@ UNKNOWN: Final = 1 << 40
 
 _ANY_DEPTH: Final = 12
 _MAX_MEASURED: Final = 500
-_BRACKETS: Final = frozenset("[({")
 
 
 class NodeShapes:
@@ -66,7 +66,7 @@ class NodeShapes:
                 return self._texts(branch)
             case Numbers():
                 return [
-                    LimitedNumber(branch)
+                    Number(NumberRange(branch))
                     if branch.is_limited
                     else scalar_shape("int" if branch.integer else "float", self.notation)
                 ]
@@ -129,7 +129,8 @@ class NodeShapes:
         ]
         if free is None and branch.least > len(made):
             raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
-        return Record(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
+        rules = KeyRules(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
+        return Record(rules)
 
     def _possible_keys(self, branch: Objects, names: list[str], values: Mapping[str, Conjunction]) -> list[str]:
         """The keys that can be written together with those that they need."""
@@ -223,10 +224,6 @@ class Lazy(Shape):
     def alternatives(self) -> tuple[Shape, ...]:
         return self.inner.alternatives
 
-    @property
-    def letters(self) -> frozenset[str]:
-        return self.inner.letters
-
     @cached_property
     def _shortest(self) -> str:
         if self._conjunction.node.anything:
@@ -264,10 +261,13 @@ class Lazy(Shape):
             self._measuring = False
             shapes.level -= 1
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        if character in _BRACKETS and _depth(frame) >= MAX_DEPTH:
-            return Literals([self.shortest()]).begin(character, frame)
-        return self.inner.begin(character, frame)
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        if _depth(frame) < MAX_DEPTH:
+            return self.inner.start(frame)
+        shallow = [shape for shape in self.inner.alternatives if not shape.bracket]
+        if self.shortest()[0] in "[({":
+            shallow.append(Literals([self.shortest()]))
+        return [reading for shape in shallow for reading in shape.start(frame)]
 
 
 def _depth(frame: Frame | None) -> int:

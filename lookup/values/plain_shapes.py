@@ -1,57 +1,102 @@
-"""Shapes of texts, numbers, listed literals and unions (``lookup.values.shapes``)."""
+"""Shapes of numbers, listed literals and unions (``lookup.values.shapes``)."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
+from typing import Final, Protocol
 
 import regex
 
-from lookup.values.shapes import (
-    NO_LETTERS,
-    Frame,
-    Reading,
-    Shape,
-    byte_length,
-    is_letter,
-)
-from lookup.values.sorted_texts import SortedTexts, Span
+from lookup.values.shapes import Frame, Reading, Shape, Span, byte_length, spans_of
+from lookup.values.sorted_texts import SortedTexts, Stretch
+
+_IN_NUMBERS: Final = "-+.0123456789eE"
+
+
+class WrittenNumbers(Protocol):
+    """Which numbers there are, as they are written."""
+
+    @property
+    def longest(self) -> int:
+        """Upper bound on the characters of ``rest``."""
+
+    def whole(self, written: str) -> bool:
+        """Whether it is a number."""
+
+    def possible(self, written: str) -> bool:
+        """Whether a number begins so."""
+
+    def rest(self, written: str) -> str:
+        """What completes the beginning of a number."""
+
+
+class AnyNumbers:
+    """Numbers of bounded length, given by a ``regex`` pattern. Each beginning is one, or is one before a zero."""
+
+    longest = 1
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = regex.compile(pattern)
+
+    def whole(self, written: str) -> bool:
+        """See WrittenNumbers."""
+        return self._pattern.fullmatch(written) is not None
+
+    def possible(self, written: str) -> bool:
+        """See WrittenNumbers."""
+        return self._pattern.fullmatch(written, partial=True) is not None
+
+    def rest(self, written: str) -> str:
+        """See WrittenNumbers."""
+        return "" if self.whole(written) else "0"
 
 
 class Number(Shape):
-    """Numbers of bounded length, given by a ``regex`` pattern."""
+    """Decimal numbers."""
 
-    size = 1
-    longest_closing = 1
+    def __init__(self, numbers: WrittenNumbers) -> None:
+        self.numbers = numbers
 
-    def __init__(self, pattern: str) -> None:
-        self.pattern = _compile(pattern)
+    @property
+    def longest_closing(self) -> int:
+        return self.numbers.longest
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return NumberReading(self, frame, "").read(character)
+    @cached_property
+    def size(self) -> int:
+        return len(self.shortest())
 
     def shortest(self) -> str:
-        return "0"
+        return self.numbers.rest("")
+
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [_NumberReading(self.numbers, frame, "")]
 
 
-class NumberReading(Reading):
+class _NumberReading(Reading):
     """Inside a number or at its end."""
 
-    def __init__(self, number: Number, frame: Frame | None, written: str) -> None:
+    def __init__(self, numbers: WrittenNumbers, frame: Frame | None, written: str) -> None:
         self.frame = frame
-        self._number = number
+        self._numbers = numbers
         self._written = written
-        self.whole = number.pattern.fullmatch(written) is not None
+
+    @cached_property
+    def whole(self) -> bool:  # type: ignore[override]
+        return bool(self._written) and self._numbers.whole(self._written)
 
     def read(self, character: str) -> Iterable[Reading]:
-        written = self._written + character
-        possible = self._number.pattern.fullmatch(written, partial=True)
-        return [NumberReading(self._number, self.frame, written)] if possible else []
+        if character not in _IN_NUMBERS or not self._numbers.possible(self._written + character):
+            return []
+        return [_NumberReading(self._numbers, self.frame, self._written + character)]
 
     def closing(self) -> str:
-        return "" if self.whole else "0"
+        return self._numbers.rest(self._written)
 
     def identity(self) -> tuple[object, ...]:
-        return NumberReading, id(self._number), id(self.frame), self._written
+        return _NumberReading, self._numbers, self.frame, self._written
+
+    def spans(self) -> list[Span]:
+        return spans_of(c for c in _IN_NUMBERS if self._numbers.possible(self._written + c))
 
 
 class Literals(Shape):
@@ -60,10 +105,6 @@ class Literals(Shape):
     def __init__(self, literals: Iterable[str]) -> None:
         self.given = tuple(literals)
         self.literals = SortedTexts(self.given)
-
-    @cached_property
-    def letters(self) -> frozenset[str]:
-        return frozenset(filter(is_letter, self.literals.characters(self.literals.whole)))
 
     @cached_property
     def size(self) -> int:
@@ -76,32 +117,32 @@ class Literals(Shape):
     def shortest(self) -> str:
         return min(self.given, key=byte_length)
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return LiteralReading(self, frame, self.literals.whole).read(character)
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [_LiteralReading(self, frame, self.literals.whole)]
 
 
-class LiteralReading(Reading):
+class _LiteralReading(Reading):
     """Inside a given literal or at its end."""
 
-    def __init__(self, shape: Literals, frame: Frame | None, span: Span) -> None:
+    def __init__(self, shape: Literals, frame: Frame | None, stretch: Stretch) -> None:
         self.frame = frame
         self._shape = shape
-        self._span = span
-        self.whole = shape.literals.ends(span)
+        self._stretch = stretch
+        self.whole = stretch.length > 0 and shape.literals.ends(stretch)
 
     def read(self, character: str) -> Iterable[Reading]:
-        span = self._shape.literals.narrow(self._span, character)
-        return [LiteralReading(self._shape, self.frame, span)] if span else []
+        stretch = self._shape.literals.narrow(self._stretch, character)
+        return [_LiteralReading(self._shape, self.frame, stretch)] if stretch else []
 
     def closing(self) -> str:
-        start, end, length = self._span
+        start, end, length = self._stretch
         return min((text[length:] for text in self._shape.literals.texts[start:end]), key=byte_length)
 
-    def letters(self) -> Iterable[str]:
-        return filter(is_letter, self._shape.literals.characters(self._span))
+    def spans(self) -> list[Span]:
+        return spans_of(self._shape.literals.characters(self._stretch))
 
     def identity(self) -> tuple[object, ...]:
-        return LiteralReading, id(self._shape), id(self.frame), self._span
+        return _LiteralReading, self._shape, self.frame, self._stretch
 
 
 class Union(Shape):
@@ -113,10 +154,6 @@ class Union(Shape):
     @cached_property
     def alternatives(self) -> tuple[Shape, ...]:
         return tuple(alternative for shape in self._shapes for alternative in shape.alternatives)
-
-    @cached_property
-    def letters(self) -> frozenset[str]:
-        return NO_LETTERS.union(*(shape.letters for shape in self.alternatives))
 
     @cached_property
     def width(self) -> int:
@@ -133,13 +170,8 @@ class Union(Shape):
     def longest_closing(self) -> int:
         return max(shape.longest_closing for shape in self.alternatives)
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [reading for shape in self.alternatives for reading in shape.begin(character, frame)]
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [reading for shape in self.alternatives for reading in shape.start(frame)]
 
     def shortest(self) -> str:
         return min(self.alternatives, key=lambda shape: shape.size).shortest()
-
-
-@lru_cache(maxsize=64)
-def _compile(pattern: str) -> "regex.Pattern[str]":
-    return regex.compile(pattern)

@@ -9,14 +9,17 @@ from typing import Final, NamedTuple
 
 import regex
 
+from lookup.languages.codepoints import END
 from lookup.languages.language import Language, State, completions, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.literals.literal_reader import parse_literal
-from lookup.values.enclosed_shapes import Fixed
+from lookup.values.enclosed_shapes import fixed
 from lookup.values.notations import TextSyntax
-from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length
+from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, byte_length, spans_of
 
 _MAX_TRIED: Final = 2_000
+_MAX_KEPT: Final = 512
+_IN_ESCAPES: Final = "\"'\\/bfnrtu0123456789abcdefABCDEF"
 _LONGEST_CHARACTER: Final = 6
 """Bytes of a character that is written as an escape."""
 _LOW_HALF: Final = "\\udd00"
@@ -40,6 +43,8 @@ class _Writing:
     ----------
     escapes : tuple of _Escape
         The usual escapes; JSON writes control characters as ``\\u001f``.
+    plain : list of (int, int)
+        The characters that stand for themselves.
     """
 
     def __init__(self, syntax: TextSyntax) -> None:
@@ -49,8 +54,10 @@ class _Writing:
         self.escapes = tuple(
             _Escape(text, parse_literal(f'"{text}"')) for text in written if self._unit.fullmatch(text)
         )
-        special = "".join(re.escape(c) for c in map(chr, range(128)) if not self._unit.fullmatch(c))
-        self._special = re.compile(f"[{special}]" if special else r"[^\s\S]")
+        special = [c for c in map(chr, range(128)) if not self._unit.fullmatch(c)]
+        self._special = re.compile(f"[{re.escape(''.join(special))}]" if special else r"[^\s\S]")
+        edges = [-1, *map(ord, special), END]
+        self.plain = [(before + 1, stop) for before, stop in itertools.pairwise(edges)]
         self._escape_of = {e.character: e.written for e in reversed(self.escapes) if not self.is_plain(e.character)}
 
     def is_plain(self, character: str) -> bool:
@@ -121,6 +128,7 @@ class Text(Shape):
         self.language = language
         self.is_limited = is_limited
         self.writing = _writing(syntax)
+        self._spans: dict[State, list[Span]] = {}
 
     @cached_property
     def _shortest(self) -> str:
@@ -136,24 +144,35 @@ class Text(Shape):
         around = byte_length(self.syntax.opening + self.syntax.closing)
         return self.language.longest_rest * _LONGEST_CHARACTER + 2 * _LONGEST_CHARACTER + around
 
-    @property
-    def letters(self) -> frozenset[str]:
-        return frozenset(self.opened(None).letters())
-
     def shortest(self) -> str:
         return self._shortest
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return self.opened(frame).read(character)
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [fixed(frame, self.syntax.opening, TextReading(self, frame, self.language.start))]
 
-    def opened(self, frame: Frame | None) -> Reading:
-        """The reading before a text."""
-        inside = TextReading(self, frame, self.language.start)
-        return Fixed(frame, self.syntax.opening, inside) if self.syntax.opening else inside
+    def spans(self, state: State) -> list[Span]:
+        """The characters that may follow inside the text, where no escape has begun."""
+        known = self._spans.get(state)
+        if known is None:
+            if len(self._spans) >= _MAX_KEPT:
+                self._spans.clear()
+            known = self._spans[state] = self._spans_of(state)
+        return known
+
+    def _spans_of(self, state: State) -> list[Span]:
+        spans = list(self.language.spans(state))
+        plain = self.writing.plain
+        found = [(max(first, low), min(stop, high)) for first, stop in spans for low, high in plain]
+        step = self.language.step
+        if any(step(state, escape.character) is not None for escape in self.writing.escapes):
+            found.append((ord("\\"), ord("\\") + 1))
+        if self.language.whole(state):
+            found += spans_of(self.syntax.closing[0])
+        return [span for span in found if span[0] < span[1]]
 
     def shortest_of(self, frame: Frame) -> str:
         """A short text that the frame admits."""
-        return self.opened(frame).closing()
+        return next(iter(self.start(frame))).closing()
 
 
 class TextReading(Reading):
@@ -197,7 +216,7 @@ class TextReading(Reading):
             return []
         whole = syntax.opening + self._written + syntax.closing
         ended: list[Reading] = [Ended(None)] if self.frame is None else self.frame.ended(whole)
-        return [Fixed(self.frame, syntax.closing[1:], one) for one in ended] if len(syntax.closing) > 1 else ended
+        return [fixed(self.frame, syntax.closing[1:], one) for one in ended]
 
     def _escaped(self, pending: str) -> list[Reading]:
         text = self._text
@@ -243,10 +262,9 @@ class TextReading(Reading):
         return behind + self.frame.rest_behind(whole)
 
     def identity(self) -> tuple[object, ...]:
-        return TextReading, self._text, self.frame, self._written
+        return TextReading, self._text, self.frame, self._written, self._pending
 
-    def letters(self) -> Iterable[str]:
-        if self._pending:
-            return ()
-        behind = self._text.syntax.closing[0] if self._text.language.whole(self._state) else ""
-        return (c for c in self._text.language.letters(self._state) + behind if not c.isascii())
+    def spans(self) -> list[Span]:
+        if not self._pending:
+            return self._text.spans(self._state)
+        return spans_of(character for character in _IN_ESCAPES if self._escaped(self._pending + character))

@@ -10,10 +10,11 @@ from lookup.errors import DocumentationError
 from lookup.reserved import RESERVED
 from lookup.schema.number_range import MAX_DIGITS
 from lookup.values.bracket_shapes import Elements
+from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.notations import Notation, RawText, inside
-from lookup.values.object_shapes import FreeKeys, Key, Record
-from lookup.values.plain_shapes import Literals, Number, Union
+from lookup.values.object_shapes import Record
+from lookup.values.plain_shapes import AnyNumbers, Literals, Number, Union
 from lookup.values.shapes import Shape
 from lookup.values.texts import Text, any_text
 
@@ -23,8 +24,11 @@ MAX_DEPTH: Final = 5
 MAX_DOCUMENTED_DEPTH: Final = 48
 """The deepest nesting of a documented type; with ``MAX_DEPTH`` on top, the literal reader can still read it."""
 
-_INT: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
-_FLOAT: Final = rf"{_INT}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?"
+_WHOLE: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
+_DECIMAL: Final = rf"{_WHOLE}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?"
+
+_INT: Final = AnyNumbers(_WHOLE)
+_FLOAT: Final = AnyNumbers(_DECIMAL)
 
 
 def shape_of(value_type: ValueType, notation: Notation) -> Shape:
@@ -70,7 +74,7 @@ class _Builder:
                 return any_shape(depth, self._notation)
             case "dict" if of.properties:
                 keys = [self._key(spec, below, level + 1) for spec in of.properties]
-                return Record(keys, spacing=self._inside.spacing, dialect=self._inside.dialect)
+                return Record(KeyRules(keys, spacing=self._inside.spacing, dialect=self._inside.dialect))
         element = self.shape(of.items, below, level + 1) if of.items else any_shape(below, self._notation)
         if of.kind == "dict":
             return _dictionary(self._notation, element)
@@ -120,7 +124,7 @@ def _dictionary(notation: Notation, element: Shape) -> Record:
     """Objects with arbitrary keys."""
     around = inside(notation)
     free = FreeKeys(tuple(map(any_text, around.free_keys)), lambda _: element, element)
-    return Record((), free, around.spacing, dialect=around.dialect)
+    return Record(KeyRules((), free, around.spacing, dialect=around.dialect))
 
 
 @lru_cache(maxsize=64)
