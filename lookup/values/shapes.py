@@ -295,8 +295,8 @@ def _first_bytes(span: Span) -> frozenset[int]:
 
 def begun(part: bytes) -> Span:
     """The code points of the characters whose UTF-8 bytes begin so."""
-    _, high, shift, lead = next(size for size in reversed(_SIZES) if part[0] >= size[3])
+    low, high, shift, lead = next(size for size in reversed(_SIZES) if part[0] >= size[3])
     point = part[0] - lead
     for byte in part[1:]:
         point, shift = point << 6 | byte & 0x3F, shift - 6
-    return point << shift, min((point + 1) << shift, high)
+    return max(point << shift, low), min((point + 1) << shift, high)
