@@ -19,8 +19,8 @@ import torch
 from eval.bench.failures import FAILURES
 from eval.errors import EvalError
 from lookup.errors import ToolDecodingError
-from lookup.schema.law import Law
-from lookup.values.grammar import law_grammar
+from lookup.schema.value_schema import value_schema
+from lookup.values.grammar import schema_grammar
 from tooldecoding.calls.value_end import ValueState
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.hermes import HERMES
@@ -104,14 +104,14 @@ class OwnEngine(Engine):
 
     def compile(self, schema: Any) -> None:
         """See Engine."""
-        self._law = Law(schema)
-        self._grammar = law_grammar(self._law, "json")
+        self._schema = value_schema(schema)
+        self._grammar = schema_grammar(self._schema, "json")
         self.start()
         self._state.first_bytes()
 
     def notes(self) -> Sequence[str]:
         """See Engine."""
-        return self._law.notes
+        return self._schema.notes
 
     def start(self) -> None:
         """See Engine."""
@@ -145,7 +145,7 @@ class OwnEngine(Engine):
     def allows(self, value: Any) -> bool:
         """See Engine."""
         try:
-            self._law.check(value)
+            self._schema.check(value)
         except (ToolDecodingError, ValueError):
             return False
         return True

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from lookup.dictionary import ANY, MISSING, ValueLaw, ValueType
+from lookup.dictionary import ANY, MISSING, Obligations, ValueType
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.literal_reader import parse_literal
 from lookup.parameters.plain_values import plain_value
@@ -30,7 +30,7 @@ class Parameter:
     """One key of a signature.
 
     ``raw_type`` is empty without an annotation. ``optional`` says whether there is a default; ``default`` is
-    ``MISSING`` if it is not a literal. ``law`` is the whole schema of the values, if it says more than ``type``.
+    ``MISSING`` if it is not a literal. ``schema`` says what a value is.
     """
 
     key: str
@@ -40,7 +40,7 @@ class Parameter:
     description: str = ""
     default: Any = MISSING
     optional: bool = False
-    law: ValueLaw | None = None
+    schema: Obligations | None = None
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,17 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
-from typing import Final
+from typing import Any, Final, Literal
 
 from lookup.errors import DocumentationError
 from lookup.languages.language import ANY_TEXT, Language, any_of
-from lookup.schema.conjunction import Conjunction
+from lookup.reserved import RESERVED_CHARACTER
 from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
-from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
+from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts, matches
 from lookup.schema.number_range import NumberRange
-from lookup.schema.plain_checks import matches
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
 from lookup.values.keys import FreeKeys, Key, KeyRules
@@ -37,8 +36,19 @@ MAX_SHORTEST: Final = 65_536
 UNKNOWN: Final = 1 << 40
 """The closing of a schema that contains itself, or of too many schemas, has no known bound."""
 
-_ANY_DEPTH: Final = 12
 _MAX_MEASURED: Final = 500
+
+
+def written_members(
+    values: Iterable[object], render: Callable[[Any], str], can_be_written: Callable[[str], bool]
+) -> list[str]:
+    """The distinct literals of an enum; DocumentationError if one cannot be written."""
+    literals = list(dict.fromkeys(map(render, values)))
+    for literal in literals:
+        if not can_be_written(literal):
+            shown = RESERVED_CHARACTER.sub("", literal)
+            raise DocumentationError(f"the member {shown!r} of the enum cannot be written in this call format")
+    return literals
 
 
 class NodeShapes:
@@ -60,8 +70,7 @@ class NodeShapes:
         """The shapes of a branch; none if the notation cannot write its values."""
         match branch:
             case Constants(values):
-                literals = [text for value in values if self._is_literal(text := self._inside.render(value))]
-                return [Literals(literals)] if literals else []
+                return [Literals(written_members(values, self._inside.render, self._is_literal))]
             case Texts():
                 return self._texts(branch)
             case Numbers():
@@ -93,7 +102,8 @@ class NodeShapes:
         prefix = [self._item(item, unique) for item in possible]
         further = branch.rest if len(possible) == len(branch.prefix) else None
         rest = None if further is None or further.is_empty else self._item(further, unique)
-        return Elements("[", rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
+        bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
+        return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
 
     def _item(self, item: Conjunction, unique: bool) -> "Lazy":
         """The shape of an item. Items that must differ are listed where there are few."""
@@ -143,11 +153,9 @@ class NodeShapes:
         return [name for name in names if name in possible]
 
     def _can_have(self, branch: Objects, name: str) -> bool:
-        if is_key(name, self.notation):
-            return True
-        if name in branch.required:
+        if not is_key(name, self.notation) and name in branch.keys:
             raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
-        return False
+        return is_key(name, self.notation)
 
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""
@@ -173,7 +181,9 @@ class NodeShapes:
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
 
-        return FreeKeys(tuple(texts), value, scalar_shape("int", self.notation)) if texts else None
+        values = [self.of(group.values) for group in groups_of(branch) or [] if not group.values.is_empty]
+        bound = Union(values) if values else any_shape(self.notation)
+        return FreeKeys(tuple(texts), value, bound) if texts else None
 
     def _free_language(self, branch: Objects) -> Language | None:
         """The free keys that have a value; ``None`` if they may be any text."""
@@ -210,7 +220,7 @@ class Lazy(Shape):
     def inner(self) -> Shape:
         """The shape itself; DocumentationError if no value is allowed, or the notation can write none."""
         if self._conjunction.node.anything:
-            return any_shape(_ANY_DEPTH, self._shapes.notation)
+            return any_shape(self._shapes.notation)
         shapes = [shape for _, shapes in self._branches for shape in shapes]
         if not shapes:
             raise DocumentationError(self._reason)

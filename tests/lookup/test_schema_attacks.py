@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup.errors import DocumentationError
-from lookup.schema.law import Law
-from lookup.schema.validation import SchemaError
+from lookup.schema.check import SchemaError
 from lookup.schema.words import identity
-from lookup.values.grammar import ValueGrammar, law_grammar
+from lookup.values.grammar import ValueGrammar, schema_grammar
 from lookup.values.notations import BareKeys, Notation
-from tests.lookup.test_schema_laws import NOTATIONS, judge, written
+from tests.lookup.test_schema_laws import NOTATIONS, Law, judge, written
 
 Schema = dict[str, Any]
 CHARACTERS = "{}[]()\"', :-.0123456789abcx-éNonetruefalslTF<q|>\\"
@@ -60,7 +59,7 @@ def reading(schema: Schema, notation: Notation = "json") -> ValueGrammar | None:
         except SchemaError:
             continue
     try:
-        grammar = law_grammar(law, notation)
+        grammar = schema_grammar(law, notation)
     except DocumentationError:
         return None
     assert grammar.complete(grammar.close(""))
@@ -186,7 +185,7 @@ FINDS: list[Schema] = [
 def test_no_beginning_is_a_dead_end(schema: Schema, notation: Notation) -> None:
     law = Law(schema)
     try:
-        grammar = law_grammar(law, notation)
+        grammar = schema_grammar(law, notation)
     except DocumentationError as error:
         pytest.skip(str(error))  # bare keys have no languages
     for seed in range(4):
@@ -224,6 +223,6 @@ def test_an_enum_against_its_own_type_is_allowed_where_it_is_decoded() -> None:
     schema = {"type": "string", "enum": [1, 2], "minLength": 3}
     law = Law(schema, closed=True)
     assert [law.check(value) for value in (1, 2)] == [1, 2]
-    assert Law({"allOf": [{"type": "boolean"}, {"enum": [1]}]}, closed=True).is_empty
-    grammar = law_grammar(law, BareKeys("<|q|>"))
+    assert Law({"allOf": [{"type": "boolean"}, {"enum": [1]}]}, closed=True).unsatisfiable
+    grammar = schema_grammar(law, BareKeys("<|q|>"))
     assert grammar.complete("1")

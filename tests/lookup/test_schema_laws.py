@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.literals.literal_reader import parse_literal
-from lookup.schema.law import Law
-from lookup.schema.plain_checks import SchemaError
-from lookup.values.grammar import ValueGrammar, law_grammar, value_grammar
+from lookup.schema.check import SchemaError
+from lookup.schema.document import Document
+from lookup.schema.value_schema import ValueSchema, value_schema
+from lookup.values.grammar import ValueGrammar, schema_grammar, value_grammar
 from lookup.values.literal_values import read_value
 from lookup.values.notations import BareKeys, Notation, RawText
 from voting import check_value
@@ -113,14 +114,18 @@ VALUES = st.recursive(
 )
 
 
+def Law(schema: Any, closed: bool = False) -> ValueSchema:
+    return value_schema(schema, Document(schema if isinstance(schema, dict) else {}, documentation=closed))
+
+
 def judge(schema: Schema) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
 
 
-def grammar_of(law: Law, notation: Notation = "json") -> ValueGrammar:
+def grammar_of(law: ValueSchema, notation: Notation = "json") -> ValueGrammar:
     """The grammar; the example is dropped if the law allows nothing that the notation can write."""
     try:
-        return law_grammar(law, notation)
+        return schema_grammar(law, notation)
     except DocumentationError:
         assume(False)
         raise AssertionError from None
@@ -155,7 +160,7 @@ def test_the_grammar_agrees_with_jsonschema(schema: Schema, value: Any) -> None:
     law = Law(schema)
     valid = judge(schema).is_valid(value)
     try:
-        grammar = law_grammar(law, "json")
+        grammar = schema_grammar(law, "json")
     except DocumentationError:
         assert not valid
         return
@@ -177,8 +182,8 @@ def test_what_is_written_is_valid(schema: Schema, seed: int) -> None:
 @settings(max_examples=60)
 def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: Schema, seed: int) -> None:
     law = Law(schema, closed=True)
-    assume(not law.is_empty)
-    spec = ParameterSpec("x", ValueType("any"), "", True, law=law)
+    assume(not law.unsatisfiable)
+    spec = ParameterSpec("x", ValueType("any"), "", True, schema=law)
     try:
         grammar = value_grammar(spec, notation)
     except DocumentationError:
@@ -197,7 +202,7 @@ def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: S
 def test_items_that_must_differ_are_found_in_every_language(notation: Notation, pattern: str) -> None:
     items = {"type": "string", "pattern": pattern}
     law = Law({"type": "array", "items": items, "minItems": 5, "uniqueItems": True}, closed=True)
-    grammar = law_grammar(law, notation)
+    grammar = schema_grammar(law, notation)
     assert grammar.complete(grammar.close("")) and grammar.complete(grammar.opener + grammar.close(grammar.opener))
 
 
@@ -248,7 +253,7 @@ def test_what_other_schemas_name_is_evaluated(schema: Schema) -> None:
     for value in SMALL_VALUES:
         valid = judge(schema).is_valid(value)
         assert law.allows(value) == valid, value
-        complete = not law.is_empty and law_grammar(law, "json").complete(json.dumps(value))
+        complete = not law.unsatisfiable and schema_grammar(law, "json").complete(json.dumps(value))
         assert complete == valid or (complete and law.notes), value
 
 
@@ -276,7 +281,7 @@ WHOLE = {"type": "integer"}
 @pytest.mark.parametrize("notation", ["json", "python"])
 def test_a_key_is_only_begun_if_its_value_can_be_written(words: Schema, notation: Notation) -> None:
     schema = {"type": "object", **words}
-    grammar = law_grammar(Law(schema), notation)
+    grammar = schema_grammar(Law(schema), notation)
     for seed in range(40):
         text = written(grammar, seed, "{'\"x0ab: }")
         assert judge(schema).is_valid(parse_literal(text)), text
@@ -296,9 +301,9 @@ def test_a_key_is_only_begun_if_its_value_can_be_written(words: Schema, notation
     ids=json.dumps,
 )
 def test_an_object_that_needs_more_keys_than_there_are_is_refused(words: Schema) -> None:
-    assert Law({"type": "object", **words}).is_empty
+    assert Law({"type": "object", **words}).unsatisfiable
     with pytest.raises(DocumentationError):
-        law_grammar(Law({"type": "object", **words}), "json")
+        schema_grammar(Law({"type": "object", **words}), "json")
 
 
 TRUTH: Schema = {"type": "boolean"}
@@ -330,8 +335,8 @@ def test_a_list_that_needs_more_different_items_than_there_are_is_refused(words:
     for least in (most, most + 1):
         schema = {"type": "array", **words, "uniqueItems": True, "minItems": least}
         around = {"type": "object", "properties": {"k": schema}, "required": ["k"]}
-        assert Law(schema).is_empty == Law(around).is_empty == (least > most)
-    assert not law_grammar(Law({**schema, "minItems": most}), "json").complete("[]")
+        assert Law(schema).unsatisfiable == Law(around).unsatisfiable == (least > most)
+    assert not schema_grammar(Law({**schema, "minItems": most}), "json").complete("[]")
 
 
 @pytest.mark.parametrize(
@@ -353,7 +358,7 @@ def test_a_list_that_needs_more_different_items_than_there_are_is_refused(words:
     ids=str,
 )
 def test_contains_that_no_list_can_obey_is_refused(words: Schema, is_empty: bool) -> None:
-    assert Law({"type": "array", **words}).is_empty == is_empty
+    assert Law({"type": "array", **words}).unsatisfiable == is_empty
 
 
 @pytest.mark.parametrize("free", [False, {"type": "integer"}], ids=str)
@@ -361,5 +366,5 @@ def test_an_object_that_needs_a_key_and_may_contain_itself_has_a_shortest_value(
     own: Schema = {"a": {"$ref": "#"}, "b": {"type": "array", "items": {"$ref": "#"}, "minItems": 2}}
     plain: Schema = {} if free else {"zz": {"type": "integer"}}
     schema = {"type": "object", "properties": {**own, **plain}, "minProperties": 1, "additionalProperties": free}
-    text = law_grammar(Law(schema), "json").close("")
+    text = schema_grammar(Law(schema), "json").close("")
     assert judge(schema).is_valid(json.loads(text)) and "a" not in json.loads(text)

@@ -39,8 +39,8 @@ class Count:
     def add(self, tool: ToolSpec) -> None:
         """Count a tool."""
         self.tools += 1
-        self.lawful += any(p.law is not None for p in tool.parameters)
-        self.together += tool.law is not None
+        self.lawful += any(p.schema is not None for p in tool.parameters)
+        self.together += tool.conditions is not None
         self.unenforced += bool(tool.unenforced)
         self.words.update({note.rpartition(": ")[2] for note in tool.unenforced})
 
