@@ -7,6 +7,7 @@ from lookup.messages import quoted
 from lookup.parameters.expansion import Expansion
 from lookup.parameters.references import References
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null, listed_keys, merge
+from lookup.schema.schema import Written
 from lookup.schema.value_schema import ValueSchema
 
 MAX_NESTING: Final = 16
@@ -69,7 +70,7 @@ class Schemas:
         self._references = root if isinstance(root, References) else References(root, habit)
         self.document = self._references.document
         self._expansion = Expansion(self._references.allowance)
-        self._read: dict[int, tuple[Any, Any]] = {}
+        self._read: dict[Written, Any] = {}
 
     def resolve(
         self, spec: Schema, active: frozenset[str] = frozenset(), notes: list[str] | None = None
@@ -122,10 +123,11 @@ class Schemas:
         return False
 
     def once(self, value: Any, read: Callable[[Any], Any]) -> Any:
-        """``read(value)``, cached by the identity of ``value``, because many references may lead to it."""
-        if id(value) not in self._read:
-            self._read[id(value)] = value, read(value)
-        return self._read[id(value)][1]
+        """``read(value)``, made once, because many references may lead to it."""
+        key = Written(value)
+        if key not in self._read:
+            self._read[key] = read(value)
+        return self._read[key]
 
     def note(self, note: str) -> None:
         """Add a note unless it is a repetition or there are too many."""

@@ -91,9 +91,7 @@ class PlainBranches:
             return []
         unique = any("uniqueItems" in schema.words for schema in plain)
         rest = None if end is not None else items[size]
-        return [
-            Lists(tuple(places[:size]), rest, least, most, unique, contains, any(said(plain, Made.TUPLE)))
-        ]
+        return [Lists(tuple(places[:size]), rest, least, most, unique, contains, any(said(plain, Made.TUPLE)))]
 
     def _contained(self, schema: Schema, items: Sequence[Conjunction]) -> Contained:
         inner = schema.words["contains"]

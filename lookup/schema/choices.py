@@ -56,6 +56,8 @@ class Choices:
         if flat is None:
             return Node(())
         choices = flat.choices
+        if not choices:
+            return self._node([flat.plain], flat.notes)
         dropped: list[str] = []
         while True:
             expansion = _Expansion(self, [*flat.notes, *dropped], self._left)
@@ -146,8 +148,7 @@ class Choices:
         if any(not _can_be_refused(other) for others in overlapping for other in others):
             return None
         return [
-            (member, *(other.negation for other in others))
-            for member, others in zip(members, overlapping, strict=True)
+            (member, *(other.negation for other in others)) for member, others in zip(members, overlapping, strict=True)
         ]
 
 

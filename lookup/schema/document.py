@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from lookup.parameters.requiredness import decide, own_flag
-from lookup.schema.schema import EVERYTHING, NOTHING, Made, MadeSchema, Resource, Schema, Words
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, MadeSchema, Resource, Schema, Words, Written
 from lookup.schema.type_schemas import kinds_named, schema_named
 from lookup.schema.words import KINDS, Kind, identity, is_number, is_plain, is_schema, kind_of, names
 
@@ -28,6 +28,9 @@ _WORDS: Final[dict[str, str]] = {
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "dependencies"), "keys"),
 }
 """Word -> of which form its value is."""
+
+_KEYED: Final = frozenset({"properties", "required", "dependentRequired", "dependentSchemas", "dependencies"})
+"""Words of an object's keys that are read together."""
 
 
 class Document:
@@ -49,7 +52,10 @@ class Document:
         self.documentation = documentation
         self._habit = habit
         self._whole = Resource(_name(root) or "", root)
-        self._schemas: dict[_Written, Schema] = {}
+        self._schemas: dict[tuple[Written, Resource], Schema] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Document, (self.root, self.documentation, self._habit)
 
     @cached_property
     def references_stand_alone(self) -> bool:
@@ -62,7 +68,7 @@ class Document:
         if not isinstance(written, dict) or not written:
             return NOTHING if written is False else EVERYTHING
         resource = self._own_resource(written, resource or self._whole)
-        place = _Written(written, resource)
+        place = Written(written), resource
         if place not in self._schemas:
             self._schemas[place] = Schema(self, written, resource)
         return self._schemas[place]
@@ -70,7 +76,7 @@ class Document:
     def named(self, reference: str) -> Any:
         """What a reference in the root names, as it is written; ``None`` if the document has none."""
         found = self._find(reference, self._whole)
-        return None if found is None else _inside(*found, self._anchors)
+        return None if found is None else found[0]
 
     def words(self, written: Mapping[str, Any], resource: Resource) -> Words:
         """The words of a schema."""
@@ -101,7 +107,8 @@ class Document:
         if isinstance(first := written.get("items"), list | tuple):
             found.setdefault("prefixItems", self._value("schemas", first, resource))
             found["items"] = found.get("additionalItems")
-        found |= self._keys(written, found)
+        if not _KEYED.isdisjoint(written):
+            found |= self._keys(written, found)
         for end, inclusive in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
             if written.get(end) is True and inclusive in found:
                 found[end] = found.pop(inclusive)
@@ -175,16 +182,23 @@ class Document:
     def _target(self, reference: str, resource: Resource) -> Schema | None:
         """The schema that a reference inside a resource names."""
         found = self._find(reference, resource)
-        return None if found is None else self.schema(_inside(*found, self._anchors), found[0])
+        return None if found is None else self.schema(*found)
 
-    def _find(self, reference: str, resource: Resource) -> tuple[Resource, str] | None:
-        """The resource that a reference points into, and where."""
+    def _find(self, reference: str, resource: Resource) -> tuple[Any, Resource] | None:
+        """What a reference names, as it is written, and the resource that it stands in."""
         name, _, fragment = reference.partition("#")
         places = [resource, self._whole] if not name else [self._named(name, resource)]
         for place in places:
-            if place is not None and is_schema(_inside(place, fragment, self._anchors)):
-                return place, fragment
+            found = None if place is None else self._inside(place, fragment)
+            if place is not None and is_schema(found):
+                return found, place
         return None
+
+    def _inside(self, place: Resource, fragment: str) -> Any:
+        """What a fragment names: a pointer or an anchor."""
+        if not fragment:
+            return place.written
+        return pointed(place.written, fragment) if fragment.startswith("/") else self._anchors.get(fragment)
 
     def _named(self, name: str, resource: Resource) -> Resource | None:
         base = _name(self.root) or ""
@@ -229,20 +243,6 @@ class Document:
                 yield node
             inside = node.values() if isinstance(node, dict) else node
             waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
-
-
-class _Written:
-    """A schema where it is written, equal only to itself: YAML's aliases, and callers, may write it once for many."""
-
-    def __init__(self, schema: Mapping[str, Any], resource: Resource) -> None:
-        self.schema = schema
-        self.resource = resource
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Written) and self.schema is other.schema and self.resource is other.resource
-
-    def __hash__(self) -> int:
-        return hash((id(self.schema), self.resource))
 
 
 class _Typed:
@@ -299,13 +299,6 @@ class _Typed:
         if listed is not None:
             return tuple(value for value in listed if identity(value) == identity(constant))[:1]
         return (constant,) if is_plain(constant) else ()
-
-
-def _inside(place: Resource, fragment: str, anchors: Mapping[str, Any]) -> Any:
-    """What a fragment names: a pointer or an anchor."""
-    if not fragment:
-        return place.written
-    return pointed(place.written, fragment) if fragment.startswith("/") else anchors.get(fragment)
 
 
 def _name(schema: Mapping[str, Any]) -> str | None:

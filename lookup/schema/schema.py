@@ -27,6 +27,19 @@ class Made(enum.Enum):
     NOTES = enum.auto()  # what is not enforced
 
 
+class Written:
+    """A part of a document, equal only to itself, as a key: YAML's aliases and references lead to one part often."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self.part is other.part
+
+    def __hash__(self) -> int:
+        return id(self.part)
+
+
 @dataclass(frozen=True, eq=False)
 class Resource:
     """The root of a document, or a schema in it with its own ``$id``: references inside it are relative to it."""

@@ -16,6 +16,7 @@ from lookup.schema.nodes import INFINITE, Branch, Conjunction, Lists, Node, Obje
 from lookup.schema.schema import EVERYTHING, MadeSchema, Schema
 from lookup.schema.sizes import needed, size_of_branch, smallest
 from lookup.schema.type_schemas import parameter_schema
+from lookup.schema.words import Kind
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
@@ -76,6 +77,12 @@ class ValueSchema:
     def conjunction(self) -> Conjunction:
         """The schemas, whose normal form is made when it is needed."""
         return _Compiler(self._closed).conjunction(self._schemas)
+
+    @property
+    def plain_kinds(self) -> frozenset[Kind] | None:
+        """The types of the values, if nothing else is said of them."""
+        words = self._schemas[0].words if len(self._schemas) == 1 else {}
+        return self._schemas[0].kinds if words.keys() == {"type"} else None
 
     def key(self, name: str) -> "ValueSchema | None":
         """The schema of one key of the objects that are allowed; ``None`` if no object may have it."""

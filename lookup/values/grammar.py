@@ -4,12 +4,14 @@ Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members 
 (``lookup.values.shapes``). The state behind each prefix is cached, so a growing value is read only once.
 """
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, Literal
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError, LiteralError
+from lookup.schema.document import Document
 from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
+from lookup.schema.words import Kind
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, Union
@@ -212,8 +214,10 @@ _FREE: Final = value_schema(True)
 
 
 def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
+    schema = schema_of(spec)
     try:
-        grammar = _bounded(schema_of(spec), notation)
+        kinds = schema.plain_kinds
+        grammar = _bounded(schema, notation) if kinds is None else _type_grammar(kinds, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
     for literal in map(renderer(notation), spec.beside):
@@ -226,6 +230,12 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
             f"{MAX_WIDTH}; document fewer lists and objects side by side"
         )
     return grammar
+
+
+@lru_cache(maxsize=256)
+def _type_grammar(kinds: frozenset[Kind], notation: Notation) -> ValueGrammar:
+    """The grammar of some types; all parameters without another word share it."""
+    return _bounded(value_schema({"type": sorted(kinds)}, Document({}, documentation=True)), notation)
 
 
 def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:

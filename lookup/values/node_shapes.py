@@ -59,8 +59,8 @@ class NodeShapes:
         self._inside = inside(notation)
         self._known: dict[Conjunction, Lazy] = {}
         self._known_listed: dict[Conjunction, Lazy] = {}
-        self.measured = 0
-        self.level = 0
+        self._measuring: list[Lazy] = []
+        self._measured = 0
 
     def of(self, conjunction: Conjunction) -> "Lazy":
         """The shape of a schema; the same object for the same schema."""
@@ -111,6 +111,17 @@ class NodeShapes:
         if item not in known:
             known[item] = Lazy(item, self, listed=unique)
         return known[item]
+
+    def longest_closing(self, shape: "Lazy") -> int:
+        """The bound of a shape; ``UNKNOWN`` inside itself, and where too many were measured."""
+        if shape in self._measuring or self._measured >= _MAX_MEASURED or len(self._measuring) >= MAX_DEPTH:
+            return UNKNOWN
+        self._measuring.append(shape)
+        self._measured += 1
+        try:
+            return shape.inner.longest_closing
+        finally:
+            self._measuring.pop()
 
     def listed(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch, with its values listed if they are few."""
@@ -201,7 +212,6 @@ class Lazy(Shape):
         self._conjunction = conjunction
         self._shapes = shapes
         self._listed = listed
-        self._measuring = False
         self._reason = NO_VALUE
 
     @cached_property
@@ -259,17 +269,7 @@ class Lazy(Shape):
 
     @cached_property
     def longest_closing(self) -> int:
-        shapes = self._shapes
-        if self._measuring or shapes.measured >= _MAX_MEASURED or shapes.level >= MAX_DEPTH:
-            return UNKNOWN
-        self._measuring = True
-        shapes.measured += 1
-        shapes.level += 1
-        try:
-            return self.inner.longest_closing
-        finally:
-            self._measuring = False
-            shapes.level -= 1
+        return self._shapes.longest_closing(self)
 
     def start(self, frame: Frame | None) -> Iterable[Reading]:
         if _depth(frame) < MAX_DEPTH:
