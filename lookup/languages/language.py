@@ -124,10 +124,6 @@ class Language:
             state = behind
         return "".join(result)
 
-    def extends(self, state: State) -> bool:
-        """Whether some character may follow."""
-        return any(True for _ in self._following(state))
-
     def letters(self, state: State) -> str:
         """The ASCII characters that may follow, and one of each class of other characters that may follow."""
         alphabet = self._alphabet

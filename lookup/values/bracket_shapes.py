@@ -154,10 +154,6 @@ class Elements(Shape):
         return [*self._prefix, *([self._element] if self._element is not None else [])]
 
     @cached_property
-    def width(self) -> int:
-        return max((shape.width for shape in self._shapes), default=1)
-
-    @cached_property
     def size(self) -> int:
         return byte_length(self.shortest())
 

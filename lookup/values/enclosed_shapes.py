@@ -42,10 +42,6 @@ class Enclosed(Shape):
         self._opening, self._inner, self._closing = opening, inner, closing
 
     @cached_property
-    def width(self) -> int:
-        return self._inner.width
-
-    @cached_property
     def size(self) -> int:
         return byte_length(self.shortest())
 

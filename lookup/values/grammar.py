@@ -25,7 +25,7 @@ MAX_CLOSING: Final = 65_536
 """The most bytes that closing a value may take."""
 
 MAX_WIDTH: Final = 256
-"""The most ways in which one prefix may be read."""
+"""The most ways in which one prefix is read; further ones are dropped."""
 
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
 _MAX_READ: Final = 512  # prefixes whose readings are kept for sure, some for each order of each prompt
@@ -90,11 +90,6 @@ class ValueGrammar:
         size of the documented type.
         """
         return self._most_closing or max(self._shape.size, self._shape.longest_closing)
-
-    @property
-    def width(self) -> int:
-        """An upper bound on the ways in which one prefix may be read."""
-        return self._shape.width
 
     def complete(self, text: str) -> bool:
         """Whether ``text`` is a complete literal. Its objects have unique keys and all required ones."""
@@ -224,11 +219,6 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
         # A quoted value is never empty.
         if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
             grammar = grammar.beside(literal)
-    if grammar.width > MAX_WIDTH:
-        raise DocumentationError(
-            f"key {spec.name!r}: the documented types allow {grammar.width} ways to read a value, expected at most "
-            f"{MAX_WIDTH}; document fewer lists and objects side by side"
-        )
     return grammar
 
 

@@ -24,11 +24,6 @@ class Record(Shape):
         self.rules = rules
 
     @cached_property
-    def width(self) -> int:
-        free = [] if self.rules.free is None else [self.rules.free.bound.width]
-        return max((key.shape.width for key in self.rules.keys), default=1) if self.rules.keys else max(free, default=1)
-
-    @cached_property
     def size(self) -> int:
         return byte_length(self.shortest())
 

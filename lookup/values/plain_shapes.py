@@ -156,13 +156,6 @@ class Union(Shape):
         return tuple(alternative for shape in self._shapes for alternative in shape.alternatives)
 
     @cached_property
-    def width(self) -> int:
-        by_bracket: dict[str, int] = {}
-        for shape in self.alternatives:
-            by_bracket[shape.bracket] = by_bracket.get(shape.bracket, 0) + shape.width
-        return max(by_bracket.values())
-
-    @cached_property
     def size(self) -> int:
         return min(shape.size for shape in self.alternatives)
 

@@ -44,6 +44,11 @@ class Reading(ABC):
     frame: "Frame | None"
     whole = False
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether nothing is found that completes the member: a free key that must be none of the named ones."""
+        return False
+
     @abstractmethod
     def read(self, character: str) -> Iterable["Reading"]:
         """The readings after one more character of the member."""
@@ -125,15 +130,9 @@ class Shape(ABC):
         Upper bound on the bytes that complete a literal that has begun.
     bracket : str
         The opening bracket of lists, tuples and dicts; empty for all others.
-    width : int
-        Upper bound on the readings of a prefix.
     """
 
     bracket: str = ""
-
-    @property
-    def width(self) -> int:
-        return 1
 
     @property
     def rank(self) -> int:
@@ -265,7 +264,9 @@ def _joined(readings: list[Reading]) -> list[Reading]:
 
 def closing(readings: Iterable[Reading]) -> str:
     """The shortest text, in bytes, that completes one of the readings."""
-    return min((_closing(reading) for reading in readings), key=byte_length)
+    given = list(readings)
+    able = [reading for reading in given if not reading.is_stuck] if len(given) > 1 else given
+    return min((_closing(reading) for reading in able or given), key=byte_length)
 
 
 def _closing(reading: Reading) -> str:

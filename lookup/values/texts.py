@@ -244,7 +244,9 @@ class TextReading(Reading):
         state = self._text.language.run(self._state, text[position:end])
         return (self, position) if state is None else (self._behind(state, text[position:end]), end)
 
-    def closing(self) -> str:
+    @cached_property
+    def _closing(self) -> tuple[str, bool]:
+        """What completes the text, and whether the frame admits it then."""
         text, state, begun = self._text, self._state, ""
         if self._pending:
             possible = next(self._possible(self._pending)).written if text.is_limited else None
@@ -254,12 +256,18 @@ class TextReading(Reading):
         for rest in itertools.islice(completions(text.language, state), _MAX_TRIED):
             behind = begun + text.writing.written(rest) + text.syntax.closing
             if self.frame is None:
-                return behind
+                return behind, True
             whole = text.syntax.opening + self._written + behind
             if self.frame.admits(whole):
-                break
-        assert self.frame is not None
-        return behind + self.frame.rest_behind(whole)
+                return behind + self.frame.rest_behind(whole), True
+        return behind, False
+
+    def closing(self) -> str:
+        return self._closing[0]
+
+    @property
+    def is_stuck(self) -> bool:
+        return not self._closing[1]
 
     def identity(self) -> tuple[object, ...]:
         return TextReading, self._text, self.frame, self._written, self._pending

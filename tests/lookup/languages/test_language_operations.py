@@ -67,22 +67,6 @@ def test_operations_are_operations_on_sets(built: Built) -> None:
         assert language.members(1) == ()
 
 
-@given(PATTERNS.map(plain), LENGTHS, PATTERNS.map(plain), LENGTHS)
-def test_counted_languages_are_sets(
-    one: Built, first: tuple[int, int | None], two: Built, second: tuple[int, int]
-) -> None:
-    one, two = counted(one, first), counted(two, second)
-    for built in (both(one, two), either(one, two), outside(one), either(outside(one), two), outside(either(one, two))):
-        assert [text for text in SHORT if holds(built.language, text) != built.has(text)] == []
-
-
-@given(LENGTHS, LENGTHS)
-def test_lengths_alone_are_sets(first: tuple[int, int | None], second: tuple[int, int | None]) -> None:
-    one, two = (counted(Built(ANY_TEXT, lambda text: True), length) for length in (first, second))
-    for built in (both(one, two), either(one, two), outside(one), outside(either(one, two))):
-        assert [text for text in SHORT if holds(built.language, text) != built.has(text)] == []
-
-
 @given(BUILT, st.sampled_from(SHORT))
 def test_a_live_state_can_end_and_no_other_is_live(built: Built, text: str) -> None:
     language = built.language
@@ -95,7 +79,6 @@ def test_a_live_state_can_end_and_no_other_is_live(built: Built, text: str) -> N
     assert len(rest) <= language.longest_rest
     assert all(len(one) - len(text) >= len(rest) for one in SHORT if one.startswith(text) and built.has(one))
     assert {one for one in "ab1" if language.step(state, one) is not None} == set(language.letters(state)) & set("ab1")
-    assert language.extends(state) == bool(language.letters(state))
 
 
 @given(BUILT)
