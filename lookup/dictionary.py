@@ -22,20 +22,16 @@ convention of the form for a key without any of these.
 """
 
 
-class ValueLaw(Protocol):
-    """What a schema says of values beyond their type."""
+class Obligations(Protocol):
+    """What a schema says of values."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while a value is decoded, only checked after."""
 
     @property
-    def is_empty(self) -> bool:
+    def unsatisfiable(self) -> bool:
         """Whether no value can obey it: an optional key is then never written, and a required one is refused."""
-
-    @property
-    def decides(self) -> bool:
-        """Whether it alone says what a value is; otherwise the type does."""
 
     def check(self, value: Any) -> Any:
         """The value if it obeys the schema; otherwise a ValueError that says what was expected."""
@@ -116,7 +112,9 @@ class ParameterSpec:
 
     ``required`` is ``None`` if the documentation does not say; ``rule`` is the rule that decided it. ``raw_type`` is
     the type as written. ``enum`` and ``default`` are kept verbatim, even if they contradict the type; ``enum=None``
-    means that no enum is documented. ``law`` is the whole schema of the values, if it says more than ``type``.
+    means that no enum is documented. ``type`` and ``enum`` are for display: what a value is,
+    ``schema`` says; without one, the schema is made of them (``lookup.schema.value_schema.schema_of``). ``derived``
+    holds what was made of the parameter, such as its grammars.
     """
 
     name: str
@@ -127,7 +125,11 @@ class ParameterSpec:
     enum: tuple[Any, ...] | None = None
     default: Any = MISSING
     rule: Rule = field(default="habit", compare=False)
-    law: ValueLaw | None = field(default=None, compare=False, repr=False)
+    schema: Obligations | None = field(default=None, compare=False, repr=False)
+    derived: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "derived": {}}
 
     @property
     def beside(self) -> tuple[Any, ...]:
@@ -135,7 +137,7 @@ class ParameterSpec:
 
         One with brackets must obey the schema.
         """
-        bound = self.law is not None and isinstance(self.default, list | tuple | dict)
+        bound = isinstance(self.default, list | tuple | dict)
         return () if bound or self.default is MISSING else (self.default,)
 
     @property
@@ -185,7 +187,7 @@ class ToolSpec:
         What the reader noticed but ignored, such as a required key without a description.
     source : Source, optional
         Where the tool is documented.
-    law : ValueLaw, optional
+    conditions : Obligations, optional
         What a schema says of several arguments together; checked when a call is finished.
     """
 
@@ -196,13 +198,13 @@ class ToolSpec:
     documented_name: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: Source | None = field(default=None, compare=False)
-    law: ValueLaw | None = field(default=None, compare=False, repr=False)
+    conditions: Obligations | None = field(default=None, compare=False, repr=False)
 
     @property
     def unenforced(self) -> tuple[str, ...]:
         """What the documentation says of values that is not enforced while they are decoded, only checked after."""
-        found = [f"parameter {p.name!r}: {note}" for p in self.parameters if p.law for note in p.law.notes]
-        return (*found, *(self.law.notes if self.law else ()))
+        found = [f"parameter {p.name!r}: {note}" for p in self.parameters if p.schema for note in p.schema.notes]
+        return (*found, *(self.conditions.notes if self.conditions else ()))
 
     @property
     def required(self) -> tuple[ParameterSpec, ...]:
@@ -288,7 +290,7 @@ def _decided(tool: ToolSpec, required: bool) -> ToolSpec:
 
 
 def _is_useless(spec: ParameterSpec) -> bool:
-    return not spec.required and spec.law is not None and spec.law.is_empty
+    return not spec.required and spec.schema is not None and spec.schema.unsatisfiable
 
 
 def _decided_keys(specs: tuple[ParameterSpec, ...], required: bool) -> tuple[ParameterSpec, ...]:

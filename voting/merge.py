@@ -67,9 +67,9 @@ def merge(
                 f"parameter {spec.name!r} of {tool.name}: the value did not end within the limit of tokens "
                 "and was closed there"
             )
-    if valid and tool.law is not None:
+    if valid and tool.conditions is not None:
         try:
-            tool.law.check({p.key: p.value for p in parameters})
+            tool.conditions.check({p.key: p.value for p in parameters})
         except ValueError as error:
             valid = False
             errors.append(f"the arguments of {tool.name} break its documentation: {error}")

@@ -3,8 +3,9 @@
 from collections.abc import Hashable, Iterator
 from typing import Any
 
-from lookup.dictionary import ParameterSpec, ValueLaw, ValueType
+from lookup.dictionary import ParameterSpec, ValueType
 from lookup.messages import written
+from lookup.schema.value_schema import schema_of
 
 
 class TypeCheckError(ValueError):
@@ -14,9 +15,8 @@ class TypeCheckError(ValueError):
 def check_value(value: Any, spec: ParameterSpec) -> Any:
     """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
-    If an enum is documented, only its members are valid, even if they contradict the type. Null is valid if the
-    documentation allows it. A schema that says more decides instead of the type. The documented default of a parameter
-    is valid beside all of this, see ``ParameterSpec.beside``.
+    The schema of the parameter decides: an enum is stronger than a type that none of its members has. The documented
+    default of a parameter is valid beside it, see ``ParameterSpec.beside``.
 
     Raises
     ------
@@ -24,21 +24,11 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
         If the value has another type, is not a member of the enum, or breaks the schema.
     """
     try:
-        if spec.law is not None and spec.law.decides:
-            return _lawful(value, spec, spec.law)
-        return _check(value, spec.value_type)
-    except TypeCheckError:
+        schema_of(spec).check(value)
+    except ValueError as error:
         for default in spec.beside:
             if vote_identity(default) == vote_identity(value):
                 return default
-        raise
-
-
-def _lawful(value: Any, spec: ParameterSpec, law: ValueLaw) -> Any:
-    """A value that obeys its schema, in its documented type as far as that is one."""
-    try:
-        law.check(value)
-    except ValueError as error:
         raise TypeCheckError(str(error)) from None
     try:
         return _check(value, spec.value_type)

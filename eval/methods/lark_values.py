@@ -38,7 +38,7 @@ class ValueRules:
     def lark(self) -> str:
         """All rules that were needed so far."""
         rules = "".join(f"{name}: {body}\n" for body, name in self._names.items())
-        inner = " | ".join(_text_pattern(t) for t in self._inside.texts if isinstance(t, TextSyntax))
+        inner = " | ".join(_text_pattern(t) for t in self._inside.texts)
         colon, words = self._literal(self._inside.spacing.colon), [*self._inside.booleans, self._inside.null]
         alternatives = ["TEXT", "FLOAT", *map(self._literal, words)]
         alternatives += [self._between("[", "any", "]"), self._between("{", f"TEXT {colon} any", "}")]
@@ -129,5 +129,5 @@ def in_order(pairs: Sequence[tuple[str, bool]], separator: str) -> str:
 
 
 def _text_pattern(syntax: TextSyntax) -> str:
-    count = "*" if syntax.may_be_empty else "+"
-    return f"/{syntax.quote}{syntax.unit}{count}{syntax.quote}/"
+    count = "+" if syntax == QUOTED_TEXT else "*"
+    return f"/{syntax.opening}{syntax.unit}{count}{syntax.closing}/"

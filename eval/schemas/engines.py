@@ -15,8 +15,8 @@ import numpy as np
 from eval.bench.failures import FAILURES
 from eval.errors import EvalError
 from lookup.errors import ToolDecodingError
-from lookup.schema.law import Law
-from lookup.values.grammar import ValueGrammar, law_grammar
+from lookup.schema.value_schema import value_schema
+from lookup.values.grammar import ValueGrammar, schema_grammar
 from tooldecoding.calls.value_end import ValueState
 from tooldecoding.formats.hermes import HERMES
 from tooldecoding.models.loading import load_tokenizer
@@ -79,8 +79,8 @@ def load_own(tokenizer: str) -> Compile:
     table = TokenTable(load_tokenizer(tokenizer))
 
     def compiled(schema: Any) -> Grammar:
-        law = Law(schema)
-        grammar = law_grammar(law, "json")
+        checked = value_schema(schema)
+        grammar = schema_grammar(checked, "json")
 
         def start() -> Instance:
             own = _OwnInstance(grammar, table)
@@ -88,13 +88,13 @@ def load_own(tokenizer: str) -> Compile:
 
         def allows(value: Any) -> bool:
             try:
-                law.check(value)
+                checked.check(value)
             except (ToolDecodingError, ValueError):
                 return False
             return True
 
         ValueState(grammar, HERMES).first_bytes()
-        return Grammar(start, allows, lambda: law.notes)
+        return Grammar(start, allows, lambda: checked.notes)
 
     return compiled
 

@@ -66,7 +66,7 @@ def read_tool(data: Mapping[str, Any]) -> ToolSpec:
         raise DocumentationError(f"{owner}: expected {key!r} to be an object with 'properties', found {shown(schema)}")
     reader = PropertyReader(owner, schema, habit=None if key == "arguments" else False)
     parameters = reader.parameters(schema, beside=data)
-    return ToolSpec(name, description, parameters, notes=tuple(reader.notes), law=reader.together)
+    return ToolSpec(name, description, parameters, notes=tuple(reader.notes), conditions=reader.conditions)
 
 
 def _schema(data: Mapping[str, Any]) -> tuple[str | None, Any]:

@@ -217,8 +217,8 @@ class _Operation:
         keys = self._reader.parameters(schema, strict=False)
         for spec in keys:
             self._add(spec, "body")
-        if together := self._reader.together:
-            self._notes.append(f"{self._owner}: conditions of the body are not checked: {', '.join(together.words)}")
+        if conditions := self._reader.conditions:
+            self._notes.append(f"{self._owner}: conditions of the body are not checked: {', '.join(conditions.words)}")
         if keys:
             return
         spec = self._reader.parameter("body", _described(schema, body))

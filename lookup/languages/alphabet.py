@@ -1,11 +1,12 @@
-"""Alphabets: code points in classes that an automaton cannot tell apart."""
+"""Alphabets: code points in classes that a language cannot tell apart."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
 from typing import Final
 
-from lookup.languages.codepoints import END, TEXT, CodePoints
+from lookup.languages.codepoints import END, TEXT
+from lookup.languages.syntax_tree import Characters
 
 # Dates have their T and Z in either case; the large ones are usual.
 _NICE: Final = "eaonirshdlucmfywgpbvkxqjETAONRISHDLFCMUGYPWBVKXQJZtz0123456789_-. /:,"
@@ -14,7 +15,7 @@ _NICE_OTHERS: Final = (0xE9, 0x4E2D, 0x3B1, 0x436, 0x1F600)
 _KEPT: Final = 5_000
 
 
-def rank(character: str) -> tuple[int, str]:
+def _rank(character: str) -> tuple[int, str]:
     """How plain a character is: letters, then digits, then others, control characters last."""
     known = _RANKS.get(character)
     if known is not None:
@@ -22,11 +23,33 @@ def rank(character: str) -> tuple[int, str]:
     return (200 if character > "~" else 100 if character >= " " else 300), character
 
 
-class _ClassOf(dict[str, int]):
-    """Character -> class, computed when it is first asked for, and kept for a bounded number of characters."""
+class Alphabet(dict[str, int]):
+    """Character -> its class, computed when it is first asked for.
 
-    def __init__(self, alphabet: "Alphabet") -> None:
-        self._starts, self._ids = alphabet.starts, alphabet.ids
+    Attributes
+    ----------
+    size : int
+        The number of classes that a text may have; the characters that no text may have are of the class ``size``.
+    plain_order : list of (int, str)
+        The classes, each with its plainest character, the plainest ones first.
+    """
+
+    def __init__(self, sets: frozenset[Characters]) -> None:
+        changes: dict[int, int] = dict.fromkeys(TEXT, 1 << len(sets))
+        for number, one in enumerate(sets):
+            for boundary in one.points:
+                changes[boundary] = changes.get(boundary, 0) ^ 1 << number
+        changes.pop(END, None)
+        known: dict[int, int] = {}
+        bits = 1 << len(sets)
+        self._starts: list[int] = []
+        self._ids: list[int] = []
+        for boundary in sorted(changes):
+            bits ^= changes[boundary]
+            self._starts.append(boundary)
+            self._ids.append(-1 if bits >> len(sets) else known.setdefault(bits, len(known)))
+        self.size = len(known)
+        self._ids = [self.size if number < 0 else number for number in self._ids]
 
     def __missing__(self, character: str) -> int:
         number = self._ids[bisect_right(self._starts, ord(character)) - 1]
@@ -34,77 +57,35 @@ class _ClassOf(dict[str, int]):
             self[character] = number
         return number
 
-
-class Alphabet:
-    """All code points in intervals, each of one class. The last class has what no text may have.
-
-    Attributes
-    ----------
-    starts : list of int
-        The first code point of each interval.
-    ids : list of int
-        The class of each interval.
-    size : int
-        The number of classes; ``size - 1`` is the class that no text has.
-    """
-
-    def __init__(self, starts: list[int], ids: list[int], size: int) -> None:
-        self.starts, self.ids, self.size = starts, ids, size
-
     @cached_property
-    def ascii_ids(self) -> list[int]:
-        """The class of each ASCII character."""
-        result: list[int] = []
-        for start, stop, number in self.intervals():
-            if start >= 128:
-                break
-            result += [number] * (min(stop, 128) - start)
-        return result
-
-    @cached_property
-    def class_of(self) -> dict[str, int]:
-        """Character -> class."""
-        return _ClassOf(self)
-
-    def intervals(self) -> Iterator[tuple[int, int, int]]:
-        """First code point, the one behind the last, class."""
-        return zip(self.starts, [*self.starts[1:], END], self.ids, strict=True)
-
-    @cached_property
-    def members(self) -> list[list[tuple[int, int]]]:
+    def spans(self) -> list[list[tuple[int, int]]]:
         """For each class its intervals, each from its first code point to the one behind its last."""
-        result: list[list[tuple[int, int]]] = [[] for _ in range(self.size)]
-        for start, stop, number in self.intervals():
+        result: list[list[tuple[int, int]]] = [[] for _ in range(self.size + 1)]
+        for start, stop, number in self._intervals():
             result[number].append((start, stop))
         return result
 
+    def _intervals(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self._starts, [*self._starts[1:], END], self._ids, strict=True)
+
     @cached_property
-    def plain_ascii(self) -> list[str]:
+    def ascii(self) -> list[str]:
         """For each class its ASCII characters, the plainest ones first."""
-        result = [""] * self.size
-        for character in sorted(map(chr, range(128)), key=rank):
-            result[self.ascii_ids[ord(character)]] += character
+        result = [""] * (self.size + 1)
+        for character in sorted(map(chr, range(128)), key=_rank):
+            result[self[character]] += character
         return result
 
     @cached_property
     def others(self) -> list[str]:
         """For each class one character outside of ASCII; empty if it has none."""
-        return [_other(spans) for spans in self.members]
+        return [_other(spans) for spans in self.spans]
 
     @cached_property
-    def plainest(self) -> list[str]:
-        """For each class its plainest character."""
-        return [near[:1] or far for near, far in zip(self.plain_ascii, self.others, strict=True)]
-
-    def renumbered(self, new: Sequence[int], size: int) -> "Alphabet":
-        """The alphabet with classes merged: class ``c`` becomes ``new[c]``."""
-        starts: list[int] = []
-        ids: list[int] = []
-        for start, number in zip(self.starts, self.ids, strict=True):
-            if not ids or ids[-1] != new[number]:
-                starts.append(start)
-                ids.append(new[number])
-        return Alphabet(starts, ids, size)
+    def plain_order(self) -> list[tuple[int, str]]:
+        """See the class."""
+        plainest = [(number, self.ascii[number][:1] or self.others[number]) for number in range(self.size)]
+        return sorted(plainest, key=lambda pair: _rank(pair[1]))
 
 
 def _other(spans: list[tuple[int, int]]) -> str:
@@ -117,55 +98,7 @@ def _other(spans: list[tuple[int, int]]) -> str:
     )
 
 
-def alphabet_of(sets: Sequence[CodePoints]) -> tuple[Alphabet, list[int]]:
-    """Return the coarsest alphabet that tells the sets apart, and for each class the sets that have it, as bits.
-
-    The last class has no bits.
-    """
-    outside = 1 << len(sets)
-    changes = dict.fromkeys(TEXT, outside)
-    for number, points in enumerate(sets):
-        for boundary in points:
-            changes[boundary] = changes.get(boundary, 0) ^ 1 << number
-    changes.pop(END, None)
-    known: dict[int, int] = {}
-    starts: list[int] = []
-    ids: list[int] = []
-    bits = outside
-    for boundary in sorted(changes):
-        bits ^= changes[boundary]
-        number = -1 if bits & outside else known.setdefault(bits, len(known))
-        if not ids or ids[-1] != number:
-            starts.append(boundary)
-            ids.append(number)
-    last = len(known)
-    return Alphabet(starts, [last if number < 0 else number for number in ids], last + 1), [*known, 0]
-
-
-def joint(first: Alphabet, second: Alphabet) -> tuple[Alphabet, list[tuple[int, int]]]:
-    """Return the alphabet that tells apart what either of two does, and the two classes behind each class."""
-    known: dict[tuple[int, int], int] = {}
-    starts: list[int] = []
-    ids: list[int] = []
-    for start, pair in _pairs(first, second):
-        number = known.setdefault(pair, len(known))
-        starts.append(start)
-        ids.append(number)
-    outside = known[first.size - 1, second.size - 1]
-    new = list(range(len(known)))
-    new[outside], new[-1] = new[-1], new[outside]
-    pairs = list(known)
-    pairs[outside], pairs[-1] = pairs[-1], pairs[outside]
-    return Alphabet(starts, [new[number] for number in ids], len(known)), pairs
-
-
-def _pairs(first: Alphabet, second: Alphabet) -> Iterable[tuple[int, tuple[int, int]]]:
-    left = right = 0
-    start = 0
-    while start < END:
-        yield start, (first.ids[left], second.ids[right])
-        next_left = first.starts[left + 1] if left + 1 < len(first.starts) else END
-        next_right = second.starts[right + 1] if right + 1 < len(second.starts) else END
-        start = min(next_left, next_right)
-        left += next_left == start
-        right += next_right == start
+@lru_cache(maxsize=256)
+def alphabet_of(sets: frozenset[Characters]) -> Alphabet:
+    """Return the coarsest alphabet that tells the sets apart."""
+    return Alphabet(sets)

@@ -41,6 +41,11 @@ def complement(points: CodePoints) -> CodePoints:
     return inner[:-1] if inner[-1:] == (END,) else (*inner, END)
 
 
+def common(one: CodePoints, other: CodePoints) -> CodePoints:
+    """What two sets have in common."""
+    return complement(union([complement(one), complement(other)]))
+
+
 def _of(text: str) -> CodePoints:
     return from_ranges((ord(character), ord(character)) for character in text)
 

@@ -1,154 +1,274 @@
-"""Regular languages of text, read character by character.
+"""Regular languages of text, read character by character."""
 
-A language is an automaton with a length, or a union of such parts. The length is a counter, not states.
-"""
-
-from abc import ABC, abstractmethod
+import itertools
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache, reduce
-from typing import Any, Final, TypeAlias
+from functools import lru_cache
+from heapq import heappop, heappush
+from typing import Final, NamedTuple
 
-from lookup.languages.alphabet import Alphabet, joint
-from lookup.languages.automaton import DEAD, Automaton
+from lookup.languages.alphabet import alphabet_of
+from lookup.languages.codepoints import WORD
 from lookup.languages.formats import FORMATS
-from lookup.languages.lengths import ENDLESS
-from lookup.languages.limits import COUNTED, TooLarge, UnsupportedPattern
-from lookup.languages.parts import ALL_LENGTHS, ANY, Part, common_parts, completion, united_parts
+from lookup.languages.limits import MAX_SHORTEST, MAX_STATES, TooLarge, UnsupportedPattern, Work
 from lookup.languages.pattern_reader import read_pattern
-from lookup.languages.subsets import automaton_of
-from lookup.languages.syntax_tree import Characters, Edge, Node, Repeat, Sequence
-from lookup.languages.texts import automaton_of_texts
+from lookup.languages.syntax_tree import Characters, Edge, characters, nodes_of
+from lookup.languages.terms import (
+    ALL,
+    BEFORE,
+    ENDLESS,
+    NEVER,
+    Term,
+    both,
+    contains,
+    derivative,
+    either,
+    following,
+    length,
+    of_texts,
+    outside,
+)
 
-State: TypeAlias = Any
 _MAX_BEGUN: Final = 2_000  # beginnings of texts from which others are found
+_MORE_REST: Final = 64  # characters beyond twice the shortest text, where no bound on what completes a text is known
+_MAX_LEVELS: Final = 5_000  # the longest text of a language whose texts are listed
 
 
-class Language(ABC):
+class State(NamedTuple):
+    """What may follow, and whether a character of a word came before, if that makes a difference."""
+
+    term: Term
+    after_word: bool
+
+
+class _Row(NamedTuple):
+    """The states behind a state: by class of characters, and by the sets that a character is in."""
+
+    by_class: dict[int, State]
+    by_sets: dict[frozenset[Characters], State]
+
+
+class Language:
     """A set of texts. Immutable; two languages are equal if they are the same object.
 
     States are opaque. A state is always live: some text of the language goes on from it. No text has a surrogate or one
-    of ``RESERVED``. Operations raise ``TooLarge`` beyond the bounds of ``lookup.languages.limits``.
+    of ``RESERVED``. Operations raise ``TooLarge`` beyond the bounds of ``lookup.languages.limits``. A character behind
+    which a text is not found within these bounds may not follow.
+
+    Parameters
+    ----------
+    term : Term
+        The texts.
+    sets : frozenset of Characters
+        The sets of characters that the term has.
 
     Attributes
     ----------
-    parts : tuple of Part
-        The language is their union.
-    start : State
-        The state of the empty text.
+    shortest : int or None
+        How many characters the shortest text has; ``None`` if there is none.
+    longest_rest : int
+        How many characters ``rest`` returns at most, whatever was read. Where more would be needed, no state is live.
     """
 
-    start: State
-
-    def __init__(self, parts: tuple[Part, ...]) -> None:
-        self.parts = parts
+    def __init__(self, term: Term, sets: frozenset[Characters] = frozenset()) -> None:
+        self.start = State(term, False)
+        self._sets = sets
+        self._alphabet = alphabet_of(sets)
+        self._word = frozenset((characters(WORD),)) if term.looks_back else frozenset()
+        self._rows: dict[State, _Row] = {}
+        self._lengths: dict[State, int | None] = {}
+        self.shortest = self._length(self.start)
+        if self.shortest is not None and self.shortest > MAX_SHORTEST:
+            raise TooLarge(f"the shortest text has more than {MAX_SHORTEST} characters")
+        self.longest_rest = term.reach if term.reach < ENDLESS else _MORE_REST + 2 * (self.shortest or 0)
 
     @property
     def is_empty(self) -> bool:
         """Whether no text belongs to the language."""
-        return not self.parts
+        return self.shortest is None
 
-    @abstractmethod
     def step(self, state: State, character: str) -> State | None:
         """The state behind a character; ``None`` if no text of the language goes on so."""
+        number = self._alphabet[character]
+        if number == self._alphabet.size:
+            return None
+        return self._live(self._behind(state, number, character))
 
-    @abstractmethod
     def run(self, state: State, text: str) -> State | None:
         """The state behind a text; ``None`` if no text of the language goes on so."""
+        alphabet = self._alphabet
+        try:
+            for character in text:
+                number = alphabet[character]
+                if number == alphabet.size:
+                    return None
+                state = self._behind(state, number, character)
+        except TooLarge:
+            return None
+        return state if self.whole(state) else self._live(state)
 
-    @abstractmethod
     def whole(self, state: State) -> bool:
         """Whether the text may end here."""
+        return state.term.ends >> state.after_word & 1 == 1
 
-    @abstractmethod
     def rest(self, state: State) -> str:
         """A shortest text that completes what was read; letters and digits where there is a choice."""
-
-    @abstractmethod
-    def extends(self, state: State) -> bool:
-        """Whether some character may follow."""
+        whole = self._length(state)
+        assert whole is not None
+        result = []
+        for left in range(whole - 1, -1, -1):
+            for number, character in self._alphabet.plain_order:
+                behind = self._behind(state, number, character)
+                if behind.term.least <= left and self._length(behind, left) == left:
+                    break
+            result.append(character)
+            state = behind
+        return "".join(result)
 
     def letters(self, state: State) -> str:
         """The ASCII characters that may follow, and one of each class of other characters that may follow."""
         alphabet = self._alphabet
-        return "".join(alphabet.plain_ascii[number] + alphabet.others[number] for number in self._numbers(state))
+        return "".join(alphabet.ascii[number] + alphabet.others[number] for number, _ in self._following(state))
 
-    @property
-    @abstractmethod
-    def longest_rest(self) -> int:
-        """How many characters ``rest`` returns at most, whatever was read."""
+    def spans(self, state: State) -> Iterator[tuple[int, int]]:
+        """The characters that may follow: intervals of code points, each with the one behind its last."""
+        for number, _ in self._following(state):
+            yield from self._alphabet.spans[number]
 
     def both(self, other: "Language") -> "Language":
         """The texts of both languages."""
-        return _language(common_parts(self.parts, other.parts))
+        return Language(both((self.start.term, other.start.term)), self._sets | other._sets)
 
     def either(self, other: "Language") -> "Language":
         """The texts of at least one of two languages."""
-        return _language(united_parts([*self.parts, *other.parts]))
+        return Language(either((self.start.term, other.start.term)), self._sets | other._sets)
 
     def outside(self) -> "Language":
         """All other texts."""
-        result = ANY_TEXT
-        for automaton, least, most in self.parts:
-            others = [Part(automaton.complement(), 0, ENDLESS)]
-            if least:
-                others.append(Part(ANY, 0, least - 1))
-            if most < ENDLESS:
-                others.append(Part(ANY, most + 1, ENDLESS))
-            result = result.both(_language(united_parts(others)))
-        return result
+        return Language(outside(self.start.term), self._sets)
 
     def with_length(self, least: int, most: int | None) -> "Language":
         """The texts of ``least`` to ``most`` code points; ``None``: no upper limit."""
-        return self.both(_with_lengths(ANY, least, most))
+        return Language(both((self.start.term, length(max(least, 0), most))), self._sets)
 
     def members(self, limit: int) -> tuple[str, ...] | None:
-        """All texts, shortest first; ``None`` if there are more than ``limit``."""
-        if any(part.most == ENDLESS and part.automaton.lengths.longest[0] == ENDLESS for part in self.parts):
+        """All texts, shortest first; ``None`` if there are more than ``limit``, or if they are long."""
+        if self.start.term.dense and self.start.term.most - self.start.term.least >= limit:
             return None
         found: list[str] = []
-        texts: list[tuple[str, State]] = [] if self.is_empty else [("", self.start)]
-        while texts:
+        texts = [] if self.is_empty else [("", self.start)]
+        for _ in range(_MAX_LEVELS):
+            if len(found) > limit or not texts:
+                return None if texts or len(found) > limit else tuple(found)
             found += [text for text, state in texts if self.whole(state)]
             longer: list[tuple[str, State]] = []
             for text, state in texts:
-                for first, stop in self._spans(state):
-                    for point in range(first, stop):
-                        behind = self.step(state, chr(point))
-                        assert behind is not None
-                        longer.append((text + chr(point), behind))
-                        if len(longer) > limit:  # each prefix begins a text of its own
+                for number, behind in self._following(state):
+                    for first, stop in self._alphabet.spans[number]:
+                        if len(longer) + stop - first > limit:  # each prefix begins a text of its own
                             return None
-            if len(found) > limit:
-                return None
+                        longer += [(text + chr(point), behind) for point in range(first, stop)]
             texts = longer
-        return tuple(found)
+        return None
 
-    def _spans(self, state: State) -> Iterator[tuple[int, int]]:
-        """The intervals of characters that may follow, each with the code point behind its last."""
-        alphabet = self._alphabet
-        for number in self._numbers(state):
-            yield from alphabet.members[number]
+    def _following(self, state: State) -> Iterator[tuple[int, State]]:
+        """The classes of characters that may follow, and the states behind."""
+        for number, character in sorted(self._alphabet.plain_order):
+            behind = self._live(self._behind(state, number, character))
+            if behind is not None:
+                yield number, behind
 
-    def _numbers(self, state: State) -> Iterator[int]:
-        """The classes of characters that may follow."""
-        alphabet = self._alphabet
-        for number, character in enumerate(alphabet.plainest[:-1]):
-            if self.step(state, character) is not None:
-                yield number
+    def _behind(self, state: State, number: int, character: str) -> State:
+        """The state behind a character of a class, live or not; TooLarge beyond the bounds."""
+        row = self._rows.get(state)
+        if row is None:
+            if len(self._rows) >= MAX_STATES:
+                self._rows.clear()
+            row = self._rows[state] = _Row({}, {})
+        found = row.by_class.get(number)
+        if found is None:
+            point = ord(character)
+            sets = frozenset(one for one in state.term.heads | self._word if contains(one, point))
+            found = row.by_sets.get(sets)
+            if found is None:
+                term = derivative(state.term, point, state.after_word)
+                found = State(term, term.looks_back and contains(characters(WORD), point))
+                row.by_sets[sets] = found
+            row.by_class[number] = found
+        return found
 
-    @cached_property
-    def _alphabet(self) -> Alphabet:
-        """The alphabet that tells apart what one of the parts does."""
-        first, *others = [part.automaton.alphabet for part in self.parts] or [ANY.alphabet]
-        return reduce(lambda one, two: joint(one, two)[0], others, first)
+    def _live(self, state: State) -> State | None:
+        """The state, if a text that goes on from it is found within the bounds."""
+        try:
+            found = self._length(state, self.longest_rest)
+        except TooLarge:
+            found = None
+        if found is not None and found <= self.longest_rest:
+            return state
+        self._lengths[state] = None
+        return None
+
+    def _length(self, state: State, most: int = ENDLESS) -> int | None:
+        """How many characters complete a text at least; ``None`` if more than ``most``, or if none do."""
+        term = state.term
+        if term.exact:
+            return term.least
+        if term is NEVER:
+            return None
+        if state not in self._lengths:
+            found = self._search(state, most)
+            if found is None and most < ENDLESS:
+                return None
+            if len(self._lengths) >= 4 * MAX_STATES:
+                self._lengths.clear()
+            self._lengths[state] = found
+        return self._lengths[state]
+
+    def _search(self, start: State, most: int) -> int | None:
+        """See ``_length``: the search A*, with the bounds of terms as its heuristic."""
+        work = Work()
+        order = itertools.count()
+        waiting = [(start.term.least, 0, next(order), start)]
+        read = {start: 0}
+        before: dict[State, State] = {}
+        while waiting:
+            total, minus, _, state = heappop(waiting)
+            if -minus > read[state]:
+                continue
+            known = 0 if self.whole(state) else self._lengths.get(state, state.term.least if state.term.exact else -1)
+            if known is None:
+                continue
+            if known >= 0 and known - minus == total:
+                self._remember(state, known, before)
+                return total
+            for number, character in self._alphabet.plain_order:
+                work.take(1)
+                behind = self._behind(state, number, character)
+                count = read[state] + 1
+                least = count + (self._lengths.get(behind) or behind.term.least)
+                if behind.term is NEVER or least > most or read.get(behind, ENDLESS) <= count:
+                    continue
+                read[behind] = count
+                before[behind] = state
+                heappush(waiting, (least, -count, next(order), behind))
+        if most == ENDLESS:
+            self._lengths.update(dict.fromkeys(read, None))
+        return None
+
+    def _remember(self, state: State, known: int, before: dict[State, State]) -> None:
+        """Keep the lengths of the states on the shortest way to a state."""
+        while not state.term.exact:
+            self._lengths[state] = known
+            if state not in before:
+                break
+            state, known = before[state], known + 1
 
 
 def completions(language: Language, state: State) -> Iterator[str]:
-    """Texts that complete a text of a language, roughly the shorter ones first."""
+    """Texts that complete a text of a language, roughly the shorter ones first; digits are tried first."""
     yield language.rest(state)
     waiting = [("", state)]
     for begun, place in waiting:  # it grows
-        for character in language.letters(place):
+        for character in sorted(language.letters(place), key=lambda one: not "0" <= one <= "9"):
             behind = language.step(place, character)
             if behind is not None:
                 yield begun + character + language.rest(behind)
@@ -156,129 +276,7 @@ def completions(language: Language, state: State) -> Iterator[str]:
                     waiting.append((begun + character, behind))
 
 
-class _PlainLanguage(Language):
-    """One automaton without limits of length. A state is the automaton's."""
-
-    start = 0
-
-    def __init__(self, parts: tuple[Part, ...]) -> None:
-        super().__init__(parts)
-        self._automaton = parts[0].automaton
-        self._rows, self._class_of = self._automaton.rows, self._automaton.alphabet.class_of
-
-    def step(self, state: State, character: str) -> State | None:
-        behind = self._rows[state][self._class_of[character]]
-        return None if behind < 0 else behind
-
-    def run(self, state: State, text: str) -> State | None:
-        behind = self._automaton.run(state, text)
-        return None if behind < 0 else behind
-
-    def whole(self, state: State) -> bool:
-        return self._automaton.accepts[state]
-
-    def rest(self, state: State) -> str:
-        return completion(self._automaton, state, self._automaton.lengths.shortest[state])
-
-    def extends(self, state: State) -> bool:
-        return self._automaton.lengths.longest[state] > 0
-
-    @cached_property
-    def longest_rest(self) -> int:
-        return max(self._automaton.lengths.shortest)
-
-
-class _CountedLanguage(Language):
-    """Parts with limits of length. A state is the number of characters, and the state of each part.
-
-    The number stops where it makes no difference any more.
-    """
-
-    def __init__(self, parts: tuple[Part, ...]) -> None:
-        super().__init__(parts)
-        self.start = (0,) * (len(parts) + 1)
-        self._lengths = [part.automaton.lengths for part in parts]
-        self._is_simple = len(parts) == 1 and not self._lengths[0].has_gaps
-        self._enough = max((part.least if part.most == ENDLESS else part.most + 1 for part in parts), default=0)
-
-    def step(self, state: State, character: str) -> State | None:
-        if self._is_simple:
-            return self._step_simply(state, character)
-        result = [min(state[0] + 1, self._enough)]
-        for part, one in zip(self.parts, state[1:], strict=True):
-            automaton = part.automaton
-            result.append(automaton.rows[one][automaton.alphabet.class_of[character]])
-        return self._live(result)
-
-    def _step_simply(self, state: State, character: str) -> State | None:
-        """The same for the usual case, one part without gaps: some five times as fast."""
-        automaton, least, most = self.parts[0]
-        one = automaton.rows[state[1]][automaton.alphabet.class_of[character]]
-        if one < 0:
-            return None
-        count = state[0] + 1
-        lengths = self._lengths[0]
-        if lengths.shortest[one] > most - count or lengths.longest[one] < least - count:
-            return None
-        return (count if count < self._enough else self._enough), one
-
-    def run(self, state: State, text: str) -> State | None:
-        result = [min(state[0] + len(text), self._enough)]
-        for part, one in zip(self.parts, state[1:], strict=True):
-            result.append(part.automaton.run(one, text))
-        return self._live(result)
-
-    def _live(self, state: list[int]) -> State | None:
-        """The state without the parts that no text of an admissible length completes."""
-        count = state[0]
-        is_live = False
-        for place, (part, one) in enumerate(zip(self.parts, state[1:], strict=True), 1):
-            if one >= 0 and self._length(part, one, count) is not None:
-                is_live = True
-            else:
-                state[place] = DEAD
-        return tuple(state) if is_live else None
-
-    def _length(self, part: Part, state: int, count: int) -> int | None:
-        """How many characters complete a part."""
-        return part.automaton.lengths.next_length(state, max(0, part.least - count), part.most - count)
-
-    def _parts(self, state: State) -> list[tuple[Part, int]]:
-        return [(part, one) for part, one in zip(self.parts, state[1:], strict=True) if one >= 0]
-
-    def whole(self, state: State) -> bool:
-        return any(
-            part.automaton.accepts[one] and part.least <= state[0] <= part.most for part, one in self._parts(state)
-        )
-
-    def rest(self, state: State) -> str:
-        lengths = [(self._length(part, one, state[0]), part, one) for part, one in self._parts(state)]
-        length, part, one = min(lengths, key=lambda item: ENDLESS if item[0] is None else item[0])
-        assert length is not None
-        return completion(part.automaton, one, length)
-
-    def extends(self, state: State) -> bool:
-        return any(
-            part.automaton.lengths.next_length(one, max(1, part.least - state[0]), part.most - state[0]) is not None
-            for part, one in self._parts(state)
-        )
-
-    @cached_property
-    def longest_rest(self) -> int:
-        return max((part.automaton.lengths.bound(part.least, part.most) for part in self.parts), default=0)
-
-
-def _language(parts: tuple[Part, ...]) -> Language:
-    """The language of united parts."""
-    return _PlainLanguage(parts) if [part[1:] for part in parts] == [ALL_LENGTHS] else _CountedLanguage(parts)
-
-
-def _with_lengths(automaton: Automaton, least: int = 0, most: int | None = None) -> Language:
-    """The texts of an automaton with ``least`` to ``most`` characters."""
-    return _language(united_parts([Part(automaton, max(least, 0), ENDLESS if most is None else min(most, ENDLESS))]))
-
-
-ANY_TEXT: Final = _with_lengths(ANY)
+ANY_TEXT: Final = Language(ALL)
 """All texts."""
 
 
@@ -290,7 +288,7 @@ def pattern_language(pattern: str) -> Language:
     UnsupportedPattern
         If the pattern is malformed, or has backreferences, lookbehind or what only other dialects have.
     TooLarge
-        If its automaton needs more states or more work than the bounds allow.
+        If it needs more work than the bounds allow.
     """
     result = _compiled(pattern)
     if isinstance(result, Language):
@@ -301,19 +299,14 @@ def pattern_language(pattern: str) -> Language:
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
     try:
-        return _searched(read_pattern(pattern))
+        node = read_pattern(pattern)
+        first, late = following(node.at(True), ALL), following(node.at(False), ALL)
+        term = either((first, following(BEFORE, late)))
+        nodes = list(nodes_of(node))
+        words = [characters(WORD)] if any(isinstance(one, Edge) and "boundary" in one.kind for one in nodes) else []
+        return Language(term, frozenset([*words, *(one for one in nodes if isinstance(one, Characters))]))
     except (UnsupportedPattern, TooLarge) as error:
         return error
-
-
-def _searched(node: Node) -> Language:
-    match node:
-        case Sequence((Edge("start"), Repeat(Characters() as part, least, most), Edge("end"))) if (
-            max(least, most or 0) > COUNTED
-        ):
-            whole = Sequence((Edge("start"), Repeat(part, 0, None), Edge("end")))
-            return _with_lengths(automaton_of(whole), least, most)
-    return _with_lengths(automaton_of(node))
 
 
 @lru_cache(maxsize=64)
@@ -327,4 +320,6 @@ def format_language(name: str) -> Language | None:
 
 def any_of(texts: Iterable[str]) -> Language:
     """The language of some texts. One with a character that no text may have is left out."""
-    return _with_lengths(automaton_of_texts(texts))
+    given = set(texts)
+    sets = frozenset(characters((ord(one), ord(one) + 1)) for one in set().union(*given))
+    return Language(of_texts(given), sets)

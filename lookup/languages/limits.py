@@ -13,20 +13,23 @@ MAX_DEPTH: Final = 40
 MAX_PROPERTIES: Final = 8
 """Different Unicode properties in a pattern; the first use of each takes some 50 ms."""
 
-MAX_NODES: Final = 20_000
-"""Nodes of a pattern after its counted repetitions are written out."""
+MAX_OPTIONAL: Final = 100
+"""Optional parts in a row."""
+
+MAX_SIZE: Final = 2_000
+"""Alternatives and conditions that hold side by side, behind any text."""
+
+MAX_SHORTEST: Final = 10_000
+"""Characters of the shortest text."""
 
 MAX_STATES: Final = 4_096
-"""States of an automaton."""
+"""States that are kept."""
 
-MAX_WORK: Final = 100_000
-"""Steps to build an automaton: threads advanced, nodes visited and cells of its table. About 1 µs each."""
+MAX_READ: Final = 100_000
+"""Steps to read the sets of a pattern. About 1 µs each."""
 
-COUNTED: Final = 30
-"""Repetitions of one character from which on a counter replaces a state for each."""
-
-MAX_PARTS: Final = 8
-"""Parts with lengths of their own in a union."""
+MAX_WORK: Final = 10_000
+"""Steps to find out whether and how a text can be completed. About 10 µs each."""
 
 
 class LanguageError(ToolDecodingError):
@@ -38,11 +41,11 @@ class TooLarge(LanguageError):
 
 
 class UnsupportedPattern(LanguageError):
-    """A pattern that is malformed, or that says what no automaton can say."""
+    """A pattern that is malformed, or that says what no regular language can say."""
 
 
 class Work:
-    """Counts the steps that build an automaton.
+    """Counts the steps of one piece of work.
 
     Attributes
     ----------
@@ -57,10 +60,4 @@ class Work:
         """Count steps; raise ``TooLarge`` if none remain."""
         self.left -= steps
         if self.left < 0:
-            raise TooLarge(f"the automaton takes more than {MAX_WORK} steps to build")
-
-
-def check_states(count: int) -> None:
-    """Raise ``TooLarge`` if an automaton has too many states."""
-    if count > MAX_STATES:
-        raise TooLarge(f"the automaton has more than {MAX_STATES} states")
+            raise TooLarge("the language takes too many steps to look through")

@@ -14,8 +14,8 @@ from lookup.languages.codepoints import (
     either_case,
     union,
 )
-from lookup.languages.limits import MAX_DEPTH, MAX_PATTERN, MAX_PROPERTIES, TooLarge, UnsupportedPattern, Work
-from lookup.languages.syntax_tree import Characters, Choice, Edge, Look, Node, Repeat, Sequence
+from lookup.languages.limits import MAX_DEPTH, MAX_PATTERN, MAX_PROPERTIES, MAX_READ, TooLarge, UnsupportedPattern, Work
+from lookup.languages.syntax_tree import Edge, Look, Node, characters, choice, repeat, sequence
 from lookup.languages.unicode_sets import property_set
 
 _LITERAL: Final = re.compile(r"[^\\^$.|?*+()\[{]+(?![*+?{])")
@@ -58,7 +58,7 @@ class _Reader:
         self.at = 0
         self.depth = 0
         self.flags = frozenset[str]()
-        self.work = Work()
+        self.work = Work(MAX_READ)
         self.properties: set[str] = set()
 
     def read(self) -> Node:
@@ -87,7 +87,7 @@ class _Reader:
         branches = [self.sequence()]
         while self.take("|"):
             branches.append(self.sequence())
-        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
+        return choice(branches)
 
     def sequence(self) -> Node:
         parts: list[Node] = []
@@ -98,7 +98,7 @@ class _Reader:
                 parts += [self.single(ord(character)) for character in literal[0]]
             else:
                 parts.append(self.quantified())
-        return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+        return sequence(parts)
 
     def quantified(self) -> Node:
         atom = self.atom()
@@ -111,7 +111,7 @@ class _Reader:
         least, most = counts
         if most is not None and most < least:
             raise self.unsupported("a quantifier whose numbers are out of order")
-        return Repeat(atom, least, most)
+        return repeat(atom, least, most)
 
     def counts(self) -> tuple[int, int | None] | None:
         sign = self.peek()
@@ -138,9 +138,9 @@ class _Reader:
             case "$":
                 return Edge("end")
             case ".":
-                return Characters(EVERY if "s" in self.flags else complement(LINE_ENDS))
+                return characters(EVERY if "s" in self.flags else complement(LINE_ENDS))
             case "[":
-                return Characters(self.bracket())
+                return characters(self.bracket())
             case "(":
                 return self.group()
             case "\\":
@@ -149,11 +149,11 @@ class _Reader:
                     self.at += 1
                     return edge
                 escaped = self.escape()
-                return self.single(escaped) if isinstance(escaped, int) else Characters(escaped)
+                return self.single(escaped) if isinstance(escaped, int) else characters(escaped)
         return self.single(ord(character))
 
-    def single(self, point: int) -> Characters:
-        return Characters(self.cased((point, point + 1)))
+    def single(self, point: int) -> Node:
+        return characters(self.cased((point, point + 1)))
 
     def cased(self, points: CodePoints) -> CodePoints:
         self.work.take(len(points) // 4)

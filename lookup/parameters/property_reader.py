@@ -1,27 +1,30 @@
 """JSON Schema properties -> parameters: types, references, unions, nested objects, enums and defaults.
 
-Shared by several forms: tools of BFCL, OpenAI and MCP, OpenAPI operations, pydantic models. A property that says more
-than a type, an enum and keys has its whole schema as a law (``lookup.schema.law``), which then decides what is a value.
+Shared by several forms: tools of BFCL, OpenAI and MCP, OpenAPI operations, pydantic models. What a
+value is, the schema of the property says (``lookup.schema.value_schema``); its type here is for display.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueLaw, ValueType
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.messages import quoted, shown
+from lookup.parameters.conditions import Conditions, conditions
 from lookup.parameters.descriptions import read_description
-from lookup.parameters.laws import Together, law_of, law_of_arguments
 from lookup.parameters.plain_values import plain_value, read_enum
 from lookup.parameters.references import References
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null
 from lookup.parameters.schemas import Schemas, Scope
-from lookup.schema.plain_words import given_values
+from lookup.schema.value_schema import ValueSchema, value_schema
 from lookup.types.type_names import NULL_NAMES, WITH_MARKER, value_type
 from lookup.types.unions import united
+
+_COMBINING: Final = frozenset({"allOf", "if", "patternProperties", *UNIONS})
+"""With these, the schemas of single keys stand in several branches."""
 
 
 class _Typed(NamedTuple):
@@ -50,7 +53,7 @@ class PropertyReader:
     ----------
     notes : list of str
         What was ignored.
-    together : Together or None
+    conditions : Conditions or None
         What the schema of the last ``parameters`` says of several keys together.
     """
 
@@ -61,11 +64,11 @@ class PropertyReader:
         habit: bool | None = False,
         skip_read_only: bool = False,
     ) -> None:
-        self._schemas = Schemas(owner, root)
+        self._schemas = Schemas(owner, root, habit)
         self._scope = Scope(owner)
         self._habit = habit
         self._skip_read_only = skip_read_only
-        self.together: Together | None = None
+        self.conditions: Conditions | None = None
         self.notes = self._schemas.notes
 
     def parameters(
@@ -88,15 +91,15 @@ class PropertyReader:
         """
         merged, active = self._schemas.merged(schema, frozenset())
         resolved = self.resolve(schema)
-        law = law_of_arguments(resolved, self._schemas.document)
-        self.together = None
+        combined = not _COMBINING.isdisjoint(resolved)
+        whole = value_schema(resolved, self._schemas.document) if combined else None
+        self.conditions = None
         # Any number of tools may refer to an object of a shared document.
         if (active or self._schemas.shared) and not self._schemas.may_read_keys(merged):
             return ()
-        keys = self._keys(merged, beside or {}, self._scope._replace(active=active, law=law), strict)
+        keys = self._keys(merged, beside or {}, self._scope._replace(active=active, whole=whole), strict)
         required = [spec.name for spec in keys if spec.required]
-        together = Together(resolved, self._schemas.document, [spec.name for spec in keys], required)
-        self.together = together if together.words else None
+        self.conditions = conditions(resolved, self._schemas.document, [spec.name for spec in keys], required)
         return keys
 
     def parameter(self, key: object, spec: object, listed: bool | None = None) -> ParameterSpec:
@@ -153,7 +156,7 @@ class PropertyReader:
             if not isinstance(key, str):
                 raise DocumentationError(f"{scope.where}: expected {word!r} to hold keys, found {shown(key)}")
             if key in properties or (word == "required" and scope.nesting):
-                continue  # inside a parameter its law knows them
+                continue  # inside a parameter its schema knows them
             message = f"{scope.where}: {word!r} names {quoted(key)}, which is not in 'properties'"
             if strict and key:
                 expected = ", ".join(map(repr, properties)) or "nothing"
@@ -175,7 +178,7 @@ class PropertyReader:
             raise DocumentationError(f"{scope.where}: expected a parameter's key to be a text, found {shown(key)}")
         scope = scope.of_key(key)
         where = scope.where
-        law = self._law(key, spec, scope)
+        schema = self._schema(key, spec, scope)
         if spec is True:  # JSON Schema's schema that allows anything
             spec = {}
         if not isinstance(spec, Mapping):
@@ -194,14 +197,14 @@ class PropertyReader:
         if has_default:
             default = self._schemas.once(spec["default"], lambda default: plain_value(default, "default", where))
         plain = replace(kind, enum=None)
-        return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, law)
+        return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, schema)
 
-    def _law(self, key: str, spec: object, scope: Scope) -> ValueLaw | None:
-        """The law of a key of the tool; keys of objects are part of it."""
-        if scope.nesting or not isinstance(spec, Mapping):
+    def _schema(self, key: str, spec: object, scope: Scope) -> ValueSchema | None:
+        """The schema of a key of the tool; keys of objects are part of it."""
+        if scope.nesting or not isinstance(spec, dict | bool):
             return None
-        law = None if scope.law is None else scope.law.key(key)
-        return law or law_of(spec, self._schemas.document)
+        found = None if scope.whole is None else scope.whole.key(key)
+        return found or value_schema(spec, self._schemas.document)
 
     def _type(self, spec: Schema, scope: Scope) -> _Typed:
         """The type of a property or element, without its own enum."""
@@ -213,8 +216,9 @@ class PropertyReader:
             spec, active = self._schemas.merged({k: v for k, v in spec.items() if k not in UNIONS}, active)
         scope = scope._replace(active=active)
         written = spec.get("type", spec.get("param_type"))
-        given = given_values(spec)
-        nullable = given is None or any(value is None for value in given)  # an enum without null refuses it
+        given = [spec["const"]] if "const" in spec else spec.get("enum")
+        # an enum without null refuses it
+        nullable = not isinstance(given, list | tuple) or any(value is None for value in given)
         if written is None and (union := next((word for word in UNIONS if branches_of(spec, word)), None)):
             kind, raw_type, spec = self._union(spec, union, scope)
             return _Typed(replace(kind, nullable=kind.nullable and nullable), raw_type, spec)

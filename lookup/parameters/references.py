@@ -19,6 +19,8 @@ class References:
     ----------
     root : Mapping
         The document; ``#/$defs/Unit`` is a pointer into it, ``#unit`` the anchor of one of its definitions.
+    habit : bool, optional
+        Whether a key in an object is required if nothing says so.
 
     Attributes
     ----------
@@ -27,9 +29,9 @@ class References:
     document : Document
     """
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+    def __init__(self, root: Mapping[str, Any], habit: bool | None = False) -> None:
         self.allowance = Allowance(root)
-        self.document = Document(root)
+        self.document = Document(root, documentation=True, habit=habit)
 
     def resolve(
         self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str], take: Callable[[int], bool]
@@ -52,8 +54,7 @@ class References:
                 return spec, active
             reference = spec[word]
             beside = {key: value for key, value in spec.items() if key != word}
-            found = self.document.target(reference, self.document.root)
-            target = None if found is None else found.schema
+            target = self.document.named(reference)
             if not isinstance(target, Mapping):
                 notes.append(f"the reference {reference!r} leads nowhere")
                 return beside, active

@@ -7,7 +7,8 @@ from lookup.messages import quoted
 from lookup.parameters.expansion import Expansion
 from lookup.parameters.references import References
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null, listed_keys, merge
-from lookup.schema.law import Law
+from lookup.schema.schema import Written
+from lookup.schema.value_schema import ValueSchema
 
 MAX_NESTING: Final = 16
 TOO_MUCH: Final = "nested too deep or in too many ways: some keys and elements are not taken over"
@@ -25,14 +26,14 @@ class Scope(NamedTuple):
         The number of objects, lists and branches around the schema.
     active : frozenset of str
         The references that are being followed.
-    law : Law, optional
+    whole : ValueSchema, optional
         What the schemas of all keys say together, if they stand in several branches.
     """
 
     where: str
     nesting: int = 0
     active: frozenset[str] = frozenset()
-    law: Law | None = None
+    whole: ValueSchema | None = None
 
     def of_key(self, key: str) -> "Scope":
         """The scope of a key."""
@@ -62,14 +63,14 @@ class Schemas:
         Whether several tools share the document.
     """
 
-    def __init__(self, owner: str, root: Schema | References) -> None:
+    def __init__(self, owner: str, root: Schema | References, habit: bool | None = False) -> None:
         self.notes: list[str] = []
         self.shared = isinstance(root, References)
         self._owner = owner
-        self._references = root if isinstance(root, References) else References(root)
+        self._references = root if isinstance(root, References) else References(root, habit)
         self.document = self._references.document
         self._expansion = Expansion(self._references.allowance)
-        self._read: dict[int, tuple[Any, Any]] = {}
+        self._read: dict[Written, Any] = {}
 
     def resolve(
         self, spec: Schema, active: frozenset[str] = frozenset(), notes: list[str] | None = None
@@ -122,10 +123,11 @@ class Schemas:
         return False
 
     def once(self, value: Any, read: Callable[[Any], Any]) -> Any:
-        """``read(value)``, cached by the identity of ``value``, because many references may lead to it."""
-        if id(value) not in self._read:
-            self._read[id(value)] = value, read(value)
-        return self._read[id(value)][1]
+        """``read(value)``, made once, because many references may lead to it."""
+        key = Written(value)
+        if key not in self._read:
+            self._read[key] = read(value)
+        return self._read[key]
 
     def note(self, note: str) -> None:
         """Add a note unless it is a repetition or there are too many."""

@@ -135,7 +135,7 @@ def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: li
         notes.append(f"the type of {found.key!r} is no type to pydantic: {raw_type}")
         return found
     notes += reader.notes
-    return replace(found, type=read.type, enum=read.enum, law=read.law)
+    return replace(found, type=read.type, enum=read.enum, schema=read.schema)
 
 
 def _shown_type(annotation: object) -> str:
@@ -203,7 +203,10 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
             description = info.description or (said.description if said else "") or parameter.description
             parameter = replace(parameter, raw_type=_shown_type(info.annotation), description=description)
         parameters.append(parameter)
-    return ToolSpec(name, docstring.description, tuple(parameters), notes=(*notes, *reader.notes), law=reader.together)
+    notes += reader.notes
+    return ToolSpec(
+        name, docstring.description, tuple(parameters), notes=tuple(notes), conditions=reader.conditions
+    )
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":

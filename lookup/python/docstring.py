@@ -56,7 +56,7 @@ def _merge(declared: Parameter, documented: DocumentedKey) -> ParameterSpec:
         documented.enum if listed else declared.enum,
         documented.default if declared.default is MISSING else declared.default,
         rule,
-        None if listed else declared.law,  # members that a docstring lists say more than limits
+        None if listed else declared.schema,  # members that a docstring lists say more than limits
     )
 
 

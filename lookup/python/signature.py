@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeGuard
 
-from lookup.dictionary import ANY, MISSING, ValueLaw, ValueType
+from lookup.dictionary import ANY, MISSING, Obligations, ValueType
 from lookup.errors import LiteralError
 from lookup.python.syntax import list_end, parse, parse_expression, read_value, unparse
 from lookup.types.type_names import value_type
@@ -28,7 +28,7 @@ class Parameter:
     """One key of a signature.
 
     ``raw_type`` is empty without an annotation. ``optional`` says whether there is a default; ``default`` is
-    ``MISSING`` if it is not a literal. ``law`` is the whole schema of the values, if it says more than ``type``.
+    ``MISSING`` if it is not a literal. ``schema`` says what a value is.
     """
 
     key: str
@@ -38,7 +38,7 @@ class Parameter:
     description: str = ""
     default: Any = MISSING
     optional: bool = False
-    law: ValueLaw | None = None
+    schema: Obligations | None = None
 
 
 @dataclass(frozen=True)

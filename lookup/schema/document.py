@@ -1,22 +1,36 @@
-"""One document of schemas: what a reference in it names, and which draft of JSON Schema it follows."""
+"""One document of schemas: what a reference in it names, and its schemas in the words of JSON Schema 2020-12.
 
-from collections.abc import Iterator, Mapping
+A word with a value of the wrong type says nothing. The words of older drafts and of OpenAPI are put into newer ones.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-Schema = Mapping[str, Any] | bool
+from lookup.parameters.requiredness import decide, own_flag
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, MadeSchema, Resource, Schema, Words, Written
+from lookup.schema.type_schemas import kinds_named, schema_named
+from lookup.schema.words import KINDS, Kind, identity, is_number, is_plain, is_schema, kind_of, names
 
 _MAX_WALKED: Final = 200_000
+_MAX_COUNT: Final = 10**100
 _ALONE: Final = ("draft-03", "draft-04", "draft-06", "draft-07")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_WORDS: Final[dict[str, str]] = {
+    **dict.fromkeys(("pattern", "format"), "text"),
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), "number"),
+    **dict.fromkeys((f"m{end}{what}" for end in ("in", "ax") for what in ("Length", "Items", "Properties")), "count"),
+    **dict.fromkeys(("minContains", "maxContains"), "count"),
+    **dict.fromkeys(("items", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else"), "schema"),
+    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), "schema"),
+    **dict.fromkeys(("prefixItems", "allOf", "anyOf", "oneOf"), "schemas"),
+    **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "dependencies"), "keys"),
+}
+"""Word -> of which form its value is."""
 
-
-class Part(NamedTuple):
-    """A schema, and the resource of the document (the root, or a schema with its own ``$id``) that contains it."""
-
-    schema: Schema
-    resource: Mapping[str, Any]
+_KEYED: Final = frozenset({"properties", "required", "dependentRequired", "dependentSchemas", "dependencies"})
+"""Words of an object's keys that are read together."""
 
 
 class Document:
@@ -26,11 +40,22 @@ class Document:
     ----------
     root : Mapping
         The document that references without another name point into.
+    documentation : bool
+        Whether it documents a tool, and is read as it is meant: an enum without a member of its own type wins over the
+        type, a key may say by itself that it is required, ``nullable`` holds without a type.
+    habit : bool, optional
+        Whether a key in documentation is required if nothing says so.
     """
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
+    def __init__(self, root: Mapping[str, Any], documentation: bool = False, habit: bool | None = False) -> None:
         self.root = root
-        self._targets: dict[tuple[str, int], Part | None] = {}
+        self.documentation = documentation
+        self._habit = habit
+        self._whole = Resource(_name(root) or "", root)
+        self._schemas: dict[tuple[Written, Resource], Schema] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Document, (self.root, self.documentation, self._habit)
 
     @cached_property
     def references_stand_alone(self) -> bool:
@@ -38,51 +63,159 @@ class Document:
         draft = self.root.get("$schema")
         return isinstance(draft, str) and any(name in draft for name in _ALONE)
 
-    def part(self, schema: Schema, resource: Mapping[str, Any]) -> Part:
-        """A schema inside a resource; it may be a resource of its own."""
-        if isinstance(schema, dict) and isinstance(name := _name(schema), str) and not name.startswith("#"):
-            return Part(schema, schema)
-        return Part(schema, resource)
+    def schema(self, written: object, resource: Resource | None = None) -> Schema:
+        """The schema that is written somewhere in a resource, by default in the root; the same object each time."""
+        if not isinstance(written, dict) or not written:
+            return NOTHING if written is False else EVERYTHING
+        resource = self._own_resource(written, resource or self._whole)
+        place = Written(written), resource
+        if place not in self._schemas:
+            self._schemas[place] = Schema(self, written, resource)
+        return self._schemas[place]
 
-    def target(self, reference: str, resource: Mapping[str, Any]) -> Part | None:
-        """The schema that a reference inside ``resource`` names; ``None`` if the document has none."""
-        key = reference, id(resource)
-        if key not in self._targets:
-            self._targets[key] = self._find(reference, resource)
-        return self._targets[key]
+    def named(self, reference: str) -> Any:
+        """What a reference in the root names, as it is written; ``None`` if the document has none."""
+        found = self._find(reference, self._whole)
+        return None if found is None else found[0]
 
-    def _find(self, reference: str, resource: Mapping[str, Any]) -> Part | None:
-        name, _, fragment = reference.partition("#")
-        places = [resource, self.root] if not name else [self._named(name, resource)]
-        for place in places:
-            found = None if place is None else self._inside(place, fragment)
-            if place is not None and isinstance(found, dict | bool):
-                return self.part(found, place)
+    def words(self, written: Mapping[str, Any], resource: Resource) -> Words:
+        """The words of a schema."""
+        found: dict[Any, Any] = {}
+        notes: list[str] = []
+        word = next((word for word in _REFERENCES if isinstance(written.get(word), str)), None)
+        if word is not None:
+            target = self._target(written[word], resource)
+            notes += [] if target else [f"the reference {written[word]!r}, which leads nowhere"]
+            notes += [] if word == "$ref" else [word]
+            found |= {} if target is None else {"$ref": target}
+        if word is None or not self.references_stand_alone:
+            found |= self._read(written, resource)
+            found |= _Typed(written, self.documentation).words(found, notes, self.schema)
+        found[Made.NOTES] = tuple(notes) or None
+        return {word: value for word, value in found.items() if value is not None}
+
+    def _read(self, written: Mapping[str, Any], resource: Resource) -> dict[Any, Any]:
+        """All words but those of types and given values."""
+        found: dict[Any, Any] = {}
+        for word, value in written.items():
+            form = _WORDS.get(word) if isinstance(word, str) else None
+            read = None if form is None else self._value(form, value, resource)
+            if read is not None:
+                found[word] = read
+        if written.get("uniqueItems") is True:
+            found["uniqueItems"] = True
+        if isinstance(first := written.get("items"), list | tuple):
+            found.setdefault("prefixItems", self._value("schemas", first, resource))
+            found["items"] = found.get("additionalItems")
+        if not _KEYED.isdisjoint(written):
+            found |= self._keys(written, found)
+        for end, inclusive in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
+            if written.get(end) is True and inclusive in found:
+                found[end] = found.pop(inclusive)
+        if "if" not in found:
+            found |= {"then": None, "else": None}
+        return found | {"additionalItems": None, "dependencies": None}
+
+    def _value(self, form: str, value: Any, resource: Resource) -> Any:
+        """The value of a word; ``None`` if it is not of the form."""
+        match form:
+            case "text":
+                return value if isinstance(value, str) else None
+            case "number":
+                return value if is_number(value) else None
+            case "count":
+                whole = is_number(value) and 0 <= value < _MAX_COUNT and int(value) == value
+                return int(value) if whole else None
+            case "schema":
+                return self.schema(value, resource) if is_schema(value) else None
+            case "schemas" if isinstance(value, list | tuple):
+                return tuple(self.schema(inner, resource) for inner in value if is_schema(inner)) or None
+            case "keys" if isinstance(value, dict):
+                pairs = ((key, inner) for key, inner in value.items() if isinstance(key, str) and is_schema(inner))
+                return {key: self.schema(inner, resource) for key, inner in pairs} or None
         return None
 
-    def _inside(self, place: Mapping[str, Any], fragment: str) -> Any:
-        if not fragment:
-            return place
-        if fragment.startswith("/"):
-            return pointed(place, fragment)
-        return self._anchors.get(fragment)
+    def _keys(self, written: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
+        """The required keys, and those that other keys need."""
+        required = list(names(written.get("required")))
+        properties = written.get("properties")
+        if self.documentation and isinstance(properties, dict):
+            listed = isinstance(written.get("required"), list | tuple)
+            required += [key for key in found.get("properties", ()) if self._requires(properties[key], listed)]
+        needs: dict[str, tuple[str, ...]] = {}
+        for word in ("dependentRequired", "dependencies"):
+            lists = written.get(word)
+            for key, needed in lists.items() if isinstance(lists, dict) else ():
+                if isinstance(needed, list | tuple | str):
+                    needs[key] = (*needs.get(key, ()), *([needed] if isinstance(needed, str) else names(needed)))
+        schemas = {**found.get("dependencies", {}), **found.get("dependentSchemas", {})}
+        return {
+            "required": tuple(dict.fromkeys(required)) or None,
+            "dependentRequired": needs or None,
+            "dependentSchemas": schemas or None,
+        }
 
-    def _named(self, name: str, resource: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def _requires(self, key: object, listed: bool) -> bool:
+        """Whether a documented key says by itself that it is required, or has to be by habit."""
+        if not isinstance(key, dict):
+            return False
+        try:
+            flag = own_flag(key, "")
+        except ValueError:
+            flag = None
+        text = key.get("description")
+        text = text if isinstance(text, str) else ""
+        told, _ = decide(
+            flag=flag, listed=False if listed else None, description=text, has_default="default" in key,
+            habit=self._habit,
+        )  # fmt: skip
+        return told is True
+
+    def _own_resource(self, written: Mapping[str, Any], outer: Resource) -> Resource:
+        name = _name(written)
+        if name is None or name.startswith("#") or written is outer.written:
+            return outer
+        url = _joined(_name(self.root) or "", name)
+        known = self._names.get(url.partition("#")[0])
+        return known if known is not None and known.written is written else Resource(url, written)
+
+    def _target(self, reference: str, resource: Resource) -> Schema | None:
+        """The schema that a reference inside a resource names."""
+        found = self._find(reference, resource)
+        return None if found is None else self.schema(*found)
+
+    def _find(self, reference: str, resource: Resource) -> tuple[Any, Resource] | None:
+        """What a reference names, as it is written, and the resource that it stands in."""
+        name, _, fragment = reference.partition("#")
+        places = [resource, self._whole] if not name else [self._named(name, resource)]
+        for place in places:
+            found = None if place is None else self._inside(place, fragment)
+            if place is not None and is_schema(found):
+                return found, place
+        return None
+
+    def _inside(self, place: Resource, fragment: str) -> Any:
+        """What a fragment names: a pointer or an anchor."""
+        if not fragment:
+            return place.written
+        return pointed(place.written, fragment) if fragment.startswith("/") else self._anchors.get(fragment)
+
+    def _named(self, name: str, resource: Resource) -> Resource | None:
         base = _name(self.root) or ""
-        inner = _joined(base, _name(resource) or "")
-        for url in (_joined(inner, name), _joined(base, name), name):
+        for url in (_joined(resource.url, name), _joined(base, name), name):
             if url in self._names:
                 return self._names[url]
         return None
 
     @cached_property
-    def _names(self) -> dict[str, Mapping[str, Any]]:
-        """The address of each schema with an ``$id``."""
+    def _names(self) -> dict[str, Resource]:
+        """The resource of each address."""
         base = _name(self.root) or ""
-        found: dict[str, Mapping[str, Any]] = {}
+        found = {base: self._whole} if base else {}
         for schema in self._objects():
-            if isinstance(name := _name(schema), str):
-                found.setdefault(_joined(base, name).partition("#")[0], schema)
+            if (name := _name(schema)) is not None:
+                url = _joined(base, name)
+                found.setdefault(url.partition("#")[0], Resource(url, schema))
         return found
 
     @cached_property
@@ -100,7 +233,7 @@ class Document:
     def _objects(self) -> Iterator[Mapping[str, Any]]:
         """All objects of the document, a bounded number."""
         waiting: list[Any] = [self.root]
-        seen: set[int] = set()
+        seen: set[int] = set()  # YAML's aliases share objects
         while waiting and len(seen) < _MAX_WALKED:
             node = waiting.pop()
             if id(node) in seen:
@@ -112,12 +245,60 @@ class Document:
             waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
 
 
-def reference_in(schema: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The word and the text of a schema's reference."""
-    for word in _REFERENCES:
-        if isinstance(schema.get(word), str):
-            return word, schema[word]
-    return None
+class _Typed:
+    """The types and given values of one schema."""
+
+    def __init__(self, written: Mapping[str, Any], documentation: bool) -> None:
+        self._written = written
+        self._documentation = documentation
+
+    def words(self, found: Mapping[Any, Any], notes: list[str], schema: Callable[[object], Schema]) -> dict[Any, Any]:
+        """The words that say them; what is not enforced is noted."""
+        said: dict[Any, Any] = {}
+        named = self._written.get("type", self._written.get("param_type") if self._documentation else None)
+        if isinstance(named, str) and (inner := schema_named(named)):
+            said["allOf"] = (*found.get("allOf", ()), schema(inner))
+        elif named is not None:
+            said |= self._kinds(named if isinstance(named, list | tuple) else [named])
+        given = self._given()
+        if given is None:
+            return said | self._nullable(found, said)
+        kinds: frozenset[Kind] = said.get("type", KINDS)
+        fitting = tuple(value for value in given if kind_of(value) in kinds)
+        if fitting or not self._documentation or not given or kinds <= {"object", "null"}:
+            return {**said, "enum": fitting}
+        notes.append("the enum has no member of the type, so only the enum is enforced")
+        if "array" in kinds and not any(isinstance(value, list | tuple) for value in given):
+            return {**said, "type": frozenset({"array"}), "items": MadeSchema({"enum": given})}
+        return {"enum": given}
+
+    def _kinds(self, named: list[Any] | tuple[Any, ...]) -> dict[Any, Any]:
+        kinds = frozenset[Kind]()
+        for name in named:
+            kinds |= kinds_named(name) if isinstance(name, str) else KINDS  # draft 3 allows schemas here
+        if self._written.get("nullable") is True:
+            kinds |= {"null"}
+        said: dict[Any, Any] = {} if kinds == KINDS else {"type": kinds}
+        return said | ({Made.TUPLE: True} if "tuple" in named else {})
+
+    def _nullable(self, found: Mapping[Any, Any], said: Mapping[Any, Any]) -> dict[Any, Any]:
+        """In documentation, ``nullable`` allows null beside a reference or a union, too."""
+        whole = {**found, **said}
+        if not self._documentation or self._written.get("nullable") is not True or "type" in whole or not whole:
+            return {}
+        inner = MadeSchema(whole)
+        return {**dict.fromkeys(whole), "anyOf": (inner, MadeSchema({"enum": (None,)}))}
+
+    def _given(self) -> tuple[Any, ...] | None:
+        """The values of ``enum`` and ``const``; ``None`` without one."""
+        values = self._written.get("enum")
+        listed = tuple(filter(is_plain, values)) if isinstance(values, list | tuple) else None
+        if "const" not in self._written:
+            return listed
+        constant = self._written["const"]
+        if listed is not None:
+            return tuple(value for value in listed if identity(value) == identity(constant))[:1]
+        return (constant,) if is_plain(constant) else ()
 
 
 def _name(schema: Mapping[str, Any]) -> str | None:

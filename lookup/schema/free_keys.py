@@ -2,14 +2,11 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
-from lookup.schema.nodes import Objects
-
-if TYPE_CHECKING:
-    from lookup.schema.conjunction import Conjunction
+from lookup.schema.nodes import Conjunction, Objects
 
 _MAX_GROUPS: Final = 16
 _MAX_COUNTED: Final = 256
@@ -28,7 +25,7 @@ class FreeKeys(NamedTuple):
     """
 
     language: Language | None
-    values: "Conjunction"
+    values: Conjunction
     size: int | None
 
 

@@ -2,14 +2,11 @@
 
 import itertools
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
+from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
 from lookup.schema.words import identity
-
-if TYPE_CHECKING:
-    from lookup.schema.conjunction import Conjunction
 
 MAX_LISTED: Final = 256
 """The most values that are listed."""
@@ -21,7 +18,7 @@ class _TooManyError(Exception):
     """More values than ``MAX_LISTED``."""
 
 
-def listed_values(conjunction: "Conjunction", depth: int = 0) -> list[Any] | None:
+def listed_values(conjunction: Conjunction, depth: int = 0) -> list[Any] | None:
     """All values that a schema allows, none of them twice; ``None`` if they are too many, or nested too deep."""
     node = conjunction.node
     if node.anything or depth > _MAX_DEPTH:
@@ -69,7 +66,7 @@ def _some(values: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _of(conjunction: "Conjunction", depth: int) -> list[Any]:
+def _of(conjunction: Conjunction, depth: int) -> list[Any]:
     found = listed_values(conjunction, depth + 1)
     if found is None:
         raise _TooManyError

@@ -1,4 +1,4 @@
-"""The normal form of a schema: a union of plain branches, without references, ``allOf``, ``anyOf`` and ``oneOf``.
+"""The normal form of schemas: a union of plain branches, without references, ``allOf``, ``anyOf`` and ``oneOf``.
 
 The schemas of members (items, values of keys) are ``Conjunction``s, whose own normal form is made when it is needed.
 """
@@ -7,28 +7,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from lookup.languages.formats import FORMATS
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
 from lookup.languages.limits import LanguageError
-
-if TYPE_CHECKING:
-    from lookup.schema.conjunction import Conjunction
+from lookup.schema.schema import NOTHING, Schema
 
 NOT_ENFORCED: Final = ("regex",)
 """Formats of JSON Schema that are no regular languages."""
 
-_MAX_MEASURED: Final = 10_000
 _Made = TypeVar("_Made")
 
 INFINITE: Final = 1 << 60
 """The size of the smallest value of a branch that has none."""
 
 
-def knows_format(name: str) -> bool:
-    """Whether a format limits texts."""
-    return name in FORMATS
+def matches(language: Language, text: str) -> bool:
+    """Whether a text is in a language."""
+    state = language.run(language.start, text)
+    return state is not None and language.whole(state)
+
+
+def language_of(word: str, name: str) -> Language | None:
+    """The texts of a ``pattern`` or ``format``; ``None`` if it limits nothing. LanguageError if it is too much work."""
+    if word == "pattern":
+        return pattern_language(name)
+    return format_language(name) if name in FORMATS else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,15 +49,14 @@ class Texts:
 
     Attributes
     ----------
-    patterns, formats : tuple of (str, bool)
-        Each with whether a text must have it or must not have it.
+    limits : tuple of (str, str, bool)
+        ``pattern`` or ``format``, its text, and whether a text must have it or must not have it.
     least, most : int
         Length in code points; ``most`` may be ``None``.
     excluded : tuple of str
     """
 
-    patterns: tuple[tuple[str, bool], ...] = ()
-    formats: tuple[tuple[str, bool], ...] = ()
+    limits: tuple[tuple[str, str, bool], ...] = ()
     least: int = 0
     most: int | None = None
     excluded: tuple[str, ...] = ()
@@ -60,31 +64,24 @@ class Texts:
     @cached_property
     def _built(self) -> tuple[Language | None, tuple[str, ...]]:
         notes: list[str] = []
-        languages: list[Language] = []
-        for word, written, build in (
-            ("pattern", self.patterns, pattern_language),
-            ("format", self.formats, format_language),
-        ):
-            for name, wanted in written:
-                if name in NOT_ENFORCED:
-                    notes.append(f"format {name!r}")
-                    continue
-                language = _tried(lambda name=name, build=build: build(name), f"{word} {name!r}", notes)  # type: ignore[misc]
-                if language is not None:
-                    limited = language if wanted else _tried(language.outside, f"not {word} {name!r}", notes)
-                    languages += [] if limited is None else [limited]
+        languages = [self._limited(*limit, notes) for limit in self.limits]
         if self.excluded:
-            others = _tried(lambda: any_of(self.excluded).outside(), "not enum", notes)
-            languages += [] if others is None else [others]
+            languages.append(_tried(lambda: any_of(self.excluded).outside(), "not enum", notes))
         found: Language | None = None
         for language in languages:
-            found = language if found is None else _both(found, language, notes) or found
+            if language is not None:
+                found = language if found is None else _both(found, language, notes) or found
         if self.least or self.most is not None:
             base = ANY_TEXT if found is None else found
             found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
-        if found is not None and self.least <= _MAX_MEASURED:
-            found = _measured(found, notes)
         return found, tuple(notes)
+
+    def _limited(self, word: str, name: str, wanted: bool, notes: list[str]) -> Language | None:
+        if word == "format" and name in NOT_ENFORCED:
+            notes.append(f"format {name!r}")
+            return None
+        language = _tried(lambda: language_of(word, name), f"{word} {name!r}", notes)
+        return language if language is None or wanted else _tried(language.outside, f"not {word} {name!r}", notes)
 
     @property
     def language(self) -> Language | None:
@@ -95,12 +92,6 @@ class Texts:
     def notes(self) -> tuple[str, ...]:
         """What cannot be enforced while a text is written."""
         return self._built[1]
-
-
-def _measured(language: Language, notes: list[str]) -> Language | None:
-    """The language, unless its lengths are too much work, which is found out late."""
-    rest = _tried(lambda: "" if language.is_empty else language.rest(language.start), "minLength or maxLength", notes)
-    return None if rest is None else language
 
 
 def _both(one: Language, other: Language, notes: list[str]) -> Language | None:
@@ -133,6 +124,72 @@ class Numbers:
         return not (self.low is None and self.high is None and self.step is None and not self.excluded)
 
 
+class Maker(Protocol):
+    """Makes what a conjunction says of itself, each once."""
+
+    def node(self, conjunction: "Conjunction") -> "Node":
+        """The normal form."""
+
+    def size(self, conjunction: "Conjunction") -> int:
+        """About the characters of the smallest value; ``INFINITE`` if no value is allowed."""
+
+    def branch_size(self, branch: "Branch") -> int:
+        """The same of a branch."""
+
+    def surely_allows(self, schema: Schema) -> bool:
+        """Whether some value surely obeys a schema. False says nothing."""
+
+
+class Conjunction:
+    """Some schemas, all of which a value must obey.
+
+    Attributes
+    ----------
+    schemas : tuple of Schema
+        Empty if every value is allowed.
+    """
+
+    def __init__(self, schemas: tuple[Schema, ...], maker: Maker) -> None:
+        self.schemas = schemas
+        self._maker = maker
+
+    @cached_property
+    def node(self) -> "Node":
+        """The normal form."""
+        return self._maker.node(self)
+
+    @property
+    def size(self) -> int:
+        """About the characters of the smallest value; ``INFINITE`` if no value is allowed."""
+        return self._maker.size(self)
+
+    def size_of(self, branch: "Branch") -> int:
+        """About the characters of the smallest value of a branch."""
+        return self._maker.branch_size(branch)
+
+    @cached_property
+    def inhabited(self) -> list["Branch"]:
+        """The branches of the normal form without those that have no value."""
+        if self._is_sure and len(self.node.branches) == 1:
+            return list(self.node.branches)
+        return [branch for branch in self.node.branches if self.size_of(branch) < INFINITE]
+
+    @cached_property
+    def _is_sure(self) -> bool:
+        """Whether some value is surely allowed."""
+        return not self.schemas or (len(self.schemas) == 1 and self._maker.surely_allows(self.schemas[0]))
+
+    @cached_property
+    def is_false(self) -> bool:
+        """Whether one of the schemas is ``false``."""
+        return NOTHING in self.schemas
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether no value is allowed."""
+        return self.is_false or not (self._is_sure or self.size < INFINITE)
+
+
 class Contained(NamedTuple):
     """What ``contains`` says of a list.
 
@@ -144,24 +201,28 @@ class Contained(NamedTuple):
         How many count; ``most`` may be ``None``.
     """
 
-    wanted: "tuple[Conjunction, ...]"
-    others: "tuple[Conjunction, ...]"
+    wanted: tuple[Conjunction, ...]
+    others: tuple[Conjunction, ...]
     least: int
     most: int | None
 
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Lists: the schemas of the first items, and of all others (``None``: there are no others)."""
+    """Lists: the schemas of the first items, and of all others (``None``: there are no others).
 
-    prefix: "tuple[Conjunction, ...]"
-    rest: "Conjunction | None"
+    ``is_tuple`` says that they are written as tuples where a notation has them.
+    """
+
+    prefix: tuple[Conjunction, ...]
+    rest: Conjunction | None
     least: int = 0
     most: int | None = None
     unique: bool = False
     contains: tuple[Contained, ...] = ()
+    is_tuple: bool = False
 
-    def item(self, index: int) -> "Conjunction | None":
+    def item(self, index: int) -> Conjunction | None:
         """The schema of an item; ``None`` if there cannot be so many."""
         if self.most is not None and index >= self.most:
             return None
@@ -189,9 +250,9 @@ class Objects:
         Free keys that the same of these match have values of one schema.
     """
 
-    keys: "Mapping[str, Conjunction]"
+    keys: Mapping[str, Conjunction]
     required: tuple[str, ...]
-    free: "Callable[[str], Conjunction | None] | None"
+    free: Callable[[str], Conjunction | None] | None
     free_language: Language | None = None
     least: int = 0
     most: int | None = None

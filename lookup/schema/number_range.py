@@ -7,10 +7,9 @@ digits stands for intervals of such ``n``, one for each number of further digits
 import re
 from fractions import Fraction
 from math import gcd
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from lookup.schema.nodes import Numbers
+from lookup.schema.nodes import Numbers
 
 MAX_DIGITS: Final = 40
 """The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""
@@ -37,7 +36,7 @@ class NumberRange:
     numbers : Numbers
     """
 
-    def __init__(self, numbers: "Numbers") -> None:
+    def __init__(self, numbers: Numbers) -> None:
         self._integer = numbers.integer
         limits = [limit for limit in (numbers.low, numbers.high) if limit is not None]
         widest = max((_whole_digits(limit) for limit in limits), default=0)

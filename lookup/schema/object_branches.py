@@ -2,21 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from lookup.languages.language import Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
-from lookup.schema.document import Document, Part
-from lookup.schema.negation import Refused
-from lookup.schema.nodes import Constants, Node, Objects, Texts
-from lookup.schema.plain_checks import matches
-from lookup.schema.words import count, is_schema, names, schemas
-
-if TYPE_CHECKING:
-    from lookup.schema.conjunction import Conjunction
+from lookup.schema.limits import said
+from lookup.schema.nodes import Conjunction, Constants, Node, Objects, Texts, matches
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, Schema
 
 _WORDS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
-_NONE: Final[Mapping[str, Any]] = {}
 
 
 class _Keys(NamedTuple):
@@ -24,24 +18,23 @@ class _Keys(NamedTuple):
 
     Attributes
     ----------
-    properties : mapping of str to schema
-    patterns : list of (Language, schema)
-    additional : schema or None
+    properties : mapping of str to Schema
+    patterns : list of (Language, Schema)
+    additional : Schema or None
         For all other keys; ``None`` if the schema does not say.
-    unevaluated : schema or None
+    unevaluated : Schema or None
         For keys that no schema beside this one names.
     refused : bool
         Whether the schema says what another one refuses, so that it names no keys.
     """
 
-    properties: Mapping[str, Any]
-    patterns: list[tuple[Language, Any]]
-    additional: Any
-    unevaluated: Any
-    resource: Mapping[str, Any]
+    properties: Mapping[str, Schema]
+    patterns: list[tuple[Language, Schema]]
+    additional: Schema | None
+    unevaluated: Schema | None
     refused: bool
 
-    def of(self, name: str) -> list[Any]:
+    def of(self, name: str) -> list[Schema]:
         """The schemas of a key, apart from additional ones."""
         found = [self.properties[name]] if name in self.properties else []
         return found + [schema for language, schema in self.patterns if matches(language, name)]
@@ -50,35 +43,28 @@ class _Keys(NamedTuple):
 class ObjectBranches:
     """Makes the branches of objects; see ``PlainBranches``."""
 
-    def __init__(
-        self, conjunction: "Callable[[Iterable[Part]], Conjunction]", document: Document, closed: bool
-    ) -> None:
+    def __init__(self, conjunction: Callable[[Iterable[Schema]], Conjunction], closed: bool) -> None:
         self._conjunction = conjunction
-        self._document = document
         self._closed = closed
         self._is_naming = False
-        self._read: dict[tuple[int, int], tuple[Any, _Keys, list[str]]] = {}
+        self._read: dict[Schema, tuple[_Keys, list[str]]] = {}
 
-    def build(self, plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]], notes: list[str]) -> list[Objects]:
+    def build(self, plain: Sequence[Schema], notes: list[str]) -> list[Objects]:
         """The branch of objects that obey some schemas, in a list; empty if there is none."""
-        said = [self._said(schema, resource, notes) for schema, resource in plain if not _WORDS.isdisjoint(schema)]
-        found = _Found(said, self._closed, self._of)
-        inner = any(keys.unevaluated not in (None, True) for keys in said[1:])
-        if inner and any(keys.properties or keys.patterns for keys in said[:-1]):
+        keys = [self._said(schema, notes) for schema in plain if not _WORDS.isdisjoint(schema.words)]
+        found = _Found(keys, self._closed, self._conjunction)
+        inner = any(one.unevaluated not in (None, EVERYTHING) for one in keys[1:])
+        if inner and any(one.properties or one.patterns for one in keys[:-1]):
             notes.append("unevaluatedProperties of a branch")  # it does not see what stands around it
-        texts = [
-            self._names(schema["propertyNames"], resource)
-            for schema, resource in plain
-            if is_schema(schema.get("propertyNames"))
-        ]
-        languages, allowed = self._names_allowed(texts, notes)
-        required = list(dict.fromkeys(name for schema, _ in plain for name in _required(schema, self._closed)))
+        names = [self._conjunction([schema]) for schema in said(plain, "propertyNames")]
+        languages, allowed = self._names_allowed(names, notes)
+        required = list(dict.fromkeys(name for listed in said(plain, "required") for name in listed))
         dependent = _dependent(plain)
         for name in required:  # it grows
             required += [other for other in dependent.get(name, ()) if other not in required]
         needed = [*required, *(name for key, needs in dependent.items() for name in (key, *needs))]
         named: dict[str, Conjunction] = {}
-        for name in dict.fromkeys([*(name for keys in said for name in keys.properties), *needed]):
+        for name in dict.fromkeys([*(name for one in keys for name in one.properties), *needed]):
             key = found.key(name) if allowed(name) else None
             if key is not None:
                 named[name] = key
@@ -92,35 +78,28 @@ class ObjectBranches:
             except LanguageError as error:  # then free keys could not be told from those that are not allowed
                 notes.append(f"patternProperties ({error})")
                 free = None
-        mosts = [most for schema, _ in plain if (most := count(schema, "maxProperties")) is not None]
-        most = min(mosts, default=None)
-        least = max((count(schema, "minProperties") or 0 for schema, _ in plain), default=0)
+        most = min(said(plain, "maxProperties"), default=None)
+        least = max(said(plain, "minProperties"), default=0)
         if (most is not None and max(least, len(required)) > most) or (free is None and least > len(named)):
             return []
-        patterns = tuple(language for keys in said for language, _ in keys.patterns)
+        patterns = tuple(language for one in keys for language, _ in one.patterns)
         return [Objects(named, tuple(required), free, language, least, most, dependent, patterns)]
 
-    def _said(self, schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:
+    def _said(self, schema: Schema, notes: list[str]) -> _Keys:
         """What a schema says of keys; read once."""
-        key = id(schema), id(resource)
-        if key not in self._read:
+        if schema not in self._read:
             own: list[str] = []
-            self._read[key] = schema, _read_keys(schema, resource, own), own
-        notes += self._read[key][2]
-        return self._read[key][1]
-
-    def _of(self, schemas_of_key: Iterable[tuple[Any, Mapping[str, Any]]]) -> "Conjunction":
-        return self._conjunction(self._document.part(schema, resource) for schema, resource in schemas_of_key)
-
-    def _names(self, schema: Any, resource: Mapping[str, Any]) -> "Conjunction":
-        return self._conjunction([self._document.part(schema, resource)])
+            self._read[schema] = _read_keys(schema, own), own
+        keys, own = self._read[schema]
+        notes += own
+        return keys
 
     def _names_allowed(
-        self, texts: "list[Conjunction]", notes: list[str]
+        self, conjunctions: list[Conjunction], notes: list[str]
     ) -> tuple[list[Language], Callable[[str], bool]]:
         """What ``propertyNames`` says: languages, and whether a name is in all of them."""
         languages: list[Language] = []
-        for conjunction in texts:
+        for conjunction in conjunctions:
             if self._is_naming:  # a schema of names may contain itself
                 notes.append("propertyNames")
                 continue
@@ -142,31 +121,27 @@ class _Found:
     """What several schemas say of keys together."""
 
     def __init__(
-        self,
-        said: Sequence[_Keys],
-        closed: bool,
-        conjunction: "Callable[[Iterable[tuple[Any, Mapping[str, Any]]]], Conjunction]",
+        self, said: Sequence[_Keys], closed: bool, conjunction: Callable[[Iterable[Schema]], Conjunction]
     ) -> None:
         self._said = said
         self._conjunction = conjunction
-        self._patterns_only = closed and all(
-            w in (None, False) for keys in said for w in (keys.additional, keys.unevaluated)
-        )
+        silent = all(one in (None, NOTHING) for keys in said for one in (keys.additional, keys.unevaluated))
+        self._patterns_only = closed and silent and any(_documents(keys) for keys in said)
 
-    def key(self, name: str) -> "Conjunction | None":
+    def key(self, name: str) -> Conjunction | None:
         """The schema of a key; ``None`` if an object may not have it."""
-        found: list[tuple[Any, Mapping[str, Any]]] = []
+        found: list[Schema] = []
         named = [keys.of(name) for keys in self._said]
         evaluated = any(here and not keys.refused for keys, here in zip(self._said, named, strict=True))
         for place, (keys, here) in enumerate(zip(self._said, named, strict=True)):
-            found += [(schema, keys.resource) for schema in here]
+            found += here
             if not here and keys.additional is not None:
-                found.append((keys.additional, keys.resource))
+                found.append(keys.additional)
             if not evaluated and (unevaluated := self._unevaluated(place)) is not None:
-                found.append((unevaluated, keys.resource))
-        return None if any(schema is False for schema, _ in found) else self._conjunction(found)
+                found.append(unevaluated)
+        return None if NOTHING in found else self._conjunction(found)
 
-    def _unevaluated(self, place: int) -> Any:
+    def _unevaluated(self, place: int) -> Schema | None:
         """What a schema's ``unevaluatedProperties`` says of keys that nobody names; ``None`` if others speak of them.
 
         Schemas inside another one come behind it.
@@ -179,7 +154,7 @@ class _Found:
         return None if own.additional is not None or any(others) else own.unevaluated
 
     @property
-    def free(self) -> "Callable[[str], Conjunction | None] | None":
+    def free(self) -> Callable[[str], Conjunction | None] | None:
         """Key -> its schema, for keys that are not named; ``None`` if there are none."""
         return None if any(not languages for languages in self._limits) else self.key
 
@@ -187,16 +162,22 @@ class _Found:
     def _limits(self) -> list[list[Language]]:
         """Lists of languages; a free key must be in one of each."""
         every = [pattern for keys in self._said for pattern in keys.patterns]
-        limits = [keys.patterns for keys in self._said if keys.additional is False]
-        limits += [every for place in range(len(self._said)) if self._unevaluated(place) is False]
+        limits = [keys.patterns for keys in self._said if keys.additional is NOTHING]
+        limits += [every for place in range(len(self._said)) if self._unevaluated(place) is NOTHING]
         limits += [every] if self._patterns_only else []
-        return [[language for language, schema in patterns if schema is not False] for patterns in limits]
+        return [[language for language, schema in patterns if schema is not NOTHING] for patterns in limits]
 
     def free_languages(self) -> list[Language]:
         """What free keys look like where only some are allowed."""
         found = [reduce(lambda one, other: one.either(other), languages) for languages in self._limits]
-        refused = [language for keys in self._said for language, schema in keys.patterns if schema is False]
+        refused = [language for keys in self._said for language, schema in keys.patterns if schema is NOTHING]
         return found + [language.outside() for language in refused]
+
+
+def _documents(keys: _Keys) -> bool:
+    """Whether a schema names keys that an object may have."""
+    inner = (*keys.properties.values(), *(schema for _, schema in keys.patterns))
+    return not keys.refused and any(schema is not NOTHING for schema in inner)
 
 
 def _common(languages: Sequence[Language]) -> Language | None:
@@ -204,38 +185,28 @@ def _common(languages: Sequence[Language]) -> Language | None:
     return reduce(lambda one, other: one.both(other), languages) if languages else None
 
 
-def _read_keys(schema: Mapping[Any, Any], resource: Mapping[str, Any], notes: list[str]) -> _Keys:
-    patterns: list[tuple[Language, Any]] = []
-    for pattern, inner in (schemas(schema, "patternProperties") if "patternProperties" in schema else _NONE).items():
+def _read_keys(schema: Schema, notes: list[str]) -> _Keys:
+    words = schema.words
+    patterns: list[tuple[Language, Schema]] = []
+    for pattern, inner in words.get("patternProperties", {}).items():
         try:
             patterns.append((pattern_language(pattern), inner))
         except LanguageError as error:
             notes.append(f"patternProperties {pattern!r} ({error})")
-    additional, unevaluated = (
-        schema[word] if is_schema(schema.get(word)) else None
-        for word in ("additionalProperties", "unevaluatedProperties")
+    return _Keys(
+        words.get("properties", {}),
+        patterns,
+        words.get("additionalProperties"),
+        words.get("unevaluatedProperties"),
+        Made.KEYS in words,
     )
-    properties = schemas(schema, "properties") if "properties" in schema else _NONE
-    return _Keys(properties, patterns, additional, unevaluated, resource, Refused.KEYS in schema)
 
 
-def _required(schema: Mapping[Any, Any], closed: bool) -> list[str]:
-    """The required keys; in documentation also those that say so themselves, as in draft 3."""
-    found = names(schema.get("required"))
-    if closed:
-        inner = schemas(schema, "properties").items()
-        found += [name for name, key in inner if isinstance(key, dict) and key.get("required") is True]
-    return found
-
-
-def _dependent(plain: Sequence[tuple[Mapping[Any, Any], Mapping[str, Any]]]) -> dict[str, tuple[str, ...]]:
+def _dependent(plain: Sequence[Schema]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    for schema, _ in plain:
-        for word in ("dependentRequired", "dependencies"):
-            lists = schema.get(word)
-            for key, needed in lists.items() if isinstance(lists, dict) else ():
-                if isinstance(needed, list | tuple | str):
-                    found[key] = (*found.get(key, ()), *([needed] if isinstance(needed, str) else names(needed)))
+    for needs in said(plain, "dependentRequired"):
+        for key, needed in needs.items():
+            found[key] = (*found.get(key, ()), *needed)
     return {key: tuple(name for name in dict.fromkeys(needed) if name != key) for key, needed in found.items()}
 
 

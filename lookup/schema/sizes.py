@@ -6,26 +6,23 @@ impossible.
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import MAX_LISTED, listed_values
-from lookup.schema.nodes import INFINITE, Branch, Constants, Contained, Lists, Numbers, Objects, Texts
+from lookup.schema.nodes import INFINITE, Branch, Conjunction, Constants, Contained, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
 from lookup.schema.words import identity
-
-if TYPE_CHECKING:
-    from lookup.schema.conjunction import Conjunction
 
 _MAX_DEPTH: Final = 50
 _MAX_SIZE: Final = 65_536
 _MAX_BRANCHES: Final = 6_000
 
-_Sizes = dict["Conjunction", int]
-_SizeOf = Callable[["Conjunction"], int]
+_Sizes = dict[Conjunction, int]
+_SizeOf = Callable[[Conjunction], int]
 
 
-def smallest(conjunction: "Conjunction", known: _Sizes) -> None:
+def smallest(conjunction: Conjunction, known: _Sizes) -> None:
     """Find the size of a schema and of those it needs, in characters of JSON, roughly."""
     _find([conjunction], known)
 
@@ -36,7 +33,7 @@ def size_of_branch(branch: Branch, known: _Sizes) -> int:
     return _size(branch, known.__getitem__)
 
 
-def _find(wanted: "list[Conjunction]", known: _Sizes) -> None:
+def _find(wanted: list[Conjunction], known: _Sizes) -> None:
     """Find sizes: each round from those of the round before, so that a round adds a level."""
     reached = dict.fromkeys(of for of in wanted if of not in known)
     branches = 0
@@ -63,12 +60,12 @@ def _find(wanted: "list[Conjunction]", known: _Sizes) -> None:
     known |= sizes
 
 
-def _size_of_node(of: "Conjunction", size_of: _SizeOf) -> int:
+def _size_of_node(of: Conjunction, size_of: _SizeOf) -> int:
     node = of.node
     return 1 if node.anything else min((_size(branch, size_of) for branch in node.branches), default=INFINITE)
 
 
-def needed(branch: Branch) -> "Iterator[Conjunction]":
+def needed(branch: Branch) -> Iterator[Conjunction]:
     """The schemas on whose sizes the size of a branch depends."""
     if isinstance(branch, Lists):
         yield from branch.prefix[: branch.least]
@@ -167,7 +164,7 @@ def _object(branch: Objects, size_of: _SizeOf) -> int:
     return min(INFINITE, 2 + sum(pairs))
 
 
-def _values(conjunction: "Conjunction") -> float:
+def _values(conjunction: Conjunction) -> float:
     """How many values a schema allows, if they are listed; otherwise infinitely many."""
     listed = listed_values(conjunction)
     return math.inf if listed is None else len(listed)
@@ -179,6 +176,4 @@ def _text(branch: Texts) -> int:
     language = branch.language
     if language is None:
         return 2
-    if any(part.least > _MAX_SIZE for part in language.parts):
-        return min(part.least for part in language.parts)
-    return INFINITE if language.is_empty else 2 + len(language.rest(language.start))
+    return INFINITE if language.shortest is None else 2 + language.shortest

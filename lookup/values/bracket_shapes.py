@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Final, Literal
 
+from lookup.values.enclosed_shapes import Fixed
 from lookup.values.notations import SPACED, Spacing
-from lookup.values.shapes import NO_LETTERS, Ended, Frame, Reading, Shape, byte_length
+from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, byte_length, spans_of
 
 Place = Literal["opened", "comma", "space", "colon", "value"]
 """What a gap follows: the bracket, a comma, the optional space behind a comma, a key (``colon``), or a colon."""
@@ -22,8 +23,8 @@ class Bracket(Frame):
     spacing: Spacing = SPACED
 
     @abstractmethod
-    def member(self, character: str) -> Iterable[Reading]:
-        """The readings after the first character of the next member or its key."""
+    def members(self) -> Iterable[Reading]:
+        """The readings before the next member or its key."""
 
     @abstractmethod
     def may_close(self, place: Place) -> bool:
@@ -33,10 +34,6 @@ class Bracket(Frame):
     def completed(self, place: Place) -> str:
         """The text that completes the bracket in this gap."""
 
-    def value(self, character: str) -> Iterable[Reading]:
-        """The readings after the first character of the last key's value."""
-        return ()
-
     def value_shape(self) -> Shape | None:
         """The shape of the last key's value."""
         return None
@@ -45,9 +42,8 @@ class Bracket(Frame):
         """One bracket for this one and others, before values of one shape."""
         return self
 
-    def letters(self, place: Place) -> Iterable[str]:
-        """The non-ASCII characters that may follow in this gap, if not all of them may."""
-        return ()
+    def spans_behind(self) -> list[Span]:
+        return spans_of(character for character in ("," + self.closer) if self.behind(character))
 
 
 class Gap(Reading):
@@ -65,11 +61,25 @@ class Gap(Reading):
             return [Gap(inside, "value")] if character == ":" else []
         if character == " " and not self._spaced and self._space:
             return [Gap(inside, "space" if place == "comma" else "value", spaced=True)]
-        if place == "value":
-            return inside.value(character)
-        if character == inside.closer:
+        if character == inside.closer and place != "value":
             return [Ended(inside.parent)] if inside.may_close(place) else []
-        return inside.member(character)
+        return [reading for way in self._ways for reading in way.read(character)]
+
+    @cached_property
+    def _ways(self) -> list[Reading]:
+        """The readings before the member or value."""
+        if self._place == "value":
+            shape = self._inside.value_shape()
+            return [] if shape is None else list(shape.start(self._inside))
+        return list(self._inside.members())
+
+    def spans(self) -> list[Span]:
+        if self._place == "colon":
+            return spans_of(":")
+        found = [span for way in self._ways for span in way.spans()]
+        space = " " if self._space and not self._spaced else ""
+        closer = self._inside.closer if self._place != "value" and self._inside.may_close(self._place) else ""
+        return [*spans_of(space + closer), *found]
 
     @property
     def _space(self) -> str:
@@ -85,14 +95,11 @@ class Gap(Reading):
         return missing + self._inside.completed(self._place)
 
     def identity(self) -> tuple[object, ...]:
-        return Gap, id(self._inside), self._place, self._spaced
-
-    def letters(self) -> Iterable[str]:
-        return self._inside.letters(self._place)
+        return Gap, self._inside, self._place, self._spaced
 
     def common_value(self) -> Hashable | None:
         shape = self._inside.value_shape() if self._place in ("colon", "value") else None
-        return None if shape is None else (self._place, self._spaced, id(shape), id(self._inside.parent))
+        return None if shape is None else (self._place, self._spaced, shape, self._inside.parent)
 
     def joined(self, others: Sequence[Reading]) -> Reading:
         brackets = [other._inside for other in others if isinstance(other, Gap)]
@@ -147,10 +154,6 @@ class Elements(Shape):
         return [*self._prefix, *([self._element] if self._element is not None else [])]
 
     @cached_property
-    def width(self) -> int:
-        return max((shape.width for shape in self._shapes), default=1)
-
-    @cached_property
     def size(self) -> int:
         return byte_length(self.shortest())
 
@@ -163,8 +166,8 @@ class Elements(Shape):
     def shortest(self) -> str:
         return self.bracket + OpenList(self, None, 0).completed("opened")
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [Gap(OpenList(self, frame, 0), "opened")] if character == self.bracket else []
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [Fixed(frame, self.bracket, Gap(OpenList(self, frame, 0), "opened"))]
 
 
 class Distinct(ABC):
@@ -179,8 +182,8 @@ class Distinct(ABC):
         """The shape of the elements that are not there yet; ``None`` if there are none."""
 
     @abstractmethod
-    def begin(self, shape: Shape, character: str, inside: "OpenList") -> Iterable[Reading]:
-        """The readings after the first character of an element, which end behind it by themselves."""
+    def start(self, shape: Shape, inside: "OpenList") -> Reading:
+        """The reading before an element, which ends behind it by itself."""
 
     @abstractmethod
     def shortest(self, shape: Shape, seen: frozenset[Hashable]) -> str:
@@ -228,11 +231,11 @@ class OpenList(Bracket):
         """Whether the current element is the only one of a tuple."""
         return self.closer == ")" and self._count == 0
 
-    def member(self, character: str) -> Iterable[Reading]:
+    def members(self) -> Iterable[Reading]:
         element, distinct = self._element, self._shape.distinct
         if element is None:
             return []
-        return element.begin(character, self) if distinct is None else distinct.begin(element, character, self)
+        return element.start(self) if distinct is None else [distinct.start(element, self)]
 
     def may_close(self, place: Place) -> bool:
         if place == "opened":
@@ -269,6 +272,3 @@ class OpenList(Bracket):
             text, here = here._next._filled(element)
             written.append(self.spacing.comma + text)
         return "".join(written) + "," * here._needs_comma + self.closer
-
-    def letters(self, place: Place) -> Iterable[str]:
-        return NO_LETTERS if self._element is None else self._element.letters

@@ -11,7 +11,7 @@ from lookup.literals.literal_reader import parse_literal
 from lookup.schema.words import identity
 from lookup.values.bracket_shapes import Distinct, OpenList
 from lookup.values.plain_shapes import Literals, Union
-from lookup.values.shapes import Ended, Reading, Shape, Start, advance, closing
+from lookup.values.shapes import Ended, Reading, Shape, Span, Start, advance, closing, spans_of
 
 _MAX_TRIED: Final = 1_000
 _MAX_STEPS: Final = 20_000
@@ -62,8 +62,8 @@ class DistinctItems(Distinct):
             self._identities[listed] = self.identity(listed)
         return self._identities[listed]
 
-    def begin(self, shape: Shape, character: str, inside: OpenList) -> Iterable[Reading]:
-        return _Item(inside, self, [Start(shape)], "", None).read(character)
+    def start(self, shape: Shape, inside: OpenList) -> Reading:
+        return _Item(inside, self, [Start(shape)], "", None)
 
     def shortest(self, shape: Shape, seen: frozenset[Hashable]) -> str:
         found = self.unseen([Start(shape)], "", seen)
@@ -139,8 +139,8 @@ def _search(readings: Sequence[Reading]) -> Iterator[str]:
     waiting: list[tuple[str, Sequence[Reading]]] = [("", readings)]
     steps = 0
     for opening, here in waiting:  # it grows
-        others = sorted({letter for reading in here for letter in reading.all_letters()})
-        for character in (*_CHARACTERS, *others):
+        others = [chr(span[0]) for reading in here for span in reading.all_spans() if span[0] >= 128]
+        for character in (*_CHARACTERS, *sorted(set(others))):
             steps += 1
             if further := advance(here, character):
                 yield opening + character + closing(further)
@@ -215,7 +215,11 @@ class _Item(Reading):
         return whole[len(self._written) :] + (self._list(whole) or self._inside).closing()
 
     def identity(self) -> tuple[object, ...]:
-        return _Item, id(self._inside), self._written
+        return _Item, self._inside, self._written
 
-    def letters(self) -> Iterable[str]:
-        return (letter for reading in self._readings for letter in reading.all_letters())
+    def spans(self) -> list[Span]:
+        inner = {span for reading in self._readings for span in reading.all_spans()}
+        ascii_points = {point for first, stop in inner for point in range(first, min(stop, 128))}
+        found = [span for span in inner if span[1] > 128 and self.read(chr(max(span[0], 128)))]
+        behind = [ord(","), ord(self._inside.closer)]
+        return [*spans_of(c for c in map(chr, {*ascii_points, *behind}) if self.read(c)), *found]

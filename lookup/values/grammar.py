@@ -4,24 +4,20 @@ Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members 
 (``lookup.values.shapes``). The state behind each prefix is cached, so a growing value is read only once.
 """
 
-import weakref
-from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache
 from typing import Final, Literal
 
-from lookup.dictionary import ANY, ParameterSpec, ValueType
+from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError, LiteralError
-from lookup.reserved import RESERVED
-from lookup.schema.law import Law
-from lookup.values.enclosed_shapes import Enclosed
-from lookup.values.law_shapes import law_shape
+from lookup.schema.document import Document
+from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
+from lookup.schema.words import Kind
 from lookup.values.literal_values import is_literal
-from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, renderer
+from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, Union
-from lookup.values.raw_shapes import raw_opener, raw_shape
-from lookup.values.shapes import ANY_CHARACTER, Reading, Shape, Start, advance, byte_length, closing
+from lookup.values.shapes import Reading, Shape, Start, advance, begun, byte_length, closing, first_bytes
 from lookup.values.sorted_texts import is_prefix_free
-from lookup.values.type_shapes import shape_of, text_shape, writable
+from lookup.values.whole_shapes import whole_shape
 
 Constraint = Literal["typed", "free"]
 
@@ -29,9 +25,8 @@ MAX_CLOSING: Final = 65_536
 """The most bytes that closing a value may take."""
 
 MAX_WIDTH: Final = 256
-"""The most ways in which one prefix may be read."""
+"""The most ways in which one prefix is read; further ones are dropped."""
 
-_RESERVED: Final = frozenset(chr(code).encode()[:3] for code in RESERVED)
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
 _MAX_READ: Final = 512  # prefixes whose readings are kept for sure, some for each order of each prompt
 _MORE_CLOSING: Final = 1_024
@@ -69,6 +64,7 @@ class ValueGrammar:
     ) -> None:
         self._shape = shape
         self._literals = literals
+        self._start = Start(shape)
         self._most_closing = most_closing
         self.opener = opener
         self._read_lately: dict[str, list[Reading]] = {}
@@ -95,11 +91,6 @@ class ValueGrammar:
         """
         return self._most_closing or max(self._shape.size, self._shape.longest_closing)
 
-    @property
-    def width(self) -> int:
-        """An upper bound on the ways in which one prefix may be read."""
-        return self._shape.width
-
     def complete(self, text: str) -> bool:
         """Whether ``text`` is a complete literal. Its objects have unique keys and all required ones."""
         return any(reading.whole and reading.frame is None for reading in self._read(text))
@@ -114,17 +105,13 @@ class ValueGrammar:
         if found is None:
             if len(self._bytes) >= _MAX_KEPT:
                 self._bytes.clear()  # all at once, because threads may share a grammar
-            found = frozenset[int]().union(*(reading.first_bytes() for reading in self._read(text)))
-            self._bytes[text] = found
+            found = self._bytes[text] = first_bytes(self._read(text))
         return found
 
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
-        readings = self._read(text)
-        letters = {c for reading in readings for c in reading.all_letters() if c.encode().startswith(part)}
-        if part[:3] not in _RESERVED:  # behind these three bytes all characters are reserved
-            letters.add(ANY_CHARACTER)
-        return any(reading.takes(c) for reading in readings for c in letters)
+        low, high = begun(part)
+        return any(first < high and stop > low for reading in self._read(text) for first, stop in reading.all_spans())
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""
@@ -160,7 +147,7 @@ class ValueGrammar:
             begun = begun[:-1]
             found = self._known(begun)
         if found is None:
-            begun, found = "", [Start(self._shape)]
+            begun, found = "", [self._start]
         new = text[len(begun) :]
         if not new:
             return found
@@ -186,78 +173,66 @@ class ValueGrammar:
         self._read_lately[text] = readings
 
 
-_GRAMMARS: dict[int, tuple["weakref.ref[ParameterSpec]", dict[tuple[Notation, Constraint], ValueGrammar]]] = {}
-"""``id`` of each living spec -> its grammars. Comparing specs by value would be too slow."""
-
-
 def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:
-    """The grammar of a parameter's values, cached for the lifetime of ``spec``.
+    """The grammar of a parameter's values, made once.
 
-    ``typed`` allows literals of the documented type, or the members of a documented enum; also the documented default
-    (``ParameterSpec.beside``), and null if it is allowed. ``free`` allows any literal, as in the paper (section 3.2);
-    the type check of the vote then drops wrong ones.
-
-    Raises
-    ------
-    DocumentationError
-        Naming the key, if no value can obey its schema, if its type is nested too deep or is a union of too many types,
-        if its required keys are too long, or if the notation cannot write a member of an enum or a key of an object. A
-        default that it cannot write is left out.
-    """
-    number = id(spec)
-    if number not in _GRAMMARS:
-        _GRAMMARS[number] = weakref.ref(spec, lambda _: _GRAMMARS.pop(number, None)), {}
-    known = _GRAMMARS[number][1]
-    if (notation, constraint) not in known:
-        known[notation, constraint] = _free(notation) if constraint == "free" else _typed(spec, notation)
-    return known[notation, constraint]
-
-
-def law_grammar(law: Law, notation: Notation) -> ValueGrammar:
-    """The grammar of all values that a law allows, without a bound on their depth and on what closes them.
+    ``typed`` allows the values of its schema, and the documented default (``ParameterSpec.beside``). ``free`` allows
+    any literal, as in the paper (section 3.2); the check of the vote then drops wrong ones.
 
     Raises
     ------
     DocumentationError
-        If the law allows no value, or the notation can write none.
+        Naming the key, if no value can obey its schema, if its type is a union of too many types, if its required keys
+        are too long, or if the notation cannot write a member of an enum or a key of an object. A default that it
+        cannot write is left out.
     """
-    found = law_shape(law, notation)
+    key = notation, constraint
+    if key not in spec.derived:
+        spec.derived[key] = schema_grammar(_FREE, notation) if constraint == "free" else _typed(spec, notation)
+    found: ValueGrammar = spec.derived[key]
+    return found
+
+
+def schema_grammar(schema: ValueSchema, notation: Notation) -> ValueGrammar:
+    """The grammar of all values that a schema allows, without a bound on their depth and on what closes them.
+
+    Raises
+    ------
+    DocumentationError
+        If the schema allows no value, or the notation can write none.
+    """
+    found = whole_shape(schema.conjunction, notation)
     return ValueGrammar(found.shape, found.opener, found.literals)
 
 
-def _free(notation: Notation) -> ValueGrammar:
-    return _grammar(ANY, notation)
+_FREE: Final = value_schema(True)
 
 
 def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
-    law = spec.law if isinstance(spec.law, Law) else None
+    schema = schema_of(spec)
     try:
-        grammar = _grammar(spec.value_type, notation) if law is None else _lawful(law, notation)
+        kinds = schema.plain_kinds
+        grammar = _bounded(schema, notation) if kinds is None else _type_grammar(kinds, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
-    null = (None,) if law is None and spec.type.nullable else ()
-    for literal in map(renderer(notation), (*spec.beside, *null)):
+    for literal in map(renderer(notation), spec.beside):
         # A quoted value is never empty.
         if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
             grammar = grammar.beside(literal)
-    if grammar.width > MAX_WIDTH:
-        raise DocumentationError(
-            f"key {spec.name!r}: the documented types allow {grammar.width} ways to read a value, expected at most "
-            f"{MAX_WIDTH}; document fewer lists and objects side by side"
-        )
-    if grammar.choices is None and grammar.longest_closing > MAX_CLOSING:
-        raise DocumentationError(
-            f"key {spec.name!r}: what the documentation requires of a value can take {grammar.longest_closing} bytes, "
-            f"expected at most {MAX_CLOSING}; document fewer required keys, or none below the first levels"
-        )
     return grammar
 
 
-def _lawful(law: Law, notation: Notation) -> ValueGrammar:
-    """The grammar of a law. Without a bound of its own on what closes its values it gets one."""
-    if law.is_empty:
-        raise DocumentationError(f"{law.impossible}: document what can be written, or leave the key out")
-    found = law_shape(law, notation)
+@lru_cache(maxsize=256)
+def _type_grammar(kinds: frozenset[Kind], notation: Notation) -> ValueGrammar:
+    """The grammar of some types; all parameters without another word share it."""
+    return _bounded(value_schema({"type": sorted(kinds)}, Document({}, documentation=True)), notation)
+
+
+def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
+    """The grammar of a schema. Without a bound of its own on what closes its values it gets one."""
+    if schema.unsatisfiable:
+        raise DocumentationError(f"{schema.contradiction}: document what can be written, or leave the key out")
+    found = whole_shape(schema.conjunction, notation)
     if found.shape.size > MAX_CLOSING:
         raise DocumentationError(
             f"what the documentation requires of a value takes {found.shape.size} bytes, expected at most {MAX_CLOSING}"
@@ -265,25 +240,3 @@ def _lawful(law: Law, notation: Notation) -> ValueGrammar:
     own = found.shape.longest_closing
     bound = None if own <= MAX_CLOSING else _MORE_CLOSING + 2 * found.shape.size
     return ValueGrammar(found.shape, found.opener, found.literals, bound)
-
-
-def _grammar(value_type: ValueType, notation: Notation) -> ValueGrammar:
-    kind = value_type.kind
-    if value_type.enum or kind == "bool":
-        rendered = map(renderer(notation), value_type.enum or (True, False))
-        members = writable(rendered, partial(is_literal, notation=notation))
-        return ValueGrammar(Literals(members), literals=tuple(members))
-    if notation == "quoted" and value_type.admits_text:
-        return ValueGrammar(text_shape(QUOTED_TEXT), "'")
-    if isinstance(notation, RawText):
-        return ValueGrammar(raw_shape(value_type, notation), raw_opener(value_type, notation))
-    if kind == "str":
-        plain = inside(notation).plain_text
-        return ValueGrammar(text_shape(plain), plain.quote)
-    if notation == "python-json" and kind == "dict":
-        notation = "json"
-    shape = shape_of(replace(value_type, nullable=False), notation)  # null is added later
-    opener = shape.bracket
-    if notation == "quoted":
-        shape, opener = Enclosed("'", shape, "'"), f"'{opener}"
-    return ValueGrammar(shape, opener)

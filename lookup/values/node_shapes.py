@@ -2,30 +2,27 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, reduce
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from lookup.errors import DocumentationError
 from lookup.languages.language import ANY_TEXT, Language, any_of
-from lookup.languages.limits import LanguageError
-from lookup.schema.conjunction import Conjunction
+from lookup.reserved import RESERVED_CHARACTER
 from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
-from lookup.schema.nodes import Branch, Constants, Lists, Numbers, Objects, Texts
-from lookup.schema.plain_checks import matches
+from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts, matches
+from lookup.schema.number_range import NumberRange
 from lookup.values.bracket_shapes import Elements
 from lookup.values.distinct_items import DistinctItems
-from lookup.values.enclosed_shapes import Enclosed
-from lookup.values.language_shapes import quoted_text, text_before
-from lookup.values.limited_numbers import LimitedNumber
+from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.literal_values import is_key, is_literal
-from lookup.values.marked_shapes import BareKey
-from lookup.values.notations import BareKeys, MarkSyntax, Notation, RawText, TextSyntax, inside
-from lookup.values.object_shapes import FreeKeys, Key, Record
-from lookup.values.plain_shapes import Literals, Union
+from lookup.values.notations import Notation, RawText, inside
+from lookup.values.object_shapes import Record
+from lookup.values.plain_shapes import Literals, Number, Union
 from lookup.values.shapes import Frame, Reading, Shape, byte_length
-from lookup.values.type_shapes import any_shape, scalar_shape, text_shape
+from lookup.values.texts import text_shape
+from lookup.values.type_shapes import any_shape, scalar_shape
 
 MAX_DEPTH: Final = 40
 """Deeper than this, a bracket is only opened for the shortest literal."""
@@ -39,9 +36,19 @@ MAX_SHORTEST: Final = 65_536
 UNKNOWN: Final = 1 << 40
 """The closing of a schema that contains itself, or of too many schemas, has no known bound."""
 
-_ANY_DEPTH: Final = 12
 _MAX_MEASURED: Final = 500
-_BRACKETS: Final = frozenset("[({")
+
+
+def written_members(
+    values: Iterable[object], render: Callable[[Any], str], can_be_written: Callable[[str], bool]
+) -> list[str]:
+    """The distinct literals of an enum; DocumentationError if one cannot be written."""
+    literals = list(dict.fromkeys(map(render, values)))
+    for literal in literals:
+        if not can_be_written(literal):
+            shown = RESERVED_CHARACTER.sub("", literal)
+            raise DocumentationError(f"the member {shown!r} of the enum cannot be written in this call format")
+    return literals
 
 
 class NodeShapes:
@@ -52,8 +59,8 @@ class NodeShapes:
         self._inside = inside(notation)
         self._known: dict[Conjunction, Lazy] = {}
         self._known_listed: dict[Conjunction, Lazy] = {}
-        self.measured = 0
-        self.level = 0
+        self._measuring: list[Lazy] = []
+        self._measured = 0
 
     def of(self, conjunction: Conjunction) -> "Lazy":
         """The shape of a schema; the same object for the same schema."""
@@ -63,13 +70,12 @@ class NodeShapes:
         """The shapes of a branch; none if the notation cannot write its values."""
         match branch:
             case Constants(values):
-                literals = [text for value in values if self._is_literal(text := self._inside.render(value))]
-                return [Literals(literals)] if literals else []
+                return [Literals(written_members(values, self._inside.render, self._is_literal))]
             case Texts():
                 return self._texts(branch)
             case Numbers():
                 return [
-                    LimitedNumber(branch)
+                    Number(NumberRange(branch))
                     if branch.is_limited
                     else scalar_shape("int" if branch.integer else "float", self.notation)
                 ]
@@ -86,18 +92,8 @@ class NodeShapes:
     def _texts(self, branch: Texts) -> list[Shape]:
         if branch.language is None:
             return [scalar_shape("str", self.notation)]
-        found = [self.limited(syntax, branch.language) for syntax in self._inside.texts]
+        found = [text_shape(syntax, branch.language) for syntax in self._inside.texts]
         return [shape for shape in found if shape is not None]
-
-    def limited(self, syntax: TextSyntax | MarkSyntax, language: Language) -> Shape | None:
-        """The texts of a language in one syntax; ``None`` if it can write none of them."""
-        try:
-            if isinstance(syntax, TextSyntax):
-                return quoted_text(syntax, language)
-            text = text_before(language, syntax.quote, stripped=False)
-            return None if text is None else Enclosed(syntax.quote, text, syntax.quote)
-        except LanguageError:
-            return text_shape(syntax)
 
     def _list(self, branch: Lists) -> Shape:
         unique = branch.unique and leaves_values(branch)
@@ -106,7 +102,8 @@ class NodeShapes:
         prefix = [self._item(item, unique) for item in possible]
         further = branch.rest if len(possible) == len(branch.prefix) else None
         rest = None if further is None or further.is_empty else self._item(further, unique)
-        return Elements("[", rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
+        bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
+        return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
 
     def _item(self, item: Conjunction, unique: bool) -> "Lazy":
         """The shape of an item. Items that must differ are listed where there are few."""
@@ -114,6 +111,17 @@ class NodeShapes:
         if item not in known:
             known[item] = Lazy(item, self, listed=unique)
         return known[item]
+
+    def longest_closing(self, shape: "Lazy") -> int:
+        """The bound of a shape; ``UNKNOWN`` inside itself, and where too many were measured."""
+        if shape in self._measuring or self._measured >= _MAX_MEASURED or len(self._measuring) >= MAX_DEPTH:
+            return UNKNOWN
+        self._measuring.append(shape)
+        self._measured += 1
+        try:
+            return shape.inner.longest_closing
+        finally:
+            self._measuring.pop()
 
     def listed(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch, with its values listed if they are few."""
@@ -142,7 +150,8 @@ class NodeShapes:
         ]
         if free is None and branch.least > len(made):
             raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
-        return Record(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
+        rules = KeyRules(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
+        return Record(rules)
 
     def _possible_keys(self, branch: Objects, names: list[str], values: Mapping[str, Conjunction]) -> list[str]:
         """The keys that can be written together with those that they need."""
@@ -155,11 +164,9 @@ class NodeShapes:
         return [name for name in names if name in possible]
 
     def _can_have(self, branch: Objects, name: str) -> bool:
-        if is_key(name, self.notation):
-            return True
-        if name in branch.required:
+        if not is_key(name, self.notation) and name in branch.keys:
             raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
-        return False
+        return is_key(name, self.notation)
 
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""
@@ -177,12 +184,7 @@ class NodeShapes:
         language = self._free_language(branch)
         if language is not None and language.is_empty:
             return None
-        if isinstance(self.notation, BareKeys):
-            texts: Any = [BareKey()] if language is None else []  # a bare key has no language
-        elif language is None:
-            texts = [text_shape(syntax) for syntax in self._inside.texts]
-        else:
-            texts = [t for syntax in self._inside.texts if (t := self.limited(syntax, language)) is not None]
+        texts = [text for syntax in self._inside.free_keys if (text := text_shape(syntax, language)) is not None]
 
         def value(name: str) -> Shape | None:
             if language is not None and not matches(language, name):
@@ -190,7 +192,9 @@ class NodeShapes:
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
 
-        return FreeKeys(tuple(texts), value, scalar_shape("int", self.notation)) if texts else None
+        values = [self.of(group.values) for group in groups_of(branch) or [] if not group.values.is_empty]
+        bound = Union(values) if values else any_shape(self.notation)
+        return FreeKeys(tuple(texts), value, bound) if texts else None
 
     def _free_language(self, branch: Objects) -> Language | None:
         """The free keys that have a value; ``None`` if they may be any text."""
@@ -208,7 +212,6 @@ class Lazy(Shape):
         self._conjunction = conjunction
         self._shapes = shapes
         self._listed = listed
-        self._measuring = False
         self._reason = NO_VALUE
 
     @cached_property
@@ -227,7 +230,7 @@ class Lazy(Shape):
     def inner(self) -> Shape:
         """The shape itself; DocumentationError if no value is allowed, or the notation can write none."""
         if self._conjunction.node.anything:
-            return any_shape(_ANY_DEPTH, self._shapes.notation)
+            return any_shape(self._shapes.notation)
         shapes = [shape for _, shapes in self._branches for shape in shapes]
         if not shapes:
             raise DocumentationError(self._reason)
@@ -240,10 +243,6 @@ class Lazy(Shape):
     @property
     def alternatives(self) -> tuple[Shape, ...]:
         return self.inner.alternatives
-
-    @property
-    def letters(self) -> frozenset[str]:
-        return self.inner.letters
 
     @cached_property
     def _shortest(self) -> str:
@@ -270,22 +269,15 @@ class Lazy(Shape):
 
     @cached_property
     def longest_closing(self) -> int:
-        shapes = self._shapes
-        if self._measuring or shapes.measured >= _MAX_MEASURED or shapes.level >= MAX_DEPTH:
-            return UNKNOWN
-        self._measuring = True
-        shapes.measured += 1
-        shapes.level += 1
-        try:
-            return self.inner.longest_closing
-        finally:
-            self._measuring = False
-            shapes.level -= 1
+        return self._shapes.longest_closing(self)
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        if character in _BRACKETS and _depth(frame) >= MAX_DEPTH:
-            return Literals([self.shortest()]).begin(character, frame)
-        return self.inner.begin(character, frame)
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        if _depth(frame) < MAX_DEPTH:
+            return self.inner.start(frame)
+        shallow = [shape for shape in self.inner.alternatives if not shape.bracket]
+        if self.shortest()[0] in "[({":
+            shallow.append(Literals([self.shortest()]))
+        return [reading for shape in shallow for reading in shape.start(frame)]
 
 
 def _depth(frame: Frame | None) -> int:

@@ -7,6 +7,7 @@ parsers of native formats do not read, and ``python-json`` moreover writes an ob
 ``RawText`` and ``BareKeys`` have parameters.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -23,7 +24,7 @@ from lookup.literals.literal_writer import (
     render_quoted,
     render_raw,
 )
-from lookup.reserved import RESERVED
+from lookup.reserved import RESERVED, RESERVED_CHARACTER
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,10 @@ Notation = Literal["python", "quoted", "json", "python-lists", "python-json"] | 
 
 _RESERVED = f"{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}"
 _CONTROL = rf"\x00-\x1f\x7f{_RESERVED}"
+_NO_ESCAPE = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f"
+_SPACES = "".join(f"\\u{code:04x}" for code in range(0x3001) if chr(code).isspace())
+_CERTAIN: Final = 6
+"""After this many characters of a mark, a text is taken to be the mark."""
 _BASIC = r"(?:[0-9a-cA-CefEF][0-9a-fA-F]{3}|[dD][0-7][0-9a-fA-F]{2})"
 _LOW = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _PAIR = (  # a lone surrogate is not valid; DB80 DC00 begins RESERVED
@@ -71,32 +76,55 @@ class TextSyntax:
 
     Attributes
     ----------
-    quote : str
-        The quote character.
-    unit : str
-        ``regex`` pattern of one character or escape between the quotes.
-    may_be_empty : bool
+    opening, closing : str
+        What stands around it. ``opening`` may be empty.
+    contents : str
+        Pattern of the texts that it can write.
+    unit : str, optional
+        ``regex`` pattern of one character or escape; without it, each character stands for itself.
     """
 
-    quote: str
-    unit: str
-    may_be_empty: bool = True
+    opening: str
+    closing: str
+    contents: str
+    unit: str | None = None
 
 
-_SINGLE: Final = TextSyntax("'", rf"(?:[^'\\{_CONTROL}]|\\['\"\\nrt])")
-_DOUBLE: Final = TextSyntax('"', rf'(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])')
-_INNER: Final = TextSyntax('"', rf"(?:[^\"'\\{_CONTROL}]|\\')")
-_JSON: Final = TextSyntax('"', rf'(?:[^"\\\x00-\x1f{_RESERVED}]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
+_SINGLE: Final = TextSyntax("'", "'", rf"^[^{_NO_ESCAPE}]*$", rf"(?:[^'\\{_CONTROL}]|\\['\"\\nrt])")
+_DOUBLE: Final = TextSyntax('"', '"', rf"^[^{_NO_ESCAPE}]*$", rf'(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])')
+_INNER: Final = TextSyntax('"', '"', r'^[^"\\\x00-\x1f\x7f]*$', rf"(?:[^\"'\\{_CONTROL}]|\\')")
+_JSON: Final = TextSyntax('"', '"', "", rf'(?:[^"\\\x00-\x1f{_RESERVED}]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
 
-QUOTED_TEXT: Final = TextSyntax("'", _SINGLE.unit, may_be_empty=False)
+QUOTED_TEXT: Final = replace(_SINGLE, contents=rf"^[^{_NO_ESCAPE}]+$")
 """A non-empty text in quoted notation."""
 
+BARE_KEY: Final = TextSyntax("", ":", rf'^[^{_SPACES}:,{{}}\[\]<>"|\x00-\x1f]+$')
+"""The key of an object, without quotes, with its colon."""
 
-@dataclass(frozen=True)
-class MarkSyntax:
-    """The syntax of a text between two equal marks, without escapes."""
 
-    quote: str
+def raw_text(notation: RawText, not_first: str = "") -> TextSyntax:
+    """The syntax of a text with its mark that does not begin with some characters.
+
+    Where white space stands before a mark, where none may, the mark is not even begun: readers would cut it off there.
+    """
+    core = notation.mark.lstrip("\n")
+    framing = notation.mark[: len(notation.mark) - len(core)]
+    refused = f"(?![{_escaped(not_first)}])" if not_first else ""
+    if not RESERVED_CHARACTER.search(core):
+        other_space = _SPACES.replace("\\u000a", "") if framing else _SPACES
+        refused += f"(?![^]*(?:[{_SPACES}]{_escaped(framing)}|[{other_space}]){_escaped(core[:_CERTAIN])})"
+    stripped = f"(?:[^{_SPACES}](?:[^]*[^{_SPACES}])?)?$"
+    return TextSyntax(notation.text_lead, notation.mark, f"^{_without(core)}{refused}{stripped}")
+
+
+def _without(mark: str) -> str:
+    """The pattern before which a mark does not follow."""
+    return "" if RESERVED_CHARACTER.search(mark) else f"(?![^]*{_escaped(mark)})"  # no text has a reserved character
+
+
+def _escaped(text: str) -> str:
+    """The pattern of a text, and of the characters of a set."""
+    return re.sub(r"\W", lambda found: f"\\u{{{ord(found[0]):x}}}", text)
 
 
 class Spacing(NamedTuple):
@@ -115,9 +143,9 @@ class Inside:
 
     Attributes
     ----------
-    plain_text : TextSyntax or MarkSyntax
+    plain_text : TextSyntax
         A text that is the whole value.
-    texts : tuple of TextSyntax or MarkSyntax
+    texts : tuple of TextSyntax
         The alternatives for a text inside brackets.
     booleans : tuple of str
     null : str
@@ -125,18 +153,21 @@ class Inside:
         Value -> literal.
     keys : callable
         Key -> the alternatives for writing it.
+    free_keys : tuple of TextSyntax
+        The alternatives for any key.
     has_tuples : bool
     spacing : Spacing
     dialect : Dialect
         How literals are read.
     """
 
-    plain_text: TextSyntax | MarkSyntax
-    texts: tuple[TextSyntax | MarkSyntax, ...]
+    plain_text: TextSyntax
+    texts: tuple[TextSyntax, ...]
     booleans: tuple[str, str]
     null: str
     render: Callable[[Any], str]
     keys: Callable[[str], list[str]]
+    free_keys: tuple[TextSyntax, ...]
     has_tuples: bool = True
     spacing: Spacing = SPACED
     dialect: Dialect = PYTHON_OR_JSON
@@ -154,6 +185,7 @@ _PYTHON: Final = Inside(
     "None",
     render_literal,
     lambda key: [render_literal(key), render_literal(key, '"')],
+    (_SINGLE, _DOUBLE),
 )
 _PYTHON_LISTS: Final = replace(_PYTHON, render=render_python_lists, has_tuples=False)
 _QUOTED: Final = Inside(
@@ -163,6 +195,7 @@ _QUOTED: Final = Inside(
     "None",
     _between_quotes,
     lambda key: [_between_quotes(key)],
+    (_INNER,),
 )
 _AS_JSON: Final = Inside(
     _JSON,
@@ -171,6 +204,7 @@ _AS_JSON: Final = Inside(
     "null",
     render_json,
     lambda key: [render_json(key)],
+    (_JSON,),
     has_tuples=False,
     dialect=JSON,
 )
@@ -187,11 +221,11 @@ def inside(notation: Notation) -> Inside:
         case "quoted":
             return _QUOTED
         case BareKeys(mark):
-            return _bare(MarkSyntax(mark), notation)
+            return _bare(TextSyntax(mark, mark, f"^{_without(mark.lstrip(chr(10)))}[^]*$"), notation)
     return _AS_JSON
 
 
-def _bare(text: MarkSyntax, notation: BareKeys) -> Inside:
+def _bare(text: TextSyntax, notation: BareKeys) -> Inside:
     render = renderer(notation)
     return Inside(
         text,
@@ -200,6 +234,7 @@ def _bare(text: MarkSyntax, notation: BareKeys) -> Inside:
         "null",
         render,
         lambda key: [f"{key}:"],
+        (BARE_KEY,),
         has_tuples=False,
         spacing=Spacing(colon="", comma=","),
         dialect=bare_keys(notation.mark),

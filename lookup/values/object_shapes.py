@@ -1,132 +1,27 @@
 """Shapes of objects (``lookup.values.shapes``): unique keys, all required keys, named ones and free ones."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
-from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
-from lookup.literals.literal_reader import parse_key
 from lookup.values.bracket_shapes import Gap
-from lookup.values.language_shapes import LimitedText
-from lookup.values.marked_shapes import BareKey
-from lookup.values.notations import SPACED, Spacing
+from lookup.values.enclosed_shapes import Fixed
+from lookup.values.keys import Key, KeyRules
 from lookup.values.open_records import OpenRecord
-from lookup.values.plain_shapes import Text
 from lookup.values.shapes import Frame, Reading, Shape, byte_length
-from lookup.values.sorted_texts import SortedTexts
 
 _TO_TELL_APART: Final = 6
 """The most digits that are appended to make a key unique."""
 
 
-class Key(NamedTuple):
-    """A named key.
-
-    Attributes
-    ----------
-    texts : tuple of str
-        The alternatives for writing it, the usual one first.
-    shape : Shape
-        The shape of its value.
-    required : bool
-    spacing : Spacing
-        What stands behind it; a bare key ends with its colon itself.
-    needs : tuple of int
-        The numbers of the keys that must stand in the object if this one does.
-    """
-
-    texts: tuple[str, ...]
-    shape: Shape
-    required: bool
-
-    spacing: Spacing = SPACED
-    needs: tuple[int, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Bytes of the key with its shortest value."""
-        return byte_length(self.texts[0]) + len(self.spacing.colon) + self.shape.size
-
-    @property
-    def rank(self) -> int:
-        """About ``size``, see ``Shape.rank``."""
-        return byte_length(self.texts[0]) + self.shape.rank
-
-    def shortest(self) -> str:
-        """The key with its shortest value."""
-        return self.texts[0] + self.spacing.colon + self.shape.shortest()
-
-
-class FreeKeys(NamedTuple):
-    """Keys that are not named.
-
-    Attributes
-    ----------
-    texts : tuple of Shape
-        The alternatives for writing one.
-    value : callable
-        Key -> the shape of its value; ``None`` if the object may not have this key.
-    bound : Shape
-        A shape of values, for bounds on what closes an object.
-    """
-
-    texts: tuple[Text | LimitedText | BareKey, ...]
-    value: Callable[[str], Shape | None]
-    bound: Shape
-
-
 class Record(Shape):
-    """Objects.
-
-    Parameters
-    ----------
-    keys : sequence of Key
-        The named keys.
-    free : FreeKeys, optional
-        Other keys; without them there are none.
-    spacing : Spacing
-    least, most : int
-        The number of keys; ``most`` may be ``None``.
-    dialect : Dialect
-        How keys are read.
-    """
+    """Objects whose keys obey rules."""
 
     bracket = "{"
 
-    def __init__(
-        self,
-        keys: Sequence[Key],
-        free: FreeKeys | None = None,
-        spacing: Spacing = SPACED,
-        least: int = 0,
-        most: int | None = None,
-        dialect: Dialect = PYTHON_OR_JSON,
-    ) -> None:
-        self.dialect = dialect
-        self.keys = tuple(keys)
-        self.free = free
-        self.least = least
-        self.most = most
-        self.spacing = spacing
-        self.texts = SortedTexts(text for key in keys for text in key.texts)
-        places = {text: place for place, text in enumerate(self.texts.texts)}
-        # A set of keys is an integer with a bit for each text of a key, at the position of that text.
-        self.bits = [sum(1 << places[text] for text in key.texts) for key in keys]
-        self.key_at: Mapping[int, int] = {places[text]: n for n, key in enumerate(keys) for text in key.texts}
-        self.all_bits = (1 << len(self.texts.texts)) - 1
-        self.required_bits = sum(bits for bits, key in zip(self.bits, keys, strict=True) if key.required)
-        self._has_needs = any(key.needs for key in keys)
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The named keys as they are read."""
-        return frozenset(parse_key(text, self.dialect) for text in self.texts.texts)
-
-    @cached_property
-    def width(self) -> int:
-        free = [] if self.free is None else [self.free.bound.width]
-        return max((key.shape.width for key in self.keys), default=1) if self.keys else max(free, default=1)
+    def __init__(self, rules: KeyRules) -> None:
+        self.rules = rules
 
     @cached_property
     def size(self) -> int:
@@ -135,38 +30,19 @@ class Record(Shape):
     @cached_property
     def longest_closing(self) -> int:
         # All required keys are missing, and the current key has the longest completion.
-        under_way = [_longest(key) - key.required * (key.size + len(", ")) for key in self.keys]
-        if self.free is not None:
-            key = max(text.longest_closing for text in self.free.texts) + _TO_TELL_APART + len(" : ")
-            under_way.append(max(key + self.free.bound.size, self.free.bound.longest_closing))
-        needed = {number for key in self.keys for number in key.needs}
-        required = sum(key.size + len(", ") for n, key in enumerate(self.keys) if key.required or n in needed)
-        return max(under_way, default=0) + required + len(" }") + (self.size if self.least else 0)
-
-    def needed(self, used: int) -> int:
-        """The keys that must stand in an object with the keys ``used``, as bits."""
-        needed = self.required_bits
-        if self._has_needs:
-            while True:
-                more = needed
-                for bits, key in zip(self.bits, self.keys, strict=True):
-                    if bits & (used | needed):
-                        more |= sum(self.bits[number] for number in key.needs)
-                if more == needed:
-                    break
-                needed = more
-        return needed
-
-    def missing(self, used: int) -> list[Key]:
-        """The unused keys that an object needs, in documentation order."""
-        needed = self.needed(used) & ~used
-        return [key for key, bits in zip(self.keys, self.bits, strict=True) if bits & needed] if needed else []
+        under_way = [_longest(key) - key.required * (key.size + len(", ")) for key in self.rules.keys]
+        if self.rules.free is not None:
+            key = max(text.longest_closing for text in self.rules.free.texts) + _TO_TELL_APART + len(" : ")
+            under_way.append(max(key + self.rules.free.bound.size, self.rules.free.bound.longest_closing))
+        needed = {number for key in self.rules.keys for number in key.needs}
+        required = sum(key.size + len(", ") for n, key in enumerate(self.rules.keys) if key.required or n in needed)
+        return max(under_way, default=0) + required + len(" }") + (self.size if self.rules.least else 0)
 
     def shortest(self) -> str:
-        return "{" + OpenRecord(self, None, 0).completed("opened")
+        return "{" + OpenRecord(self.rules, None, 0).completed("opened")
 
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        return [Gap(OpenRecord(self, frame, 0), "opened")] if character == "{" else []
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [Fixed(frame, "{", Gap(OpenRecord(self.rules, frame, 0), "opened"))]
 
 
 def _longest(key: Key) -> int:

@@ -3,16 +3,13 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from lookup.literals.literal_reader import parse_key
 from lookup.values.bracket_shapes import Bracket, Gap, Place
+from lookup.values.keys import KeyRules
 from lookup.values.notations import Spacing
-from lookup.values.shapes import Ended, Frame, Reading, Shape, byte_length, is_letter
-from lookup.values.sorted_texts import Span
-
-if TYPE_CHECKING:
-    from lookup.values.object_shapes import Record
+from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, byte_length, spans_of
+from lookup.values.sorted_texts import Stretch
 
 
 def behind_key(spacing: Spacing) -> Place:
@@ -27,7 +24,7 @@ class OpenRecord(Bracket):
 
     def __init__(
         self,
-        shape: "Record",
+        rules: KeyRules,
         parent: Frame | None,
         used: int,
         free: frozenset[str] = frozenset(),
@@ -35,8 +32,8 @@ class OpenRecord(Bracket):
         count: int = 0,
     ) -> None:
         self.parent = parent
-        self.spacing = shape.spacing
-        self.shape = shape
+        self.spacing = rules.spacing
+        self.rules = rules
         self.used = used
         self.free = free
         self._last = last
@@ -44,30 +41,27 @@ class OpenRecord(Bracket):
 
     def with_key(self, number: int) -> "OpenRecord":
         """The object behind one more named key."""
-        shape = self.shape
-        used = self.used | shape.bits[number]
-        return OpenRecord(shape, self.parent, used, self.free, shape.keys[number].shape, self._count + 1)
+        rules = self.rules
+        used = self.used | rules.bits[number]
+        return OpenRecord(rules, self.parent, used, self.free, rules.keys[number].shape, self._count + 1)
 
     def free_value(self, name: str) -> Shape | None:
         """The shape of a free key's value; ``None`` if the object may not have this key."""
-        free = self.shape.free
-        if free is None or name in self.free or name in self.shape.names:
+        free = self.rules.free
+        if free is None or name in self.free or name in self.rules.names:
             return None
         return free.value(name)
 
     def with_free(self, name: str, value: Shape) -> "OpenRecord":
         """The object behind one more free key."""
-        return OpenRecord(self.shape, self.parent, self.used, self.free | {name}, value, self._count + 1)
+        return OpenRecord(self.rules, self.parent, self.used, self.free | {name}, value, self._count + 1)
 
-    def member(self, character: str) -> Iterable[Reading]:
-        found = [*_KeyReading(self, self.shape.texts.whole).read(character)] if self.shape.keys else []
+    def members(self) -> Iterable[Reading]:
+        found: list[Reading] = [_KeyReading(self, self.rules.texts.whole)] if self._unused else []
         if self._may_have_free:
-            assert self.shape.free is not None
-            found += [r for text in self.shape.free.texts for r in text.begin(character, _OpenKey(self))]
+            assert self.rules.free is not None
+            found += [reading for text in self.rules.free.texts for reading in text.start(_OpenKey(self))]
         return found
-
-    def value(self, character: str) -> Iterable[Reading]:
-        return () if self._last is None else self._last.begin(character, self)
 
     def value_shape(self) -> Shape | None:
         return self._last
@@ -81,30 +75,30 @@ class OpenRecord(Bracket):
     @cached_property
     def _missing(self) -> int:
         """How many keys are missing."""
-        return len(self.shape.missing(self.used))
+        return len(self.rules.missing(self.used))
 
     @property
     def _may_end(self) -> bool:
-        return not self.shape.needed(self.used) & ~self.used and self._count >= self.shape.least
+        return not self.rules.needed(self.used) & ~self.used and self._count >= self.rules.least
 
     @property
     def _may_have_free(self) -> bool:
-        most = self.shape.most
-        return self.shape.free is not None and (most is None or self._count + self._missing < most)
+        most = self.rules.most
+        return self.rules.free is not None and (most is None or self._count + self._missing < most)
 
     def _may_have(self, number: int) -> bool:
         """Whether an unused named key may be the next one."""
-        if self.used & self.shape.bits[number]:
+        if self.used & self.rules.bits[number]:
             return False
-        most = self.shape.most
+        most = self.rules.most
         return most is None or self._count + 1 + self.with_key(number)._missing <= most
 
     @cached_property
     def _unused(self) -> int:
         """The named keys that may be the next one, as bits."""
-        if self.shape.most is None:
-            return self.shape.all_bits & ~self.used
-        return sum(bits for number, bits in enumerate(self.shape.bits) if self._may_have(number))
+        if self.rules.most is None:
+            return self.rules.all_bits & ~self.used
+        return sum(bits for number, bits in enumerate(self.rules.bits) if self._may_have(number))
 
     def completed(self, place: Place) -> str:
         if place in ("colon", "value"):
@@ -115,14 +109,14 @@ class OpenRecord(Bracket):
 
     def _added(self, at_least_one: bool) -> list[str]:
         """The members that complete the object."""
-        shape, here = self.shape, self
+        rules, here = self.rules, self
         members: list[str] = []
         while True:  # a further key may need others
-            if missing := shape.missing(here.used):
+            if missing := rules.missing(here.used):
                 members += [key.shortest() for key in missing]
-                used, count = here.used | shape.needed(here.used), here._count + len(missing)
-                here = OpenRecord(shape, self.parent, used, here.free, None, count)
-            if here._count >= shape.least and (members or not at_least_one):
+                used, count = here.used | rules.needed(here.used), here._count + len(missing)
+                here = OpenRecord(rules, self.parent, used, here.free, None, count)
+            if here._count >= rules.least and (members or not at_least_one):
                 return members
             written, further = here._one_more()
             if further is None:
@@ -132,26 +126,26 @@ class OpenRecord(Bracket):
 
     def _one_more(self) -> "tuple[str, OpenRecord | None]":
         """A short member with an unused key."""
-        number = self.next_key(self.shape.texts.whole) if self._unused else None
+        number = self.next_key(self.rules.texts.whole) if self._unused else None
         key, value = "", None
-        if self.shape.free is not None:
-            key = self.shape.free.texts[0].shortest_of(_OpenKey(self, alone=True))
-            value = self.free_value(parse_key(key, self.shape.dialect))
-        if number is not None and (value is None or self.shape.keys[number].rank <= byte_length(key) + value.rank):
-            return self.shape.keys[number].shortest(), self.with_key(number)
+        if self.rules.free is not None:
+            key = self.rules.free.texts[0].shortest_of(_OpenKey(self, alone=True))
+            value = self.free_value(parse_key(key, self.rules.dialect))
+        if number is not None and (value is None or self.rules.keys[number].rank <= byte_length(key) + value.rank):
+            return self.rules.keys[number].shortest(), self.with_key(number)
         if value is None:
             return "", None
-        return key + self.spacing.colon + value.shortest(), self.with_free(parse_key(key, self.shape.dialect), value)
+        return key + self.spacing.colon + value.shortest(), self.with_free(parse_key(key, self.rules.dialect), value)
 
-    def next_key(self, span: Span) -> int:
-        """The unused key in a span of texts that completes the object best: needed keys first, then short ones."""
-        unused = {self.shape.key_at[n] for n in range(span.start, span.end) if self._unused >> n & 1}
-        keys, needed = self.shape.keys, self.shape.needed(self.used)
-        return min(unused, key=lambda number: (not self.shape.bits[number] & needed, keys[number].rank, number))
+    def next_key(self, stretch: Stretch) -> int:
+        """The unused key in a stretch of texts that completes the object best: needed keys first, then short ones."""
+        unused = {self.rules.key_at[n] for n in range(stretch.start, stretch.end) if self._unused >> n & 1}
+        keys, needed = self.rules.keys, self.rules.needed(self.used)
+        return min(unused, key=lambda number: (not self.rules.bits[number] & needed, keys[number].rank, number))
 
-    def leaves(self, span: Span) -> bool:
-        """Whether a key of a span may be the next one."""
-        return bool(self._unused >> span.start & ((1 << span.end - span.start) - 1))
+    def leaves(self, stretch: Stretch) -> bool:
+        """Whether a key of a stretch may be the next one."""
+        return bool(self._unused >> stretch.start & ((1 << stretch.end - stretch.start) - 1))
 
     def behind(self, character: str) -> Iterable[Reading]:
         if character == ",":
@@ -160,12 +154,6 @@ class OpenRecord(Bracket):
 
     def closing(self) -> str:
         return "".join(self.spacing.comma + member for member in self._added(at_least_one=False)) + self.closer
-
-    def letters(self, place: Place) -> Iterable[str]:
-        if place == "value":
-            return () if self._last is None else self._last.letters
-        texts = self.shape.texts  # bare keys have no quotes
-        return filter(is_letter, texts.characters(texts.whole)) if self.shape.keys else ()
 
 
 class _JoinedRecords(Bracket):
@@ -178,12 +166,8 @@ class _JoinedRecords(Bracket):
         self.spacing = records[0].spacing
         self._records = records
 
-    def member(self, character: str) -> Iterable[Reading]:
+    def members(self) -> Iterable[Reading]:
         return ()
-
-    def value(self, character: str) -> Iterable[Reading]:
-        shape = self.value_shape()
-        return () if shape is None else shape.begin(character, self)
 
     def value_shape(self) -> Shape | None:
         return self._records[0].value_shape()
@@ -203,53 +187,51 @@ class _JoinedRecords(Bracket):
     def closing(self) -> str:
         return min((record.closing() for record in self._records), key=byte_length)
 
-    def letters(self, place: Place) -> Iterable[str]:
-        return self._records[0].letters(place)
-
 
 class _KeyReading(Reading):
     """Inside a named key."""
 
-    def __init__(self, inside: OpenRecord, span: Span) -> None:
+    def __init__(self, inside: OpenRecord, stretch: Stretch) -> None:
         self.frame = inside.parent
         self._inside = inside
-        self._span = span
+        self._stretch = stretch
 
     def read(self, character: str) -> Iterable[Reading]:
-        texts = self._inside.shape.texts
-        span = texts.narrow(self._span, character)
-        if span is None or not self._inside.leaves(span):
+        texts = self._inside.rules.texts
+        stretch = texts.narrow(self._stretch, character)
+        if stretch is None or not self._inside.leaves(stretch):
             return []
-        if texts.ends(span):  # no key is a prefix of another, because a quote or colon ends it
-            return [self._behind(self._inside.shape.key_at[span.start])]
-        return [_KeyReading(self._inside, span)]
+        if texts.ends(stretch):  # no key is a prefix of another, because a quote or colon ends it
+            return [self._behind(self._inside.rules.key_at[stretch.start])]
+        return [_KeyReading(self._inside, stretch)]
 
     def skip(self, text: str, position: int) -> tuple[Reading, int]:
-        start, end, length = self._span
+        start, end, length = self._stretch
         if end - start > 1:
             return self, position
-        rest = self._inside.shape.texts.texts[start]
+        rest = self._inside.rules.texts.texts[start]
         last = min(len(rest) - 1, length + len(text) - position)  # the last character ends the key
         if last <= length or not text.startswith(rest[length:last], position):
             return self, position
-        return _KeyReading(self._inside, Span(start, end, last)), position + last - length
+        return _KeyReading(self._inside, Stretch(start, end, last)), position + last - length
 
     def _behind(self, number: int) -> Gap:
         return Gap(self._inside.with_key(number), behind_key(self._inside.spacing))
 
     def closing(self) -> str:
-        start, _, length = self._span
-        begun = self._inside.shape.texts.texts[start][:length]
-        number = self._inside.next_key(self._span)
-        text = next(text for text in self._inside.shape.keys[number].texts if text.startswith(begun))
+        start, _, length = self._stretch
+        begun = self._inside.rules.texts.texts[start][:length]
+        number = self._inside.next_key(self._stretch)
+        text = next(text for text in self._inside.rules.keys[number].texts if text.startswith(begun))
         return text[length:] + self._behind(number).closing()
 
-    def letters(self) -> Iterable[str]:
-        characters = self._inside.shape.texts.characters(self._span)
-        return (character for character in characters if not character.isascii())
+    def spans(self) -> list[Span]:
+        texts, inside = self._inside.rules.texts, self._inside
+        stretches = {character: texts.narrow(self._stretch, character) for character in texts.characters(self._stretch)}
+        return spans_of(character for character, stretch in stretches.items() if stretch and inside.leaves(stretch))
 
     def identity(self) -> tuple[object, ...]:
-        return _KeyReading, id(self._inside), self._span
+        return _KeyReading, self._inside, self._stretch
 
 
 class _OpenKey(Frame):
@@ -268,22 +250,25 @@ class _OpenKey(Frame):
         self._alone = alone
 
     def admits(self, written: str) -> bool:
-        return self._inside.free_value(parse_key(written, self._inside.shape.dialect)) is not None
+        return self._inside.free_value(parse_key(written, self._inside.rules.dialect)) is not None
 
     def ended(self, written: str) -> list[Reading]:
         inside = self._inside
-        name = parse_key(written, inside.shape.dialect)
+        name = parse_key(written, inside.rules.dialect)
         value = inside.free_value(name)
         return [] if value is None else [Gap(inside.with_free(name, value), behind_key(inside.spacing))]
 
     def behind(self, character: str) -> Iterable[Reading]:
         return ()
 
+    def spans_behind(self) -> list[Span]:
+        return []
+
     def closing(self) -> str:
         return ""  # it depends on the key
 
     def rest_behind(self, written: str) -> str:
         inside = self._inside
-        name = parse_key(written, inside.shape.dialect)
+        name = parse_key(written, inside.rules.dialect)
         value = None if self._alone else inside.free_value(name)
         return "" if value is None else inside.with_free(name, value).completed(behind_key(inside.spacing))

@@ -9,21 +9,20 @@ tell what is still missing, from the inside out.
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Final
 
-ANY_CHARACTER: Final = "\u4e00"
-"""Represents all non-ASCII characters: a text that may contain it may contain any of them."""
+Span = tuple[int, int]
+"""Some code points, from the first one to the one behind the last one."""
 
-NO_LETTERS: Final = frozenset[str]()
-"""No characters."""
 
-NO_BYTES: Final = frozenset[int]()
-"""No bytes."""
+def spans_of(characters: Iterable[str]) -> list[Span]:
+    """The code points of characters."""
+    return [(ord(character), ord(character) + 1) for character in characters]
 
-ASCII: Final = tuple(map(chr, range(128)))
-"""All ASCII characters."""
 
-_LEADING: Final = frozenset(range(0xC2, 0xF5))  # first UTF-8 bytes of non-ASCII characters
+_SIZES: Final = ((0, 0x80, 0, 0), (0x80, 0x800, 6, 0xC0), (0x800, 0x10000, 12, 0xE0), (0x10000, 0x110000, 18, 0xF0))
+"""Code points with so many bytes, the bits behind those of the first byte, and what is added to it."""
 
 
 def byte_length(text: str) -> int:
@@ -44,6 +43,11 @@ class Reading(ABC):
 
     frame: "Frame | None"
     whole = False
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether nothing is found that completes the member: a free key that must be none of the named ones."""
+        return False
 
     @abstractmethod
     def read(self, character: str) -> Iterable["Reading"]:
@@ -69,22 +73,14 @@ class Reading(ABC):
         """Read as much of ``text`` as possible at once. Return the reading and the position behind it."""
         return self, position
 
-    def letters(self) -> Iterable[str]:
-        """The non-ASCII characters that may follow, if not all of them may."""
-        return ()
+    @abstractmethod
+    def spans(self) -> Iterable[Span]:
+        """The characters that may follow inside the member."""
 
-    def all_letters(self) -> set[str]:
-        """The non-ASCII characters that may follow, inside the member or behind it, if not all of them may."""
-        behind = self.frame.letters_behind() if self.whole and self.frame is not None else ()
-        return {*self.letters(), *behind}
-
-    def first_bytes(self) -> frozenset[int]:
-        """The first UTF-8 bytes of all characters that may follow."""
-        return leading_bytes(c for c in {*ASCII, *self.all_letters(), ANY_CHARACTER} if self.takes(c))
-
-    def takes(self, character: str) -> bool:
-        """Whether a character may follow, inside the member or behind it."""
-        return bool(self.read(character) or (self.whole and self.frame is not None and self.frame.behind(character)))
+    def all_spans(self) -> list[Span]:
+        """The characters that may follow, inside the member or behind it."""
+        behind = self.frame.spans_behind() if self.whole and self.frame is not None else ()
+        return [*self.spans(), *behind]
 
 
 class Frame(ABC):
@@ -106,9 +102,9 @@ class Frame(ABC):
     def closing(self) -> str:
         """The text that completes the bracket behind a complete member."""
 
-    def letters_behind(self) -> Iterable[str]:
-        """The non-ASCII characters that may follow a complete member."""
-        return ()
+    @abstractmethod
+    def spans_behind(self) -> Iterable[Span]:
+        """The characters that may follow a complete member."""
 
     def ended(self, written: str) -> list[Reading]:
         """The readings behind the closing quote of a member ``written`` that is a text."""
@@ -134,21 +130,9 @@ class Shape(ABC):
         Upper bound on the bytes that complete a literal that has begun.
     bracket : str
         The opening bracket of lists, tuples and dicts; empty for all others.
-    width : int
-        Upper bound on the readings of a prefix.
-    letters : frozenset of str
-        The non-ASCII characters that a literal may begin with.
     """
 
     bracket: str = ""
-
-    @property
-    def letters(self) -> frozenset[str]:
-        return NO_LETTERS
-
-    @property
-    def width(self) -> int:
-        return 1
 
     @property
     def rank(self) -> int:
@@ -169,8 +153,8 @@ class Shape(ABC):
     def longest_closing(self) -> int: ...
 
     @abstractmethod
-    def begin(self, character: str, frame: Frame | None) -> Iterable[Reading]:
-        """The readings after the first character of a member of ``frame``."""
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        """The readings before the first character of a member of ``frame``."""
 
     @abstractmethod
     def shortest(self) -> str:
@@ -184,18 +168,21 @@ class Start(Reading):
         self.frame = frame
         self.shape = shape
 
+    @cached_property
+    def _ways(self) -> Sequence[Reading]:
+        return list(self.shape.start(self.frame))
+
     def read(self, character: str) -> Iterable[Reading]:
-        return self.shape.begin(character, self.frame)
+        return [reading for way in self._ways for reading in way.read(character)]
 
     def closing(self) -> str:
         return self.shape.shortest()
 
     def identity(self) -> tuple[object, ...]:
-        return Start, id(self.shape), id(self.frame)
+        return Start, self.shape, self.frame
 
-    def letters(self) -> Iterable[str]:
-        behind = () if self.frame is None or self.shape.size else self.frame.letters_behind()
-        return {*self.shape.letters, *behind}
+    def spans(self) -> list[Span]:
+        return [span for way in self._ways for span in way.spans()]
 
 
 class Ended(Reading):
@@ -213,7 +200,10 @@ class Ended(Reading):
         return ""
 
     def identity(self) -> tuple[object, ...]:
-        return Ended, id(self.frame)
+        return Ended, self.frame
+
+    def spans(self) -> list[Span]:
+        return []
 
 
 def advance(readings: Sequence[Reading], text: str, most: int | None = None) -> list[Reading]:
@@ -268,13 +258,15 @@ def _joined(readings: list[Reading]) -> list[Reading]:
     groups: dict[Hashable, list[Reading]] = {}
     for reading in readings:
         common = reading.common_value()
-        groups.setdefault(id(reading) if common is None else common, []).append(reading)
+        groups.setdefault(reading if common is None else common, []).append(reading)
     return [group[0].joined(group[1:]) if len(group) > 1 else group[0] for group in groups.values()]
 
 
 def closing(readings: Iterable[Reading]) -> str:
     """The shortest text, in bytes, that completes one of the readings."""
-    return min((_closing(reading) for reading in readings), key=byte_length)
+    given = list(readings)
+    able = [reading for reading in given if not reading.is_stuck] if len(given) > 1 else given
+    return min((_closing(reading) for reading in able or given), key=byte_length)
 
 
 def _closing(reading: Reading) -> str:
@@ -287,12 +279,25 @@ def _frames(frame: Frame | None) -> Iterator[Frame]:
         frame = frame.parent
 
 
-def leading_bytes(characters: Iterable[str]) -> frozenset[int]:
-    """First UTF-8 bytes of characters. ``ANY_CHARACTER`` represents all non-ASCII characters."""
-    taken = set(characters)
-    return frozenset(c.encode()[0] for c in taken) | (_LEADING if ANY_CHARACTER in taken else NO_BYTES)
+def first_bytes(readings: Iterable[Reading]) -> frozenset[int]:
+    """The first UTF-8 bytes of all characters that may follow."""
+    return frozenset[int]().union(*[_first_bytes(span) for reading in readings for span in reading.all_spans()])
 
 
-def is_letter(character: str) -> bool:
-    """Whether a character is not ASCII."""
-    return not character.isascii()
+@lru_cache(maxsize=4096)
+def _first_bytes(span: Span) -> frozenset[int]:
+    first, stop = span
+    found: set[int] = set()
+    for low, high, shift, lead in _SIZES:
+        if first < high and stop > low:
+            found.update(range((max(first, low) >> shift) + lead, (min(stop, high) - 1 >> shift) + lead + 1))
+    return frozenset(found)
+
+
+def begun(part: bytes) -> Span:
+    """The code points of the characters whose UTF-8 bytes begin so."""
+    low, high, shift, lead = next(size for size in reversed(_SIZES) if part[0] >= size[3])
+    point = part[0] - lead
+    for byte in part[1:]:
+        point, shift = point << 6 | byte & 0x3F, shift - 6
+    return max(point << shift, low), min((point + 1) << shift, high)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 
-class Span(NamedTuple):
+class Stretch(NamedTuple):
     """The texts ``start`` to ``end`` of a sorted list. They share their first ``length`` characters."""
 
     start: int
@@ -20,29 +20,29 @@ class SortedTexts:
     Attributes
     ----------
     texts : list of str
-    whole : Span
-        The span of all texts.
+    whole : Stretch
+        The stretch of all texts.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.texts = sorted(set(texts))
-        self.whole = Span(0, len(self.texts), 0)
+        self.whole = Stretch(0, len(self.texts), 0)
 
-    def narrow(self, span: Span, character: str) -> Span | None:
-        """The texts of a span that continue with a character; ``None`` if there are none. Logarithmic time."""
-        start, end, length = span
+    def narrow(self, stretch: Stretch, character: str) -> Stretch | None:
+        """The texts of a stretch that continue with a character; ``None`` if there are none. Logarithmic time."""
+        start, end, length = stretch
         start = bisect_left(self.texts, character, start, end, key=lambda text: text[length : length + 1])
         end = bisect_right(self.texts, character, start, end, key=lambda text: text[length : length + 1])
-        return Span(start, end, length + 1) if start < end else None
+        return Stretch(start, end, length + 1) if start < end else None
 
-    def ends(self, span: Span) -> bool:
-        """Whether one text of a span consists of the shared characters only."""
-        return len(self.texts[span.start]) == span.length
+    def ends(self, stretch: Stretch) -> bool:
+        """Whether one text of a stretch consists of the shared characters only."""
+        return len(self.texts[stretch.start]) == stretch.length
 
-    def characters(self, span: Span) -> Iterator[str]:
-        """The characters that may continue a span."""
-        start, end, length = span
-        start += self.ends(span)
+    def characters(self, stretch: Stretch) -> Iterator[str]:
+        """The characters that may continue a stretch."""
+        start, end, length = stretch
+        start += self.ends(stretch)
         while start < end:
             character = self.texts[start][length]
             yield character

@@ -321,12 +321,6 @@ def test_limits_of_a_function_hold_for_values(key, good, bad):
             check_value(value, spec)
 
 
-def test_only_what_says_more_than_a_type_is_a_law():
-    assert [p.name for p in read_callable(book).parameters if p.law] == ["n", "day", "codes", "seat", "ratio"]
-    assert [p.name for p in read_model(Seat).parameters if p.law] == ["row", "code"]
-    assert not read_callable(book).unenforced
-
-
 def test_what_pydantic_says_and_no_grammar_writes_is_told():
     def twice(word: Annotated[str, Field(json_schema_extra={"pattern": r"^(a|b)\1$"})]):
         """Says a letter twice."""

@@ -4,9 +4,11 @@ The tests of the text forms (XML, docstrings, prose, signatures, YAML) contain t
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -82,39 +84,37 @@ def dictionaries(types: st.SearchStrategy[ValueType]) -> st.SearchStrategy[Looku
     )
 
 
+def changed(
+    tools: LookupDictionary,
+    key: Callable[[ParameterSpec], ParameterSpec] = lambda p: p,
+    kind: Callable[[ValueType], ValueType] = lambda t: t,
+) -> LookupDictionary:
+    """The tools with every key and every type replaced, from the inside out."""
+
+    def of_type(t: ValueType) -> ValueType:
+        properties = t.properties and tuple(map(of_key, t.properties))
+        branches = tuple(map(of_type, t.any_of))
+        return kind(replace(t, items=t.items and of_type(t.items), properties=properties, any_of=branches))
+
+    def of_key(p: ParameterSpec) -> ParameterSpec:
+        return key(replace(p, type=of_type(p.type)))
+
+    return LookupDictionary(tuple(replace(t, parameters=tuple(map(of_key, t.parameters))) for t in tools.tools))
+
+
 def without_raw_types(tools: LookupDictionary) -> LookupDictionary:
-    def plain_type(t: ValueType) -> ValueType:
-        return replace(
-            t,
-            items=t.items and plain_type(t.items),
-            properties=t.properties and tuple(map(plain_key, t.properties)),
-            any_of=tuple(map(plain_type, t.any_of)),
-        )
-
-    def plain_key(p: ParameterSpec) -> ParameterSpec:
-        return replace(p, raw_type="", type=plain_type(p.type))
-
-    return LookupDictionary(tuple(replace(t, parameters=tuple(map(plain_key, t.parameters))) for t in tools.tools))
+    return changed(tools, lambda p: replace(p, raw_type=""))
 
 
 def with_inferred_types(tools: LookupDictionary) -> LookupDictionary:
     """The tools as JSON Schema writes them: an enum without a type has the type of its members."""
 
     def inferred(t: ValueType) -> ValueType:
-        t = replace(
-            t,
-            items=t.items and inferred(t.items),
-            properties=t.properties and tuple(replace(p, type=inferred(p.type)) for p in t.properties),
-            any_of=tuple(map(inferred, t.any_of)),
-        )
         if t.kind != "any" or t.any_of or not t.enum:
             return t
         return replace(type_of(m for m in t.enum if m is not None), enum=t.enum, nullable=t.nullable)
 
-    def plain(tool: ToolSpec) -> ToolSpec:
-        return replace(tool, parameters=tuple(replace(p, type=inferred(p.type)) for p in tool.parameters))
-
-    return LookupDictionary(tuple(map(plain, tools.tools)))
+    return changed(tools, kind=inferred)
 
 
 def prompts(documents: list[Any]) -> list[Any]:
@@ -146,22 +146,10 @@ def test_json_schema(tools: LookupDictionary, key: str) -> None:
 @given(dictionaries(TYPES))
 def test_signatures(tools: LookupDictionary) -> None:
     """A signature reads back as the tool, but for descriptions and defaults."""
-
-    def wordless_type(t: ValueType) -> ValueType:
-        properties = t.properties and tuple(map(wordless, t.properties))
-        return replace(
-            t,
-            items=t.items and wordless_type(t.items),
-            properties=properties,
-            any_of=tuple(map(wordless_type, t.any_of)),
-        )
-
-    def wordless(p: ParameterSpec) -> ParameterSpec:
-        return replace(p, type=wordless_type(p.type), description="", default=MISSING)
-
-    expected = [replace(t, description="", parameters=tuple(map(wordless, t.parameters))) for t in tools.tools]
+    wordless = changed(tools, lambda p: replace(p, description="", default=MISSING))
+    expected = LookupDictionary(tuple(replace(tool, description="") for tool in wordless.tools))
     found = extract([json_signature(tool) for tool in tools.tools])
-    assert without_raw_types(found) == with_inferred_types(LookupDictionary(tuple(expected)))
+    assert without_raw_types(found) == with_inferred_types(expected)
 
 
 def test_an_enum_without_a_type_has_the_type_of_its_members() -> None:
@@ -173,81 +161,49 @@ def test_an_enum_without_a_type_has_the_type_of_its_members() -> None:
     check_json_schema(LookupDictionary((ToolSpec("f", parameters=(outer,)),)), "parameters")
 
 
-@given(dictionaries(PLAIN), st.data())
-def test_keys_without_a_schema(tools: LookupDictionary, data: st.DataObject) -> None:
-    raw = {"str": "STRING", "int": "int", "float": "NUMBER", "bool": "BOOLEAN", "list": "ARRAY", "dict": "OBJECT"}
+RAW = {"str": "STRING", "int": "int", "float": "NUMBER", "bool": "BOOLEAN", "list": "ARRAY", "dict": "OBJECT"}
 
-    def spec(p: ParameterSpec) -> dict[str, Any]:
-        row = {"type": raw[p.type.kind], "description": p.description}
-        if p.enum is not None:
-            row["enum"] = list(p.enum)
-        return row if p.default is MISSING else row | {"default": p.default}
 
-    def listed(p: ParameterSpec) -> dict[str, Any]:
-        return {"name": p.name, **spec(p)}
+def row_of(p: ParameterSpec) -> dict[str, Any]:
+    row = {"type": RAW[p.type.kind], "description": p.description}
+    enum = {} if p.enum is None else {"enum": list(p.enum)}
+    return row | enum | ({} if p.default is MISSING else {"default": p.default})
 
-    seal = [
-        {
-            "api_name": t.name,
-            "api_description": t.description,
-            "parameters": {p.name: spec(p) for p in t.parameters},
-            "required": [p.name for p in t.required],
-            "responses": {"leak": {"type": "str", "description": ""}},
-        }
-        for t in tools.tools
-    ]
-    rapid = [
-        {
-            "tool_name": "c",
-            "api_name": t.name,
-            "api_description": t.description,
-            "required_parameters": [listed(p) for p in t.required],
-            "optional_parameters": [listed(p) for p in t.optional],
-            "template_response": {"name": "leak"},
-        }
-        for t in tools.tools
-    ]
-    gorilla = [
-        {
-            "name": "A title",
-            "api_name": t.name,
-            "description": t.description,
-            "parameters": [listed(p) | {"required": p.required} for p in t.parameters],
-        }
-        for t in tools.tools
-    ]
 
-    api_bank = [
-        {
-            "name": t.name,
-            "description": t.description,
-            "input_parameters": {p.name: spec(p) | {"required": p.required} for p in t.parameters},
-            "output_parameters": {"leak": {"type": "str", "description": ""}},
-        }
-        for t in tools.tools
-    ]
+def seal(t: ToolSpec) -> dict[str, Any]:
+    keys = {"parameters": {p.name: row_of(p) for p in t.parameters}, "required": [p.name for p in t.required]}
+    return {"api_name": t.name, "api_description": t.description, **keys, "responses": {"leak": {"type": "str"}}}
 
-    def expected(first_required: bool, empty_default: bool) -> LookupDictionary:
-        return LookupDictionary(
-            tuple(
-                replace(
-                    t,
-                    parameters=tuple(
-                        replace(
-                            p,
-                            raw_type=raw[p.type.kind],
-                            type=value_type(raw[p.type.kind]),
-                            default=MISSING if empty_default and p.default == "" else p.default,
-                        )
-                        for p in ((*t.required, *t.optional) if first_required else t.parameters)
-                    ),
-                )
-                for t in tools.tools
-            )
-        )
 
-    forms = [(seal, expected(False, False)), (rapid, expected(True, True)), (gorilla, expected(False, False))]
-    forms.append((api_bank, expected(False, False)))
-    documents, right = data.draw(st.sampled_from(forms))
-    for source in prompts(documents):
+def rapid(t: ToolSpec) -> dict[str, Any]:
+    rows = {f"{which}_parameters": [{"name": p.name, **row_of(p)} for p in keys]
+            for which, keys in (("required", t.required), ("optional", t.optional))}  # fmt: skip
+    head = {"tool_name": "c", "api_name": t.name, "api_description": t.description}
+    return {**head, **rows, "template_response": {"name": "leak"}}
+
+
+def gorilla(t: ToolSpec) -> dict[str, Any]:
+    rows = [{"name": p.name, **row_of(p), "required": p.required} for p in t.parameters]
+    return {"name": "A title", "api_name": t.name, "description": t.description, "parameters": rows}
+
+
+def api_bank(t: ToolSpec) -> dict[str, Any]:
+    keys = {p.name: {**row_of(p), "required": p.required} for p in t.parameters}
+    leak = {"leak": {"type": "str", "description": ""}}
+    return {"name": t.name, "description": t.description, "input_parameters": keys, "output_parameters": leak}
+
+
+@pytest.mark.parametrize("form", [seal, rapid, gorilla, api_bank])
+@given(tools=dictionaries(PLAIN))
+@settings(max_examples=40)
+def test_keys_without_a_schema(form: Callable[[ToolSpec], dict[str, Any]], tools: LookupDictionary) -> None:
+    def plain(p: ParameterSpec) -> ParameterSpec:
+        raw = RAW[p.type.kind]
+        default = MISSING if form is rapid and p.default == "" else p.default
+        return replace(p, raw_type=raw, type=value_type(raw), default=default)
+
+    right = changed(tools, plain)
+    if form is rapid:
+        right = LookupDictionary(tuple(replace(t, parameters=(*t.required, *t.optional)) for t in right.tools))
+    for source in prompts([form(tool) for tool in tools.tools]):
         assert extract(source) == right

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup.errors import DocumentationError
-from lookup.schema.law import Law
-from lookup.schema.validation import SchemaError
+from lookup.schema.check import SchemaError
+from lookup.schema.value_schema import value_schema
 from lookup.schema.words import identity
-from lookup.values.grammar import ValueGrammar, law_grammar
+from lookup.values.grammar import ValueGrammar, schema_grammar
 from lookup.values.notations import BareKeys, Notation
-from tests.lookup.test_schema_laws import NOTATIONS, judge, written
+from tests.lookup.test_schema_laws import NOTATIONS, documented, judge, written
 
 Schema = dict[str, Any]
 CHARACTERS = "{}[]()\"', :-.0123456789abcx-éNonetruefalslTF<q|>\\"
@@ -51,16 +51,16 @@ LINKS: dict[str, Callable[[Any], Schema]] = {
 
 
 def reading(schema: Schema, notation: Notation = "json") -> ValueGrammar | None:
-    """All that is asked of a law; ``None`` if it says by an error that it has no grammar."""
-    law = Law(schema)
-    assert len(law.notes) < 100
+    """All that is asked of a allowed; ``None`` if it says by an error that it has no grammar."""
+    allowed = value_schema(schema)
+    assert len(allowed.notes) < 100
     for value in ("aab", 5, [[]], {"a": {"a": "b"}}, None):
         try:
-            law.check(value)
+            allowed.check(value)
         except SchemaError:
             continue
     try:
-        grammar = law_grammar(law, notation)
+        grammar = schema_grammar(allowed, notation)
     except DocumentationError:
         return None
     assert grammar.complete(grammar.close(""))
@@ -106,7 +106,7 @@ def test_intersections_of_recursive_schemas_end() -> None:
 
 def test_a_schema_that_cannot_be_looked_through_is_noted() -> None:
     deep = nested(lambda s: {"type": "array", "items": s}, 3000)
-    assert any("not looked at" in note for note in Law(deep).notes)
+    assert any("not looked at" in note for note in value_schema(deep).notes)
 
 
 @pytest.mark.parametrize("limit", [10**9, 10**50, 10**400, 1e308, 5e-324, -1, 1.5, float("nan"), float("inf"), True])
@@ -156,7 +156,7 @@ def test_constants_without_end() -> None:
 def test_many_members_and_keys() -> None:
     members = [f"v{n}" for n in range(5000)]
     reading({"enum": members})
-    assert Law({"type": "string", "not": {"enum": members}}).notes
+    assert not value_schema({"type": "string", "not": {"enum": members}}).notes
     reading({"type": "array", "items": {"enum": members}, "uniqueItems": True, "minItems": 50})
     reading({"properties": {name: {"type": "string"} for name in members}, "required": members[:1000]})
     patterns = {f".*a.{{{n}}}b": {"type": "integer"} for n in range(20)}
@@ -184,15 +184,15 @@ FINDS: list[Schema] = [
 @pytest.mark.parametrize("notation", NOTATIONS, ids=str)
 @pytest.mark.parametrize("schema", FINDS, ids=json.dumps)
 def test_no_beginning_is_a_dead_end(schema: Schema, notation: Notation) -> None:
-    law = Law(schema)
+    allowed = value_schema(schema)
     try:
-        grammar = law_grammar(law, notation)
+        grammar = schema_grammar(allowed, notation)
     except DocumentationError as error:
         pytest.skip(str(error))  # bare keys have no languages
     for seed in range(4):
         text = written(grammar, seed, CHARACTERS)
         assert grammar.complete(text)
-        if notation == "json" and not law.notes:
+        if notation == "json" and not allowed.notes:
             assert judge(schema).is_valid(json.loads(text))
         end = random.Random(seed).randrange(len(grammar.opener), len(text))
         following = grammar.bytes_after(text[:end])
@@ -201,14 +201,14 @@ def test_no_beginning_is_a_dead_end(schema: Schema, notation: Notation) -> None:
 
 def test_what_cannot_be_told_apart_item_by_item_is_noted() -> None:
     rest = {"enum": ["a", "ab"]}
-    law = Law({"type": "array", "items": rest, "minItems": 3, "uniqueItems": True, "prefixItems": [{"type": "string"}]})
-    assert law.notes == ("uniqueItems",)
-    assert not Law({"type": "array", "items": rest, "minItems": 2, "uniqueItems": True}).notes
+    unique = {"type": "array", "items": rest, "uniqueItems": True}
+    assert value_schema({**unique, "minItems": 3, "prefixItems": [{"type": "string"}]}).notes == ("uniqueItems",)
+    assert not value_schema({**unique, "minItems": 2}).notes
 
 
 @pytest.mark.parametrize("names", [{"pattern": "(?<=a)b"}, {"not": {"oneOf": [{"minLength": 2}, {"pattern": "a"}]}}])
 def test_what_is_not_enforced_of_names_is_noted(names: Schema) -> None:
-    assert Law({"type": "object", "propertyNames": names}).notes
+    assert value_schema({"type": "object", "propertyNames": names}).notes
 
 
 def test_a_check_that_takes_too_long_is_no_yes_inside_not() -> None:
@@ -217,13 +217,13 @@ def test_a_check_that_takes_too_long_is_no_yes_inside_not() -> None:
         "not": {"$ref": "#/$defs/d0"},
     }
     with pytest.raises(SchemaError):
-        Law(ring).check(1)
+        value_schema(ring).check(1)
 
 
 def test_an_enum_against_its_own_type_is_allowed_where_it_is_decoded() -> None:
     schema = {"type": "string", "enum": [1, 2], "minLength": 3}
-    law = Law(schema, closed=True)
-    assert [law.check(value) for value in (1, 2)] == [1, 2]
-    assert Law({"allOf": [{"type": "boolean"}, {"enum": [1]}]}, closed=True).is_empty
-    grammar = law_grammar(law, BareKeys("<|q|>"))
+    allowed = documented(schema)
+    assert [allowed.check(value) for value in (1, 2)] == [1, 2]
+    assert documented({"allOf": [{"type": "boolean"}, {"enum": [1]}]}).unsatisfiable
+    grammar = schema_grammar(allowed, BareKeys("<|q|>"))
     assert grammar.complete("1")

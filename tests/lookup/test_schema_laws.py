@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.literals.literal_reader import parse_literal
-from lookup.schema.law import Law
-from lookup.schema.plain_checks import SchemaError
-from lookup.values.grammar import ValueGrammar, law_grammar, value_grammar
+from lookup.schema.check import SchemaError
+from lookup.schema.document import Document
+from lookup.schema.value_schema import ValueSchema, value_schema
+from lookup.values.grammar import ValueGrammar, schema_grammar, value_grammar
 from lookup.values.literal_values import read_value
 from lookup.values.notations import BareKeys, Notation, RawText
 from voting import check_value
@@ -113,14 +114,19 @@ VALUES = st.recursive(
 )
 
 
+def documented(schema: Schema) -> ValueSchema:
+    """A schema as the documentation of a tool."""
+    return value_schema(schema, Document(schema, documentation=True))
+
+
 def judge(schema: Schema) -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema, format_checker=jsonschema.FormatChecker())
 
 
-def grammar_of(law: Law, notation: Notation = "json") -> ValueGrammar:
-    """The grammar; the example is dropped if the law allows nothing that the notation can write."""
+def grammar_of(allowed: ValueSchema, notation: Notation = "json") -> ValueGrammar:
+    """The grammar; the example is dropped if the allowed allows nothing that the notation can write."""
     try:
-        return law_grammar(law, notation)
+        return schema_grammar(allowed, notation)
     except DocumentationError:
         assume(False)
         raise AssertionError from None
@@ -142,7 +148,7 @@ def written(grammar: ValueGrammar, seed: int, letters: str) -> str:
 @settings(max_examples=400)
 def test_the_check_agrees_with_jsonschema(schema: Schema, value: Any) -> None:
     try:
-        Law(schema).check(value)
+        value_schema(schema).check(value)
         allowed = True
     except SchemaError:
         allowed = False
@@ -152,33 +158,24 @@ def test_the_check_agrees_with_jsonschema(schema: Schema, value: Any) -> None:
 @given(SCHEMAS, VALUES)
 @settings(max_examples=400)
 def test_the_grammar_agrees_with_jsonschema(schema: Schema, value: Any) -> None:
-    law = Law(schema)
+    allowed = value_schema(schema)
     valid = judge(schema).is_valid(value)
     try:
-        grammar = law_grammar(law, "json")
+        grammar = schema_grammar(allowed, "json")
     except DocumentationError:
         assert not valid
         return
     complete = grammar.complete(json.dumps(value, ensure_ascii=False))
-    assert complete == valid or (law.notes and complete)
-
-
-@given(SCHEMAS, st.integers(0, 2**32))
-@settings(max_examples=300)
-def test_what_is_written_is_valid(schema: Schema, seed: int) -> None:
-    law = Law(schema)
-    text = written(grammar_of(law), seed, '{}[]", :-.0123456789abx-éntruefalsl\\')
-    value = json.loads(text)
-    assert law.notes or judge(schema).is_valid(value), text
+    assert complete == valid or (allowed.notes and complete)
 
 
 @pytest.mark.parametrize("notation", NOTATIONS, ids=str)
 @given(schema=SCHEMAS, seed=st.integers(0, 2**32))
 @settings(max_examples=60)
 def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: Schema, seed: int) -> None:
-    law = Law(schema, closed=True)
-    assume(not law.is_empty)
-    spec = ParameterSpec("x", ValueType("any"), "", True, law=law)
+    allowed = documented(schema)
+    assume(not allowed.unsatisfiable)
+    spec = ParameterSpec("x", ValueType("any"), "", True, schema=allowed)
     try:
         grammar = value_grammar(spec, notation)
     except DocumentationError:
@@ -186,7 +183,7 @@ def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: S
         raise
     text = written(grammar, seed, "{}[]()\"', :-.0123456789abx-éNonetruefalslTF<|q>/P=sig\n\\")
     assert grammar.complete(text)
-    if isinstance(notation, str) and notation != "quoted" and not law.notes:
+    if isinstance(notation, str) and notation != "quoted" and not allowed.notes:
         value = read_value(text, spec, notation)
         assert judge(schema).is_valid(json.loads(json.dumps(value))), text
         check_value(value, spec)
@@ -196,16 +193,18 @@ def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: S
 @pytest.mark.parametrize("pattern", ["^a+b?$", "^x+$", "^[ab]{3}$", "^é|ü+$"])
 def test_items_that_must_differ_are_found_in_every_language(notation: Notation, pattern: str) -> None:
     items = {"type": "string", "pattern": pattern}
-    law = Law({"type": "array", "items": items, "minItems": 5, "uniqueItems": True}, closed=True)
-    grammar = law_grammar(law, notation)
+    allowed = documented({"type": "array", "items": items, "minItems": 5, "uniqueItems": True})
+    grammar = schema_grammar(allowed, notation)
     assert grammar.complete(grammar.close("")) and grammar.complete(grammar.opener + grammar.close(grammar.opener))
 
 
 @given(SCHEMAS, st.integers(0, 2**32))
-@settings(max_examples=200)
-def test_every_beginning_is_possible_and_can_be_closed(schema: Schema, seed: int) -> None:
-    grammar = grammar_of(Law(schema))
-    text = written(grammar, seed, '{}[]", :-.0123456789abx')
+@settings(max_examples=300)
+def test_what_is_written_is_valid_and_every_beginning_of_it_can_be_closed(schema: Schema, seed: int) -> None:
+    allowed = value_schema(schema)
+    grammar = grammar_of(allowed)
+    text = written(grammar, seed, '{}[]", :-.0123456789abx-éntruefalsl\\')
+    assert allowed.notes or judge(schema).is_valid(json.loads(text)), text
     for end in range(len(grammar.opener), len(text) + 1):
         assert grammar.possible(text[:end])
         assert grammar.complete(text[:end] + grammar.close(text[:end]))
@@ -244,12 +243,12 @@ SMALL_VALUES: list[Any] = [
 
 @pytest.mark.parametrize("schema", [*UNEVALUATED, *CONTAINS], ids=json.dumps)
 def test_what_other_schemas_name_is_evaluated(schema: Schema) -> None:
-    law = Law(schema)
+    allowed = value_schema(schema)
     for value in SMALL_VALUES:
         valid = judge(schema).is_valid(value)
-        assert law.allows(value) == valid, value
-        complete = not law.is_empty and law_grammar(law, "json").complete(json.dumps(value))
-        assert complete == valid or (complete and law.notes), value
+        assert allowed.allows(value) == valid, value
+        complete = not allowed.unsatisfiable and schema_grammar(allowed, "json").complete(json.dumps(value))
+        assert complete == valid or (complete and allowed.notes), value
 
 
 NEVER = {"type": "string", "minLength": 5, "maxLength": 2}
@@ -276,29 +275,10 @@ WHOLE = {"type": "integer"}
 @pytest.mark.parametrize("notation", ["json", "python"])
 def test_a_key_is_only_begun_if_its_value_can_be_written(words: Schema, notation: Notation) -> None:
     schema = {"type": "object", **words}
-    grammar = law_grammar(Law(schema), notation)
+    grammar = schema_grammar(value_schema(schema), notation)
     for seed in range(40):
         text = written(grammar, seed, "{'\"x0ab: }")
         assert judge(schema).is_valid(parse_literal(text)), text
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        {"additionalProperties": NEVER, "minProperties": 1},
-        {"additionalProperties": NEVER, "minProperties": 2, "properties": {"a": WHOLE}},
-        {"additionalProperties": False, "minProperties": 1, "patternProperties": {"^x": NEVER}},
-        {"minProperties": 1, "propertyNames": NEVER},
-        {"minProperties": 3, "propertyNames": {"enum": ["a", "b"]}},
-        {"minProperties": 2, "propertyNames": {"enum": ["a", "b"]}, "patternProperties": {"a": NEVER}},
-        {"additionalProperties": {"$ref": "#"}, "minProperties": 1},
-    ],
-    ids=json.dumps,
-)
-def test_an_object_that_needs_more_keys_than_there_are_is_refused(words: Schema) -> None:
-    assert Law({"type": "object", **words}).is_empty
-    with pytest.raises(DocumentationError):
-        law_grammar(Law({"type": "object", **words}), "json")
 
 
 TRUTH: Schema = {"type": "boolean"}
@@ -330,30 +310,44 @@ def test_a_list_that_needs_more_different_items_than_there_are_is_refused(words:
     for least in (most, most + 1):
         schema = {"type": "array", **words, "uniqueItems": True, "minItems": least}
         around = {"type": "object", "properties": {"k": schema}, "required": ["k"]}
-        assert Law(schema).is_empty == Law(around).is_empty == (least > most)
-    assert not law_grammar(Law({**schema, "minItems": most}), "json").complete("[]")
+        assert value_schema(schema).unsatisfiable == value_schema(around).unsatisfiable == (least > most)
+    assert not schema_grammar(value_schema({**schema, "minItems": most}), "json").complete("[]")
 
 
-@pytest.mark.parametrize(
-    ("words", "is_empty"),
-    [
-        ({"contains": WHOLE, "items": {"type": "string"}}, True),
-        ({"contains": WHOLE, "items": {"type": "string"}, "minContains": 0}, False),
-        ({"contains": WHOLE, "minContains": 2, "maxItems": 1}, True),
-        ({"contains": WHOLE, "minContains": 2, "maxContains": 1}, True),
-        ({"contains": WHOLE, "maxContains": 0}, True),
-        ({"contains": {"const": 1}, "minContains": 2, "uniqueItems": True}, True),
-        ({"contains": {"const": 1}, "uniqueItems": True}, False),
-        ({"contains": {"const": True}, "items": TRUTH, "minContains": 2, "uniqueItems": True}, True),
-        ({"contains": {"const": 1}, "items": {"const": 1}, "maxContains": 1, "minItems": 2}, True),
-        ({"contains": NEVER}, True),
-        ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False}, False),
-        ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False, "minContains": 2}, True),
-    ],
-    ids=str,
-)
-def test_contains_that_no_list_can_obey_is_refused(words: Schema, is_empty: bool) -> None:
-    assert Law({"type": "array", **words}).is_empty == is_empty
+OBJECTS: list[tuple[Schema, bool]] = [
+    ({"additionalProperties": NEVER, "minProperties": 1}, True),
+    ({"additionalProperties": NEVER, "minProperties": 2, "properties": {"a": WHOLE}}, True),
+    ({"additionalProperties": False, "minProperties": 1, "patternProperties": {"^x": NEVER}}, True),
+    ({"minProperties": 1, "propertyNames": NEVER}, True),
+    ({"minProperties": 3, "propertyNames": {"enum": ["a", "b"]}}, True),
+    ({"minProperties": 2, "propertyNames": {"enum": ["a", "b"]}, "patternProperties": {"a": NEVER}}, True),
+    ({"additionalProperties": {"$ref": "#"}, "minProperties": 1}, True),
+]
+CONTAINED: list[tuple[Schema, bool]] = [
+    ({"contains": WHOLE, "items": {"type": "string"}}, True),
+    ({"contains": WHOLE, "items": {"type": "string"}, "minContains": 0}, False),
+    ({"contains": WHOLE, "minContains": 2, "maxItems": 1}, True),
+    ({"contains": WHOLE, "minContains": 2, "maxContains": 1}, True),
+    ({"contains": WHOLE, "maxContains": 0}, True),
+    ({"contains": {"const": 1}, "minContains": 2, "uniqueItems": True}, True),
+    ({"contains": {"const": 1}, "uniqueItems": True}, False),
+    ({"contains": {"const": True}, "items": TRUTH, "minContains": 2, "uniqueItems": True}, True),
+    ({"contains": {"const": 1}, "items": {"const": 1}, "maxContains": 1, "minItems": 2}, True),
+    ({"contains": NEVER}, True),
+    ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False}, False),
+    ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False, "minContains": 2}, True),
+]
+
+
+@pytest.mark.parametrize(("kind", "words", "unsatisfiable"), [
+    *(("object", *row) for row in OBJECTS), *(("array", *row) for row in CONTAINED)
+], ids=str)  # fmt: skip
+def test_what_no_value_can_obey_has_no_grammar(kind: str, words: Schema, unsatisfiable: bool) -> None:
+    found = value_schema({"type": kind, **words})
+    assert found.unsatisfiable == unsatisfiable
+    if unsatisfiable:
+        with pytest.raises(DocumentationError):
+            schema_grammar(found, "json")
 
 
 @pytest.mark.parametrize("free", [False, {"type": "integer"}], ids=str)
@@ -361,5 +355,5 @@ def test_an_object_that_needs_a_key_and_may_contain_itself_has_a_shortest_value(
     own: Schema = {"a": {"$ref": "#"}, "b": {"type": "array", "items": {"$ref": "#"}, "minItems": 2}}
     plain: Schema = {} if free else {"zz": {"type": "integer"}}
     schema = {"type": "object", "properties": {**own, **plain}, "minProperties": 1, "additionalProperties": free}
-    text = law_grammar(Law(schema), "json").close("")
+    text = schema_grammar(value_schema(schema), "json").close("")
     assert judge(schema).is_valid(json.loads(text)) and "a" not in json.loads(text)

@@ -138,8 +138,8 @@ class PreparedTools:
         self.names(0)  # a wrong name is told before decoding
         for tool in decided.tools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
-            if tool.law is not None and tool.law.is_empty:
-                raise DocumentationError(f"tool {tool.name!r}: {tool.law.notes[0]}")
+            if tool.conditions is not None and tool.conditions.unsatisfiable:
+                raise DocumentationError(f"tool {tool.name!r}: {tool.conditions.notes[0]}")
         self.tools = tuple(PreparedTool(tool, call_format, table, options.value_constraint) for tool in decided.tools)
         self._by_name = {tool.spec.name: tool for tool in self.tools}
 

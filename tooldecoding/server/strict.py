@@ -42,5 +42,5 @@ def _is_strict(given: Mapping[str, Any]) -> bool:
 def _notes(tool: ToolSpec) -> Iterator[str]:
     yield from tool.notes
     for parameter in tool.parameters:
-        if parameter.law is not None:
-            yield from (f"key {parameter.name!r:.60}: {note}" for note in parameter.law.notes)
+        if parameter.schema is not None:
+            yield from (f"key {parameter.name!r:.60}: {note}" for note in parameter.schema.notes)

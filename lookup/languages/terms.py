@@ -1,0 +1,419 @@
+"""Terms: the texts that may follow, as regular expressions with intersection, complement and counted repeats.
+
+What may follow behind a character is a term again, the derivative (Brzozowski 1964; Owens, Reppy and Turon 2009). A
+term is written with its continuation, so that lookaheads are intersections: ``(?=a)b`` before ``k`` is ``a…`` and
+``bk``. Equal terms are one object.
+"""
+# ruff: noqa: D102 - overriding methods are documented in the base class
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+from collections.abc import Iterable
+from functools import cached_property, lru_cache, reduce
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from lookup.languages.codepoints import EVERY, WORD
+from lookup.languages.limits import MAX_OPTIONAL, MAX_SIZE, TooLarge
+from lookup.languages.syntax_tree import Characters, Choice, Edge, Look, Node, Repeat, Sequence, characters
+
+ENDLESS: Final = 1 << 60
+"""More characters than any text has."""
+
+_NONWORD, _WORD, _ALWAYS = 1, 2, 3
+
+
+def contains(one: Characters, point: int) -> bool:
+    """Whether a set has a code point."""
+    return bisect_right(one.points, point) % 2 == 1
+
+
+class Term(ABC):
+    """A set of texts.
+
+    Attributes
+    ----------
+    least, most : int
+        Bounds on the characters of a text.
+    exact : bool
+        Whether there surely is a text of ``least`` characters.
+    dense : bool
+        Whether there surely is a text of each number of characters between the bounds.
+    reach : int
+        Upper bound on the characters that complete a text that has begun; ``ENDLESS`` if none is known.
+    ends : int
+        Whether the empty text is one, as bits: behind a character that is not of a word, and behind one that is.
+    looks_back : bool
+        Whether what may follow depends on the character before.
+    depth, size : int
+        How deep, and how many, alternatives and conditions hold at the beginning.
+    heads : frozenset of Characters
+        The sets that tell apart how a text may begin.
+    """
+
+    least = 0
+    most = ENDLESS
+    exact = False
+    dense = False
+    reach = ENDLESS
+    ends = 0
+    looks_back = False
+    depth = 0
+    size = 1
+    heads: frozenset[Characters]
+
+    @abstractmethod
+    def read(self, point: int, after_word: bool) -> "Term":
+        """See ``derivative``."""
+
+    def _check(self) -> None:
+        if self.depth > MAX_OPTIONAL or self.size > MAX_SIZE:
+            raise TooLarge(f"more than {MAX_SIZE} alternatives and conditions hold side by side")
+
+
+@lru_cache(maxsize=1 << 14)
+def derivative(term: Term, point: int, after_word: bool) -> Term:
+    """What may follow behind a character; ``after_word``: which follows a character of a word."""
+    return term.read(point, after_word)
+
+
+class _Given(Term):
+    """No text at all, or the empty text only."""
+
+    def __init__(self, least: int, most: int, ends: int) -> None:
+        self.least, self.most, self.ends = least, most, ends
+        self.exact = self.dense = ends == _ALWAYS
+        self.reach = 0
+        self.heads = frozenset()
+
+    def read(self, point: int, after_word: bool) -> Term:
+        return NEVER
+
+
+class _Read(Term):
+    """A character of a set, and what follows."""
+
+    def __init__(self, one: Characters, then: Term) -> None:
+        self._one, self._then = one, then
+        self.least, self.most = 1 + then.least, min(1 + then.most, ENDLESS)
+        self.exact, self.dense, self.looks_back = then.exact, then.dense, then.looks_back
+        self.reach = max(self.least, then.reach)
+        self.heads = frozenset((one,))
+
+    def read(self, point: int, after_word: bool) -> Term:
+        return self._then if contains(self._one, point) else NEVER
+
+
+class Loop(Term):
+    """A part ``fewest`` to ``many`` times, and what follows."""
+
+    def __init__(self, repeated: Repeat, then: Term) -> None:
+        self.part, self.fewest, self.many, self.then = repeated.part, repeated.least, repeated.most, then
+        self._repeated = repeated
+        self.looks_back = then.looks_back or not self.part.is_plain
+        self.depth = 1 + then.depth
+        self._check()
+        if not self.part.is_plain:
+            self.least = 0 if self.fewest else then.least
+            self.ends = following(self.part.empty, then).ends if self.fewest else then.ends
+            return
+        part = inside(self.part)
+        many = ENDLESS if self.many is None else self.many
+        self.least = self.fewest * part.least + then.least
+        self.most = min(many * part.most + then.most, ENDLESS)
+        self.exact = part.exact and then.exact
+        self.reach = max(self.least, part.reach + max(self.fewest - 1, 0) * part.least + then.least, then.reach)
+        touching = (self.fewest + 1) * part.least <= self.fewest * part.most + 1
+        self.dense = part.dense and then.dense and (touching or many == self.fewest)
+        self.ends = 0 if self.fewest else then.ends
+
+    @cached_property
+    def _opened(self) -> list[Term]:
+        """The ways to begin: with one of the parts, or with what follows."""
+        found = [following(self._repeated.solid, self.then)]
+        if not self.fewest:
+            found.append(self.then)
+        elif not self.part.is_plain:
+            found.append(following(self.part.empty, self.then))
+        return found
+
+    @cached_property
+    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
+        return frozenset[Characters]().union(*[way.heads for way in self._opened])
+
+    def read(self, point: int, after_word: bool) -> Term:
+        return either(derivative(way, point, after_word) for way in self._opened)
+
+
+class _Several(Term):
+    """Terms side by side."""
+
+    def __init__(self, parts: frozenset[Term]) -> None:
+        self.parts = parts
+        self.looks_back = any(part.looks_back for part in parts)
+        self.depth = 1 + max(part.depth for part in parts)
+        self.size = sum(part.size for part in parts)
+        self._check()
+
+    @cached_property
+    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
+        return frozenset[Characters]().union(*[part.heads for part in self.parts])
+
+
+class _Either(_Several):
+    """The texts of at least one term."""
+
+    def __init__(self, parts: frozenset[Term]) -> None:
+        super().__init__(parts)
+        self.least = min(part.least for part in parts)
+        self.most = max(part.most for part in parts)
+        self.exact = any(part.exact and part.least == self.least for part in parts)
+        self.ends = reduce(lambda bits, part: bits | part.ends, parts, 0)
+        self.reach = max(part.reach for part in parts)
+        if all(part.dense for part in parts):
+            reached = self.least
+            for part in sorted(parts, key=lambda part: part.least):
+                reached = max(reached, part.most) if part.least <= reached + 1 else -1
+            self.dense = reached == self.most
+
+    def read(self, point: int, after_word: bool) -> Term:
+        return either(derivative(part, point, after_word) for part in self.parts)
+
+
+class _Both(_Several):
+    """The texts of all terms."""
+
+    def __init__(self, parts: frozenset[Term]) -> None:
+        super().__init__(parts)
+        self.ends = reduce(lambda bits, part: bits & part.ends, parts, _ALWAYS)
+        self.least = max(*[part.least for part in parts], 0 if self.ends else 1)
+        self.most = min(part.most for part in parts)
+        lengths = [part for part in parts if _is_length(part)]
+        others = [part for part in parts if not _is_length(part)]
+        self.exact = self.ends == _ALWAYS
+        if lengths and len(others) == 1:
+            self.dense = others[0].dense
+            self.exact = self.exact or self.dense or (others[0].exact and others[0].least == self.least)
+            if self.dense or not lengths[0].least:
+                self.reach = max(others[0].reach, lengths[0].least)
+        self.reach = min(self.reach, self.most)
+
+    def read(self, point: int, after_word: bool) -> Term:
+        return both(derivative(part, point, after_word) for part in self.parts)
+
+
+class _Outside(Term):
+    """All other texts."""
+
+    def __init__(self, inner: Term) -> None:
+        self.inner = inner
+        self.looks_back, self.depth, self.size = inner.looks_back, 1 + inner.depth, inner.size
+        self._check()
+        self.ends = _ALWAYS & ~inner.ends
+        self.exact = self.ends == _ALWAYS
+        self.least = 0 if self.ends else 1
+
+    @cached_property
+    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
+        return self.inner.heads
+
+    def read(self, point: int, after_word: bool) -> Term:
+        return outside(derivative(self.inner, point, after_word))
+
+
+class _Boundary(Term):
+    """What follows, if a word begins or ends here, or if none does."""
+
+    def __init__(self, wanted: bool, then: Term) -> None:
+        self.wanted, self.then = wanted, then
+        self.looks_back, self.depth = True, 1 + then.depth
+        self._check()
+        self.least, self.most = then.least, then.most
+        self.ends = then.ends & (_WORD if wanted else _NONWORD)
+
+    @cached_property
+    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
+        return self.then.heads | {characters(WORD)}
+
+    def read(self, point: int, after_word: bool) -> Term:
+        is_boundary = contains(characters(WORD), point) != after_word
+        return derivative(self.then, point, after_word) if is_boundary == self.wanted else NEVER
+
+
+_KNOWN: "WeakValueDictionary[Any, Term]" = WeakValueDictionary()
+
+
+def _made(kind: Any, *parts: Any) -> Term:
+    """The term of a kind with these parts; the same object for the same parts."""
+    found: Term | None = _KNOWN.get((kind, *parts))
+    if found is None:
+        found = _KNOWN[(kind, *parts)] = kind(*parts)
+    return found
+
+
+NEVER: Final[Term] = _Given(ENDLESS, -1, 0)
+END: Final[Term] = _Given(0, 0, _ALWAYS)
+_ANY: Final = characters(EVERY)
+BEFORE: Final = Repeat(_ANY, 1, None)
+
+
+@lru_cache(maxsize=4096)
+def _repeated(part: Node, least: int, most: int | None) -> Repeat:
+    """The same node for the same repetition."""
+    return Repeat(part, least, most)
+
+
+def _loop(part: Node, least: int, most: int | None, then: Term) -> Term:
+    if then is NEVER or most == 0:
+        return then
+    if part.is_plain:
+        one = inside(part)
+        if one is END or (one is NEVER and not least):
+            return then
+        if one is NEVER:
+            return NEVER
+        if one.ends:
+            part, least = part.solid, 0
+    if then is ALL:
+        most = least
+        if not least:
+            return ALL
+    if isinstance(then, Loop) and then.part is part:
+        most = None if most is None or then.many is None else most + then.many
+        least, then = least + then.fewest, then.then
+    return _made(Loop, _repeated(part, least, most), then)
+
+
+def _is_length(term: Term) -> bool:
+    return isinstance(term, Loop) and term.part is _ANY and term.then is END
+
+
+def length(least: int, most: int | None) -> Term:
+    """The texts of ``least`` to ``most`` characters."""
+    if most is not None and most < least:
+        return NEVER
+    return _made(Loop, _repeated(_ANY, least, most), END) if most != 0 else END
+
+
+def either(terms: Iterable[Term]) -> Term:
+    """The texts of at least one term."""
+    found: set[Term] = set()
+    for term in terms:
+        found.update(term.parts if isinstance(term, _Either) else (term,))
+    found.discard(NEVER)
+    if ALL in found:
+        return ALL
+    if len(found) > 1:
+        found = _united(found)
+    return next(iter(found)) if len(found) == 1 else _made(_Either, frozenset(found)) if found else NEVER
+
+
+def _united(terms: set[Term]) -> set[Term]:
+    """The same terms, with loops of one part before the same as one, if their counts touch."""
+    groups: dict[Any, list[Loop]] = {}
+    for term in terms:
+        if isinstance(term, Loop):
+            groups.setdefault((term.part, term.then), []).append(term)
+    for (part, then), loops in groups.items():
+        if len(loops) == 1:
+            continue
+        terms = terms.difference(loops)
+        loops.sort(key=lambda loop: loop.fewest)
+        if then is ALL:
+            loops = loops[:1]
+        least, most = loops[0].fewest, loops[0].many
+        for loop in loops[1:]:
+            if most is not None and loop.fewest > most + 1:
+                terms.add(_loop(part, least, most, then))
+                least, most = loop.fewest, loop.many
+            elif most is not None:
+                most = None if loop.many is None else max(most, loop.many)
+        terms.add(_loop(part, least, most, then))
+    return terms
+
+
+def both(terms: Iterable[Term]) -> Term:
+    """The texts of all terms."""
+    found: set[Term] = set()
+    for term in terms:
+        found.update(term.parts if isinstance(term, _Both) else (term,))
+    found.discard(ALL)
+    lengths = [term for term in found if isinstance(term, Loop) and _is_length(term)]
+    if len(lengths) > 1:
+        most = min((loop.many for loop in lengths if loop.many is not None), default=None)
+        found = found.difference(lengths) | {length(max(loop.fewest for loop in lengths), most)}
+    refused = {term.inner for term in found if isinstance(term, _Outside)}
+    refused.update(*[term.parts for term in refused if isinstance(term, _Either)])
+    if NEVER in found or not found.isdisjoint(refused):
+        return NEVER
+    if len(found) < 2:
+        return next(iter(found), ALL)
+    made = _made(_Both, frozenset(found))
+    if made.least > made.most:
+        return NEVER
+    return END if made.most == 0 and made.ends == _ALWAYS else made
+
+
+def outside(term: Term) -> Term:
+    """All other texts."""
+    if isinstance(term, _Outside):
+        return term.inner
+    return ALL if term is NEVER else NEVER if term is ALL else _made(_Outside, term)
+
+
+def following(node: Node, then: Term) -> Term:
+    """The texts that begin with a part of a pattern, behind which another text follows."""
+    match node:
+        case Characters(points):
+            return _made(_Read, node, then) if points and then is not NEVER else NEVER
+        case Sequence(parts):
+            for part in reversed(parts):
+                then = following(part, then)
+            return then
+        case Choice(parts):
+            return either(following(part, then) for part in parts)
+        case Repeat(part, least, most):
+            return _loop(part, least, most, then)
+        case Look(part, negative):
+            ahead = following(part, ALL)
+            return both((outside(ahead) if negative else ahead, then))
+        case Edge("end"):
+            return END if then.ends == _ALWAYS else both((END, then)) if then.ends else NEVER
+        case Edge(kind):
+            return _boundary(kind == "boundary", then)
+    raise TypeError(f"no part of a pattern: {node!r}")
+
+
+def _boundary(wanted: bool, then: Term) -> Term:
+    if isinstance(then, _Boundary):
+        return then if then.wanted == wanted else NEVER
+    return then if then is NEVER else _made(_Boundary, wanted, then)
+
+
+@lru_cache(maxsize=4096)
+def inside(node: Node) -> Term:
+    """The texts of a part of a pattern that stands alone."""
+    return following(node, END)
+
+
+ALL: Final[Term] = length(0, None)
+
+
+def of_texts(texts: Iterable[str]) -> Term:
+    """The given texts."""
+    behind: list[dict[str, int]] = [{}]
+    ends = set()
+    for text in texts:
+        state = 0
+        for character in text:
+            state = behind[state].setdefault(character, len(behind))
+            if state == len(behind):
+                behind.append({})
+        ends.add(state)
+    terms: dict[int, Term] = {}
+    for state in range(len(behind) - 1, -1, -1):
+        found = [END] if state in ends else []
+        for character, target in behind[state].items():
+            found.append(following(characters((ord(character), ord(character) + 1)), terms.pop(target)))
+        terms[state] = either(found)
+    return terms[0]

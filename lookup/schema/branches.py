@@ -1,0 +1,110 @@
+"""Plain schemas, whose words all stand side by side -> one branch for each type that they allow."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from typing import Any, Final
+
+from lookup.schema.check import allows
+from lookup.schema.limits import numbers_of, refused_values, said, texts_of
+from lookup.schema.nodes import Branch, Conjunction, Constants, Contained, Lists, Texts
+from lookup.schema.object_branches import ObjectBranches
+from lookup.schema.schema import Made, Schema
+from lookup.schema.words import IMPLIED, KINDS, Kind, identity
+
+_OF_CHOICES: Final = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", Made.NOTES}
+_OTHERS: Final[dict[Kind, tuple[Any, ...]]] = {"boolean": (True, False), "null": (None,)}
+_GIVING: Final = {"enum", "type", Made.NOTES}
+
+
+class PlainBranches:
+    """Makes the branches of one document's schemas.
+
+    Parameters
+    ----------
+    conjunction : callable
+        Schemas of a member -> their conjunction.
+    closed : bool
+        Whether they are those of documentation: an object with documented keys has no others, and words that say
+        something of one type only imply that type.
+    """
+
+    def __init__(self, conjunction: Callable[[Iterable[Schema]], Conjunction], closed: bool) -> None:
+        self.conjunction = conjunction
+        self._closed = closed
+        self._objects = ObjectBranches(conjunction, closed)
+
+    def build(self, plain: Sequence[Schema], notes: list[str]) -> list[Branch] | None:
+        """The branches of schemas that hold together; ``None`` if they allow everything."""
+        if all(_OF_CHOICES.issuperset(schema.words) for schema in plain):
+            return None
+        kinds = reduce(frozenset.__and__, (schema.kinds for schema in plain), KINDS)
+        if self._closed and kinds == KINDS:
+            implied = [IMPLIED[word] for schema in plain for word in schema.words if word in IMPLIED]
+            kinds = frozenset[Kind]().union(*implied) or KINDS
+        refused = set(map(identity, refused_values(plain)))
+        if given := [schema for schema in plain if "enum" in schema.words]:
+            return self._constants(given[0], plain, kinds, refused)
+        found: list[Branch] = []
+        if "string" in kinds:
+            found.append(texts_of(plain))
+        if "integer" in kinds:
+            found.append(numbers_of(plain, integer="number" not in kinds))
+        if "array" in kinds:
+            found += self._lists(plain, notes)
+        if "object" in kinds:
+            found += self._objects.build(plain, notes)
+        if constants := tuple(v for kind, values in _OTHERS.items() if kind in kinds for v in values):
+            found.append(Constants(tuple(v for v in constants if identity(v) not in refused)))
+        return [branch for branch in found if not _is_contradictory(branch)]
+
+    def _constants(
+        self, given: Schema, plain: Sequence[Schema], kinds: frozenset[Kind], refused: set[Any]
+    ) -> list[Branch]:
+        limiting = [schema for schema in plain if schema is not given or not schema.words.keys() <= _GIVING]
+        values = [
+            value
+            for value in given.words["enum"]
+            if identity(value) not in refused and all(allows(value, schema, self._closed) for schema in limiting)
+        ]
+        return [Constants(tuple(values))] if values else []
+
+    def _lists(self, plain: Sequence[Schema], notes: list[str]) -> list[Branch]:
+        contained = any("contains" in schema.words for schema in plain)
+        unevaluated = said(plain, "unevaluatedItems")[-1:]  # the innermost one, which is the last
+        if contained:
+            notes += ["contains", *(["unevaluatedItems"] if unevaluated else [])]
+        tuples = [(schema.words.get("prefixItems", ()), schema.words.get("items")) for schema in plain]
+        size = max(len(prefix) for prefix, _ in tuples)
+        if any("unevaluatedItems" in schema.words for schema in plain[1:]) and any(p or r for p, r in tuples[:-1]):
+            notes.append("unevaluatedItems of a branch")  # it does not see what stands around it
+        items = []
+        for place in range(size + 1):
+            here = [prefix[place] if place < len(prefix) else rest for prefix, rest in tuples]
+            of_item = [schema for schema in here if schema is not None]
+            items.append(self.conjunction(of_item if of_item or contained else unevaluated))
+        end = next((place for place, item in enumerate(items) if item.is_false), None)
+        most = min(said(plain, "maxItems") + ([] if end is None else [end]), default=None)
+        places = items if end is None else items[:end]
+        contains = tuple(self._contained(schema, places) for schema in plain if "contains" in schema.words)
+        least = max([*said(plain, "minItems"), *(one.least for one in contains)], default=0)
+        if most is not None and least > most:
+            return []
+        unique = any("uniqueItems" in schema.words for schema in plain)
+        rest = None if end is not None else items[size]
+        return [Lists(tuple(places[:size]), rest, least, most, unique, contains, any(said(plain, Made.TUPLE)))]
+
+    def _contained(self, schema: Schema, items: Sequence[Conjunction]) -> Contained:
+        inner = schema.words["contains"]
+        wanted, others = (
+            tuple(self.conjunction([*item.schemas, one]) for item in items) for one in (inner, inner.negation)
+        )
+        return Contained(wanted, others, schema.words.get("minContains", 1), schema.words.get("maxContains"))
+
+
+def _is_contradictory(branch: Branch) -> bool:
+    match branch:
+        case Constants(values):
+            return not values
+        case Texts(least=least, most=most):
+            return most is not None and least > most
+    return False

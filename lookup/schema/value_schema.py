@@ -1,0 +1,219 @@
+"""What a JSON Schema allows, for values that are decoded and for values that are finished."""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import Any, Final
+
+from lookup.dictionary import ParameterSpec
+from lookup.errors import DocumentationError
+from lookup.schema.branches import PlainBranches
+from lookup.schema.check import SchemaError, check
+from lookup.schema.choices import Choices
+from lookup.schema.document import Document
+from lookup.schema.inhabited import surely_allows
+from lookup.schema.listing import leaves_values
+from lookup.schema.nodes import INFINITE, Branch, Conjunction, Lists, Node, Objects, Texts
+from lookup.schema.schema import EVERYTHING, MadeSchema, Schema
+from lookup.schema.sizes import needed, size_of_branch, smallest
+from lookup.schema.type_schemas import parameter_schema
+from lookup.schema.words import Kind
+
+_MAX_WALKED: Final = 2_000
+_MAX_BRANCHES: Final = 2_000
+_MAX_NOTES: Final = 20
+_UNSATISFIABLE: Final = "no value can obey the schema"
+
+
+class _Compiler:
+    """Makes the normal forms of one document's schemas, each of them once; see ``Maker``."""
+
+    def __init__(self, closed: bool) -> None:
+        self._known: dict[frozenset[Schema], Conjunction] = {}
+        self._sizes: dict[Conjunction, int] = {}
+        self._choices = Choices(PlainBranches(self.conjunction, closed))
+
+    def conjunction(self, schemas: Iterable[Schema]) -> Conjunction:
+        """The conjunction of some schemas; the same object for the same schemas."""
+        distinct = tuple(dict.fromkeys(schema for schema in schemas if schema is not EVERYTHING))
+        key = frozenset(distinct)
+        if key not in self._known:
+            self._known[key] = Conjunction(distinct, self)
+        return self._known[key]
+
+    def node(self, conjunction: Conjunction) -> Node:
+        return self._choices.node(conjunction.schemas)
+
+    def size(self, conjunction: Conjunction) -> int:
+        if conjunction not in self._sizes:
+            smallest(conjunction, self._sizes)
+        return self._sizes[conjunction]
+
+    def branch_size(self, branch: Branch) -> int:
+        return size_of_branch(branch, self._sizes)
+
+    def surely_allows(self, schema: Schema) -> bool:
+        return surely_allows(schema)
+
+
+class ValueSchema:
+    """The values that some schemas allow together.
+
+    Parameters
+    ----------
+    schemas : tuple of Schema
+    closed : bool
+        Whether they document a tool: an object with documented keys has no others, and words that say something of one
+        type only imply the type.
+    """
+
+    def __init__(self, schemas: tuple[Schema, ...], closed: bool) -> None:
+        self._schemas = schemas
+        self._closed = closed
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ValueSchema, (self._schemas, self._closed)
+
+    @cached_property
+    def conjunction(self) -> Conjunction:
+        """The schemas, whose normal form is made when it is needed."""
+        return _Compiler(self._closed).conjunction(self._schemas)
+
+    @property
+    def plain_kinds(self) -> frozenset[Kind] | None:
+        """The types of the values, if nothing else is said of them."""
+        words = self._schemas[0].words if len(self._schemas) == 1 else {}
+        return self._schemas[0].kinds if words.keys() == {"type"} else None
+
+    def key(self, name: str) -> "ValueSchema | None":
+        """The schema of one key of the objects that are allowed; ``None`` if no object may have it."""
+        objects = [branch for branch in self.conjunction.node.branches if isinstance(branch, Objects)]
+        found = list(dict.fromkeys(key for branch in objects if (key := branch.keys.get(name)) is not None))
+        if len(found) < 2:
+            return ValueSchema(found[0].schemas, self._closed) if found else None
+        union = MadeSchema({"anyOf": tuple(MadeSchema({"allOf": key.schemas}) for key in found)})
+        return ValueSchema((union,), self._closed)
+
+    def check(self, value: Any) -> Any:
+        """The value, if it obeys the schema.
+
+        Raises
+        ------
+        SchemaError
+            If it does not.
+        """
+        check(value, self._schemas, self._closed)
+        return value
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value obeys the schema."""
+        try:
+            self.check(value)
+        except SchemaError:
+            return False
+        return True
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is not enforced while a value is decoded, only checked after: ``key 'a': not``."""
+        if self.unsatisfiable:
+            return (f"{self.contradiction}, so it is never written",)
+        found: list[str] = []
+        for where, words in _unenforced(self.conjunction):
+            note = f"{where}{', '.join(words)}"
+            if note not in found and len(found) < _MAX_NOTES:
+                found.append(note)
+        return tuple(found)
+
+    @cached_property
+    def unsatisfiable(self) -> bool:
+        """Whether no value is allowed."""
+        if len(self._schemas) == 1 and surely_allows(self._schemas[0]):
+            return False
+        return self.conjunction.size >= INFINITE
+
+    @property
+    def contradiction(self) -> str:
+        """Where a schema that no value can obey contradicts itself: ``key 'a': items: no value …``."""
+        where, here, seen = "", self.conjunction, {self.conjunction}
+        while True:
+            members = (
+                (step, inner)
+                for branch in here.node.branches
+                for step, inner in _inside(branch)
+                if inner not in seen and inner in needed(branch) and inner.size >= INFINITE
+            )
+            step, inner = next(members, ("", None))
+            if inner is None:
+                return f"{where}{_UNSATISFIABLE}"
+            where, here = f"{where}{step}: ", inner
+            seen.add(inner)
+
+
+def value_schema(written: object, document: Document | None = None) -> ValueSchema:
+    """The values that a JSON Schema allows.
+
+    Parameters
+    ----------
+    written : Mapping or bool
+    document : Document, optional
+        What references point into; by default the schema itself.
+
+    Raises
+    ------
+    DocumentationError
+        If the schema is neither an object nor a boolean.
+    """
+    if not isinstance(written, dict | bool):
+        raise DocumentationError(f"expected a schema to be an object or a boolean, found {type(written).__name__}")
+    if document is None:
+        document = Document(written if isinstance(written, dict) else {})
+    return ValueSchema((document.schema(written),), document.documentation)
+
+
+def schema_of(spec: ParameterSpec) -> ValueSchema:
+    """The schema of a parameter: its own, or that of its type."""
+    if isinstance(spec.schema, ValueSchema):
+        return spec.schema
+    if ValueSchema not in spec.derived:
+        spec.derived[ValueSchema] = value_schema(parameter_schema(spec), Document({}, documentation=True))
+    found: ValueSchema = spec.derived[ValueSchema]
+    return found
+
+
+def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where words are not enforced, and which."""
+    waiting: list[tuple[str, Conjunction]] = [("", start)]
+    seen = {start}
+    branches = 0
+    for walked, (where, conjunction) in enumerate(waiting):  # it grows
+        if walked >= _MAX_WALKED or branches >= _MAX_BRANCHES:
+            yield "", (f"what the schemas beyond the first {walked} say was not looked at",)
+            return
+        node = conjunction.node
+        branches += len(node.branches)
+        words = (*node.notes, *(note for branch in node.branches for note in _own_notes(branch)))
+        if words:
+            yield where, tuple(dict.fromkeys(words))
+        for branch in node.branches:
+            for step, inner in _inside(branch):
+                if inner not in seen:
+                    seen.add(inner)
+                    waiting.append((f"{where}{step}: ", inner))
+
+
+def _own_notes(branch: Branch) -> tuple[str, ...]:
+    if isinstance(branch, Lists) and branch.unique and not leaves_values(branch):
+        return ("uniqueItems",)
+    return branch.notes if isinstance(branch, Texts) else ()
+
+
+def _inside(branch: Branch) -> Iterator[tuple[str, Conjunction]]:
+    if isinstance(branch, Lists):
+        yield from ((f"item {place}", item) for place, item in enumerate(branch.prefix))
+        if branch.rest is not None:
+            yield "items", branch.rest
+    if isinstance(branch, Objects):
+        yield from ((f"key {name!r}", key) for name, key in branch.keys.items())
+        free = None if branch.free is None else branch.free("")
+        if free is not None:
+            yield "other keys", free

@@ -1,0 +1,47 @@
+"""Imports in lookup run in no circle, those for type checkers too."""
+
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+FREE_ROOMS = ("lookup/schema", "lookup/parameters", "lookup/languages", "lookup/values")
+"""Rooms whose files are in no circle. In the end all of lookup."""
+
+
+def name_of(file: Path) -> str:
+    name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+    return name.removesuffix(".__init__")
+
+
+FILES = {name_of(file): file for file in sorted((ROOT / "lookup").rglob("*.py"))}
+
+
+def imported(file: Path) -> set[str]:
+    """The modules of lookup that a file imports anywhere."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            inside = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inside & FILES.keys() or {node.module or ""}
+    return found & FILES.keys()
+
+
+def circles(arrows: dict[str, set[str]]) -> set[str]:
+    """The modules that reach themselves."""
+    reached = {name: set(targets) for name, targets in arrows.items()}
+    for middle in arrows:
+        for targets in reached.values():
+            if middle in targets:
+                targets |= reached[middle]
+    return {name for name, targets in reached.items() if name in targets}
+
+
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    found = circles({name: imported(file) for name, file in FILES.items()})
+    assert not [name for name in sorted(found) if name.replace(".", "/").startswith(FREE_ROOMS)]
+
+
+def test_a_circle_is_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
