@@ -6,18 +6,16 @@ Calls (``f(x=1)``), prose and code are not signatures.
 
 import keyword
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from lookup.dictionary import ANY
 from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.python.docstring import document
-from lookup.python.docstring_sections import COLONS, title_of
 from lookup.python.signature import Signature, read_signature
 from lookup.python.syntax import is_type, list_end
-from lookup.scanning import end_of_line, indented_end, skip, width
-from lookup.types.type_names import value_type
+from lookup.scanning import end_of_line, indented_end, skip
 
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)(?P<list>\()",
@@ -29,8 +27,6 @@ _SEPARATOR = re.compile(r"[:\uff1a]|--?(?=\s)|[\u2013\u2014]|#")
 _RETURN_END = re.compile(r":(?=\s)|\uff1a|[ \t](?:--?|[\u2013\u2014]|#)[ \t]|[`*]{1,3}(?=[ \t\r:\uff1a]|\Z)")
 _BRACKET = re.compile(r"[\[(]")
 _CODE_ENDS: Final = ("{", ";", "=>")
-_BLANK = re.compile(r"(?:[ \t\r]*\n)*+[ \t]*")
-_RETURNS: Final = frozenset(("void", "any", "none", "null", "undefined", "unknown"))
 
 
 class _Head(NamedTuple):
@@ -51,7 +47,7 @@ def find(text: str) -> Iterator[TextTool]:
     for match, head in heads:
         if match.start() < behind:
             continue
-        behind = _block_end(text, head.end, match["indent"], starts)
+        behind = indented_end(text, head.end + 1, match["indent"], starts.__contains__)
         docstring = f"{head.description}\n{text[head.end + 1 : behind]}"
         tool = document(match["name"], head.signature.parameters, head.signature.notes, docstring)
         yield TextTool(tool, match.end("indent"), behind)
@@ -85,8 +81,6 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
         description = rest[separator.end() :].strip()
         if match["marks"] and not closed:
             description = description.removesuffix(match["marks"]).rstrip()
-    if returns is None and rest.startswith(":") and _is_return_type(description):
-        description = ""
     return _Head(signature, description, line_end)
 
 
@@ -115,37 +109,6 @@ def _documents(signature: Signature, returns: str | None) -> bool:
         return complete and bool(known) and all(is_type(parameter.raw_type) for parameter in typed)
     # A quoted type is probably the output of an example.
     return returns is not None and is_type(returns) and returns[0] not in "'\""
-
-
-def _is_return_type(text: str) -> bool:
-    """Whether the text behind a colon is a return type in TypeScript's style, not a description."""
-    return is_type(text) and (text.lower() in _RETURNS or value_type(text) != ANY)
-
-
-def _block_end(text: str, line_end: int, indent: str, starts: Set[int]) -> int:
-    """The end of the docstring below a signature line, at the next one of those that begin at ``starts`` at the latest.
-
-    It consists of lines that are indented deeper, and of sections from ``Args:`` on that are not (LangChain).
-    """
-    end = indented_end(text, line_end + 1, indent, starts.__contains__)
-    wanted: tuple[str, ...] = ("keys",)
-    while True:
-        start = _next_line(text, end)
-        title_end = end_of_line(text, start)
-        title = text[start:title_end].strip()
-        same = width(text[text.rfind("\n", 0, start) + 1 : start]) == width(indent)
-        if not (same and title.endswith(COLONS) and title_of(title) in wanted):
-            return end
-        section_end = indented_end(text, title_end + 1, indent, starts.__contains__)
-        if section_end == title_end:
-            return end
-        end, wanted = section_end, ("keys", "other")
-
-
-def _next_line(text: str, line_end: int) -> int:
-    """The first character of the next line that is not blank."""
-    blank = _BLANK.match(text, line_end + 1)
-    return blank.end() if blank else line_end
 
 
 FORM: Final = TextForm("signature lines (name(key: type, ...) -> type: description)", find)

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from lookup.errors import LiteralError
 from lookup.python.syntax import list_end
 
-COLONS: Final = (":", "\uff1a")
+_COLONS: Final = (":", "\uff1a")
 """A colon, and the wide one of Chinese text."""
 
 Style = Literal["text", "google", "numpy", "sphinx", "other"]
@@ -140,9 +140,9 @@ def _opened(line: _Line, below: _Line, section: _Section, in_description: bool) 
             return _Section("other", line.indent)
     if section.style == "google" and section.contains(line, after_blank=False):
         return None
-    title = title_of(line.text)
+    title = _title_of(line.text)
     underlined = below.indent == line.indent and _is_underline(below.text)
-    colon = line.text.endswith(COLONS)
+    colon = line.text.endswith(_COLONS)
     if title == "keys" and (underlined or colon):
         return _Section("numpy" if underlined else "google", line.indent, underlined)
     if (title and colon) or (underlined and (title or not in_description)):
@@ -150,7 +150,7 @@ def _opened(line: _Line, below: _Line, section: _Section, in_description: bool) 
     return None
 
 
-def title_of(text: str) -> Literal["keys", "other", ""]:
+def _title_of(text: str) -> Literal["keys", "other", ""]:
     """The kind of section that a line such as ``Args:`` is the title of; ``""`` if it is no title."""
     title = text.rstrip(":\uff1a ").lower()
     return "keys" if _KEY_TITLE.fullmatch(title) else "other" if _OTHER_TITLE.fullmatch(title) else ""
@@ -190,8 +190,8 @@ def _read_entry(text: str, style: Style, known: Collection[str]) -> Entry | None
         entry.head, rest = text[match.end() + 1 : end - 1], text[end:].lstrip()
         dash = _DASH.match(rest)
         entry.lines.append(rest[dash.end() if dash else 1 :])
-        return entry if end and (not rest or rest.startswith(COLONS) or dash) else None
-    if rest.startswith(COLONS):
+        return entry if end and (not rest or rest.startswith(_COLONS) or dash) else None
+    if rest.startswith(_COLONS):
         behind = rest[1:]
         if behind and rest[0] == ":" and not behind[0].isspace() and not all(key in known for key in entry.keys):
             return None  # https://...

@@ -17,26 +17,6 @@ def parameter(spec, required=None, **schema):
 
 
 @pytest.mark.parametrize(
-    ("spec", "required_list", "required"),
-    [
-        ({}, ["x"], True),
-        ({}, [], False),
-        ({}, None, False),
-        ({"required": True}, None, True),
-        ({"required": "true"}, None, True),
-        ({"required": "false"}, None, False),
-        ({"optional": False}, None, True),
-        ({"optional": "yes"}, None, False),
-        ({"optional": True}, ["x"], False),
-        ({"required": True}, [], True),
-        ({"required": ["nested"]}, None, False),
-    ],
-)
-def test_required(spec, required_list, required):
-    assert parameter(spec, required_list).required is required
-
-
-@pytest.mark.parametrize(
     ("spec", "kind", "raw_type"),
     [
         ({"type": "string"}, "str", "string"),

@@ -135,7 +135,7 @@ def test_a_signature_line_extracts_to_itself(tool):
             assert [found.tool for found in signature_lines.find(text)] == [undescribed] * bool(line)
     block = google(tool).removeprefix(tool.description)
     line = f"{head} - {tool.description}"
-    for text in (f"{line}{indented(block)}", f"{line}{block}", f"* {line}{indented(block)}\nEnd."):
+    for text in (f"{line}{indented(block)}", f"* {line}{indented(block)}\nEnd."):
         assert only(signature_lines.find(text)) == tool
 
 
@@ -339,7 +339,7 @@ def test_signature_lines_in_a_row():
     text = (
         "1. **uber.ride(loc: str)**: Rides\n   home.\n   - loc (str): Where.\n   - other: x\n2. now() -> str\n"
         "\u67e5\u8be2(\u57ce\u5e02: str)\uff1a\u67e5\u5929\u6c14\nf(\n    a: int,  # b)\n) -> a list - F.\n"
-        "add(a: number): string\nTools(a: int)\n    inner(b: int) -> int: Inner.\n"
+        "add(a: number)\nTools(a: int)\n    inner(b: int) -> int: Inner.\n"
     )
     found = [f.tool for f in signature_lines.find(text)]
     assert [(t.name, t.description, [p.description for p in t.parameters]) for t in found] == [

@@ -34,6 +34,8 @@ def in_prompt(documentation: str) -> str:
         ({"optional": "true"}, None, False, "flag"),
         ({"optional": "yes"}, ["x"], False, "flag"),  # a tool with both: the key itself takes precedence
         ({"required": "true"}, None, True, "flag"),
+        ({"optional": False}, None, True, "flag"),
+        ({"required": True}, [], True, "flag"),
         ({"required": "false"}, None, False, "flag"),  # bool("false") is True
         ({"required": False, "default": None}, None, False, "flag"),
         ({"default": 3}, ["x"], True, "list"),

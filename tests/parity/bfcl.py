@@ -10,7 +10,7 @@ from typing import Any
 from parity import renderings, sources
 from parity.corpora import Row, fenced, prompt, read_lines, yaml_text
 from parity.facts import Case, Tool
-from parity.oracle import gorilla_tool, schema_tool
+from parity.oracle import schema_tool
 from parity.oracle_text import source_tool, without_descriptions
 
 Functions = list[dict[str, Any]]
@@ -59,21 +59,6 @@ def _schema(printed: Callable[[Functions], str]) -> Format:
     return lambda functions: (printed(functions), list(map(schema_tool, functions)))
 
 
-def _ultra_tool(functions: Functions) -> tuple[str, list[Tool]]:
-    documents = renderings.ultra_tool(functions)
-    return repr(documents), [schema_tool(document, habit=None) for document in documents]
-
-
-def _gorilla(functions: Functions) -> tuple[str, list[Tool]]:
-    documents = renderings.gorilla(functions)
-    return f"<<function>>[{json.dumps(documents)}]", list(map(gorilla_tool, documents))
-
-
-def _gorilla_lists(functions: Functions) -> tuple[str, list[Tool]]:
-    documents = renderings.gorilla_lists(functions)
-    return repr(documents), list(map(gorilla_tool, documents))
-
-
 def _source(functions: Functions) -> tuple[str, list[Tool]]:
     functions = list(filter(sources.writable, functions))
     written = [sources.python_source(function) for function in functions]
@@ -101,9 +86,6 @@ _FORMATS: dict[str, tuple[float, Format]] = {
     "OpenAI JSON": (100, _schema(renderings.openai)),
     "MCP JSON": (100, _schema(renderings.mcp)),
     "Anthropic JSON": (100, _schema(renderings.anthropic)),
-    "UltraTool repr": (100, _ultra_tool),
-    "Gorilla JSON": (100, _gorilla),
-    "Gorilla lists, repr": (100, _gorilla_lists),
     "YAML": (99, _schema(lambda functions: fenced(yaml_text({"tools": functions}, sort_keys=False)))),
     "Python source": (99, _source),
     "live functions": (99, _live),

@@ -43,7 +43,6 @@ def rows() -> list[Row]:
         Row("ToolAlpaca", "OpenAPI YAML", 99, _alpaca_yaml),
         Row("StableToolBench", "JSON", 100, lambda data: _rapid(data, json.dumps)),
         Row("StableToolBench", "Python repr", 100, lambda data: _rapid(data, repr)),
-        Row("StableToolBench", "ToolBench repr", 100, _tool_bench),
         Row("StableToolBench", "JSON, names twice", 100, _rapid_renamed),
         Row("RestBench", "OpenAPI JSON", 100, lambda data: _rest_bench(data, json.dumps)),
         Row("RestBench", "OpenAPI YAML", 99, lambda data: _rest_bench(data, lambda d: yaml_text(d, sort_keys=False))),
@@ -197,14 +196,6 @@ def _rapid_renamed(data: Path) -> Iterator[Case]:
         documents = [document for query in group for document in query["api_list"]]
         expected = renamed([(rapid_tool(d), d["tool_name"]) for d in documents])
         yield Case(f"group {number}", json.dumps(documents), expected, on_duplicate="rename")
-
-
-def _tool_bench(data: Path) -> Iterator[Case]:
-    for number, query in enumerate(_rapid_queries(data)):
-        functions = [*map(renderings.tool_bench, query["api_list"]), renderings.FINISH]
-        expected = renamed([(schema_tool(function), "") for function in functions])
-        text = prompt(repr(functions), query["query"], number)
-        yield Case(f"query {query['query_id']}", text, expected, on_duplicate="rename")
 
 
 def _rest_bench(data: Path, printed: Callable[[Any], str]) -> Iterator[Case]:

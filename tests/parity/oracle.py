@@ -111,13 +111,6 @@ def rapid_tool(document: Mapping[str, Any]) -> Tool:
     return Tool(document["api_name"], document["api_description"] or "", _listed_keys(lists))
 
 
-def gorilla_tool(document: Mapping[str, Any]) -> Tool:
-    """Gorilla: one list of keys without requiredness, or two lists."""
-    lists = document["parameters"]
-    words = [(None, lists)] if isinstance(lists, list) else [(True, lists["required"]), (False, lists["optional"])]
-    return Tool(document["api_name"], document["description"], _listed_keys(words))
-
-
 def _listed_keys(lists: list[tuple[bool | None, list[Any]]]) -> tuple[Key, ...]:
     """The keys of lists that are required or not. The first of two keys with the same name counts."""
     found: dict[str, Key] = {}
