@@ -92,11 +92,6 @@ class ValueGrammar:
         """
         return self._most_closing or max(self._shape.size, self._shape.longest_closing)
 
-    @property
-    def width(self) -> int:
-        """An upper bound on the ways in which one prefix may be read."""
-        return self._shape.width
-
     def complete(self, text: str) -> bool:
         """Whether ``text`` is a complete literal. Its objects have unique keys and all required ones."""
         return any(reading.whole and reading.frame is None for reading in self._read(text))
@@ -192,9 +187,8 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
     Raises
     ------
     DocumentationError
-        Naming the key, if no value can obey its schema, if its type is a union of too many types, if its required keys
-        are too long, or if the notation cannot write a member of an enum or a key of an object. A default that it
-        cannot write is left out.
+        Naming the key, if no value can obey its schema, if its required keys are too long, or if the notation cannot
+        write a member of an enum or a key of an object. A default that it cannot write is left out.
     """
     key = notation, constraint
     if key not in spec.derived:
@@ -229,11 +223,6 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
         # A quoted value is never empty.
         if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
             grammar = grammar.beside(literal)
-    if grammar.width > MAX_WIDTH:
-        raise DocumentationError(
-            f"key {spec.name!r}: the documented types allow {grammar.width} ways to read a value, expected at most "
-            f"{MAX_WIDTH}; document fewer lists and objects side by side"
-        )
     return grammar
 
 
@@ -250,7 +239,8 @@ def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     found = whole_shape(schema.conjunction, notation)
     if found.shape.size > MAX_CLOSING:
         raise DocumentationError(
-            f"what the documentation requires of a value takes {found.shape.size} bytes, expected at most {MAX_CLOSING}"
+            f"what the documentation requires of a value takes {found.shape.size} bytes, expected at most "
+            f"{MAX_CLOSING}; document fewer required keys, or none below the first levels"
         )
     own = found.shape.longest_closing
     bound = None if own <= MAX_CLOSING else _MORE_CLOSING + 2 * found.shape.size

@@ -58,7 +58,7 @@ def close(wanted: ParameterSpec, beginning: str, notation: Notation = "python") 
 def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
     close(integers(3), "{")  # computed once
     small, large = (steps(lambda n=n: close(integers(n), beginning)) for n in (160, 320))  # type: ignore[misc]
-    assert large < 2.2 * small and small < 160 * 100
+    assert large < 2.2 * small and small < 160 * 600
     assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
 
 
@@ -152,7 +152,7 @@ def test_a_grammar_is_made_once_for_a_parameter() -> None:
     assert steps(lambda: value_grammar(wanted, "json")) < 9
     assert value_grammar(wanted, "json") is first and value_grammar(wanted, "python") is not first
     assert value_grammar(wanted, "json", "free") is not first
-    assert value_grammar(replace(wanted, enum=("a",)), "json").choices == ('"a"', "[{}]")
+    assert value_grammar(replace(wanted, enum=("a",), default="b"), "json").choices == ('"a"', '"b"')
 
 
 def test_what_is_decided_stays_the_same_object() -> None:
@@ -180,16 +180,15 @@ def wide(depth: int) -> ValueType:
     return ValueType("any", any_of=tuple(ValueType("list", inner) for _ in range(5)))
 
 
-@pytest.mark.parametrize("value_type", [chain(60), tree(4, 12), wide(4)], ids=["deep", "large", "ambiguous"])
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
-def test_unreasonable_documentation_is_an_error_that_names_the_key(value_type: ValueType, notation: Notation) -> None:
+def test_unreasonable_documentation_is_an_error_that_names_the_key(notation: Notation) -> None:
     with pytest.raises(DocumentationError, match=r"key 'x': .*document "):
-        value_grammar(spec(value_type), notation)
+        value_grammar(spec(tree(4, 12)), notation)
 
 
 @pytest.mark.parametrize(
     ("value_type", "beginning"),
-    [(chain(40), "[" * 40), (tree(3, 12), "{'k3': {"), (wide(2), "[[[1, 2")],
+    [(chain(60), "[" * 40), (tree(3, 12), "{'k3': {"), (wide(4), "[[[[[1, 2")],
     ids=["deep", "large", "ambiguous"],
 )
 def test_much_documentation_is_taken(value_type: ValueType, beginning: str) -> None:
