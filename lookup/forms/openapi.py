@@ -66,7 +66,7 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
         if not isinstance(item, Mapping):
             raise DocumentationError(f"path {path!r}: expected an object of operations, found {shown(item)}")
         notes: list[str] = []
-        item, _ = references.resolve(item, frozenset(), notes, references.allowance.take)
+        item, _ = references.resolve(item, frozenset(), notes, references.take)
         for method, operation in item.items():
             if _is_method(method):
                 if not isinstance(operation, Mapping):

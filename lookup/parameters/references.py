@@ -1,13 +1,22 @@
-"""Follow ``$ref`` inside one document: pointers, anchors and cycles."""
+"""Follow ``$ref`` inside one document: pointers, anchors and cycles, as often as the size of the document allows.
+
+References and branches let a small text expand exponentially: a chain of fourteen objects that each name the next one
+twice has 16,384 ends. The size of the document limits the expansion of its tools, so that reading stays linear in the
+text. Beyond the limit, objects are read without their keys, with a note.
+"""
 
 from collections.abc import Callable, Mapping
+from functools import cached_property, partial
 from typing import Any, Final
 
-from lookup.parameters.expansion import Allowance
+from lookup.parameters.requiredness import is_required
 from lookup.schema.document import Document
+from lookup.schema.schema import Written
 
 _WORDS: Final = ("$ref", "$dynamicRef")
 _MAX_CHAIN: Final = 16
+_FOR_EACH_TOOL: Final = 100
+_TIMES_THE_DOCUMENT: Final = 10
 # What is taken from a reference to an object that is already being read.
 _OF_A_CYCLE: Final = ("type", "title", "description")
 
@@ -24,14 +33,35 @@ class References:
 
     Attributes
     ----------
-    allowance : Allowance
-        How much of the document may be read more than once.
     document : Document
     """
 
     def __init__(self, root: Mapping[str, Any], habit: bool | None = False) -> None:
-        self.allowance = Allowance(root)
-        self.document = Document(root, documentation=True, habit=habit)
+        self.document = Document(root, documentation=True, requires=partial(is_required, habit))
+        self._taken = 0
+
+    @cached_property
+    def _allowed(self) -> int:
+        """How many members of objects all tools may read more than once."""
+        size = 0
+        seen: set[Written] = set()  # YAML's aliases share objects
+        waiting: list[Any] = [self.document.root]
+        while waiting:
+            node = waiting.pop()
+            if Written(node) in seen:
+                continue
+            seen.add(Written(node))
+            size += 1 + len(node)
+            inside = node.values() if isinstance(node, Mapping) else node
+            waiting += [member for member in inside if isinstance(member, Mapping | list | tuple)]
+        return _TIMES_THE_DOCUMENT * size
+
+    def take(self, members: int) -> bool:
+        """Whether an object with this number of members may be read."""
+        if self._allowed - self._taken < members:
+            return False
+        self._taken += members
+        return True
 
     def resolve(
         self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str], take: Callable[[int], bool]
@@ -65,3 +95,18 @@ class References:
             active = active | {reference}
             spec = {**target, **beside}
         return {key: value for key, value in spec.items() if key not in _WORDS}, active
+
+
+class Expansion:
+    """The expansion of one tool: a constant number of members, then what the document allows to all."""
+
+    def __init__(self, references: References) -> None:
+        self._own = _FOR_EACH_TOOL
+        self._references = references
+
+    def take(self, members: int = 1) -> bool:
+        """Whether an object with this number of members may be read."""
+        if self._own >= members:
+            self._own -= members
+            return True
+        return self._references.take(members)

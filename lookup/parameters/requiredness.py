@@ -52,6 +52,21 @@ def decide(
     return habit, "habit"
 
 
+def is_required(habit: bool | None, spec: object, listed: bool) -> bool:
+    """Whether a key of an object inside a parameter is required, as far as it says itself; ``listed``: a list does."""
+    if not isinstance(spec, Mapping):
+        return False
+    try:
+        flag = own_flag(spec, "")
+    except DocumentationError:
+        flag = None
+    said = spec.get("description")
+    description = said if isinstance(said, str) else ""
+    in_list = False if listed else None
+    found = decide(flag=flag, listed=in_list, description=description, has_default="default" in spec, habit=habit)
+    return found[0] is True
+
+
 def prose(description: str) -> bool | None:
     """Whether a description marks its key as required: ``[Optional] The city.`` or ``Required. string. The city.``
 

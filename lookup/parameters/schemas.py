@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from lookup.messages import quoted
-from lookup.parameters.expansion import Expansion
-from lookup.parameters.references import References
+from lookup.parameters.references import Expansion, References
 from lookup.parameters.schema_branches import UNIONS, Schema, branches_of, is_null, listed_keys, merge
 from lookup.schema.schema import Written
 from lookup.schema.value_schema import ValueSchema
@@ -69,7 +68,7 @@ class Schemas:
         self._owner = owner
         self._references = root if isinstance(root, References) else References(root, habit)
         self.document = self._references.document
-        self._expansion = Expansion(self._references.allowance)
+        self._expansion = Expansion(self._references)
         self._read: dict[Written, Any] = {}
 
     def resolve(

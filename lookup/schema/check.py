@@ -1,8 +1,8 @@
 """Check a finished value against schemas: all words of JSON Schema that limit values, also those not enforced before.
 
-A number may be written ``1.0`` for an integer, but not in a call. ``unevaluatedProperties`` and ``unevaluatedItems``
-count what the schema itself and the schemas applied beside it name. Patterns are languages; one that cannot be made is
-not checked.
+In a call, a number is not written ``1.0`` for an integer, and a tuple is no list. ``unevaluatedProperties`` and
+``unevaluatedItems`` count what the schema itself and the schemas applied beside it name. Patterns are languages; one
+that cannot be made is not checked.
 
 This is no library's work, because the steps must be bounded: a chain of thirty definitions, each of which names the
 next one twice, takes jsonschema-rs 0.61 a billion steps.
@@ -18,7 +18,7 @@ from lookup.languages.language import pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.messages import written
 from lookup.schema.nodes import language_of, matches
-from lookup.schema.schema import EVERYTHING, NOTHING, Schema
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, Schema
 from lookup.schema.words import IMPLIED, Kind, exact, identity, kind_of
 
 _MAX_STEPS: Final = 100_000
@@ -192,13 +192,20 @@ class _Check:
 
     def _given(self, value: Any, schema: Schema, where: str) -> None:
         """The words ``type`` and ``enum``."""
-        if "enum" in schema.words:
-            if identity(value) not in schema.members:
-                listed = ", ".join(map(reprlib.repr, schema.words["enum"][:_MAX_LISTED]))
+        words = schema.words
+        if "enum" in words:  # its members have the type
+            written_so = (
+                not self._closed
+                or not isinstance(value, float)
+                or any(isinstance(member, float) and member == value for member in words["enum"])
+            )
+            if not written_so or identity(value) not in schema.members:
+                listed = ", ".join(map(reprlib.repr, words["enum"][:_MAX_LISTED]))
                 raise _broken(where, f"one of {listed}", value)
-            return  # its members have the type
+            return
         kind = "number" if self._closed and isinstance(value, float) else kind_of(value)
-        if kind not in schema.kinds:
+        is_other = self._closed and isinstance(value, tuple) and "type" in words and Made.TUPLE not in words
+        if kind not in schema.kinds or is_other:
             raise _broken(where, " or ".join(sorted(schema.kinds - _also(schema.kinds))) or "no value", value)
 
     def _combined(self, value: Any, words: Mapping[Any, Any], where: str, depth: int, applied: _Applied) -> None:

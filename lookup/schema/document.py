@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from lookup.parameters.requiredness import decide, own_flag
-from lookup.schema.schema import EVERYTHING, NOTHING, Made, MadeSchema, Resource, Schema, Words, Written
-from lookup.schema.type_schemas import kinds_named, schema_named
-from lookup.schema.words import KINDS, Kind, identity, is_number, is_plain, is_schema, kind_of, names
+from lookup.schema.given_values import GivenValues
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, Resource, Schema, Words, Written
+from lookup.schema.words import is_number, is_schema, names
 
 _MAX_WALKED: Final = 200_000
 _MAX_COUNT: Final = 10**100
@@ -43,19 +42,22 @@ class Document:
     documentation : bool
         Whether it documents a tool, and is read as it is meant: an enum without a member of its own type wins over the
         type, a key may say by itself that it is required, ``nullable`` holds without a type.
-    habit : bool, optional
-        Whether a key in documentation is required if nothing says so.
+    requires : callable, optional
+        Whether a documented key of an object is required by itself, and not by a list; gets its schema, and whether
+        there is a list.
     """
 
-    def __init__(self, root: Mapping[str, Any], documentation: bool = False, habit: bool | None = False) -> None:
+    def __init__(
+        self, root: Mapping[str, Any], documentation: bool = False, requires: Callable[[Any, bool], bool] | None = None
+    ) -> None:
         self.root = root
         self.documentation = documentation
-        self._habit = habit
+        self._requires = requires
         self._whole = Resource(_name(root) or "", root)
         self._schemas: dict[tuple[Written, Resource], Schema] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Document, (self.root, self.documentation, self._habit)
+        return Document, (self.root, self.documentation, self._requires)
 
     @cached_property
     def references_stand_alone(self) -> bool:
@@ -90,7 +92,7 @@ class Document:
             found |= {} if target is None else {"$ref": target}
         if word is None or not self.references_stand_alone:
             found |= self._read(written, resource)
-            found |= _Typed(written, self.documentation).words(found, notes, self.schema)
+            found |= GivenValues(written, self.documentation).words(found, notes, self.schema)
         found[Made.NOTES] = tuple(notes) or None
         return {word: value for word, value in found.items() if value is not None}
 
@@ -139,7 +141,7 @@ class Document:
         """The required keys, and those that other keys need."""
         required = list(names(written.get("required")))
         properties = written.get("properties")
-        if self.documentation and isinstance(properties, dict):
+        if self._requires is not None and isinstance(properties, dict):
             listed = isinstance(written.get("required"), list | tuple)
             required += [key for key in found.get("properties", ()) if self._requires(properties[key], listed)]
         needs: dict[str, tuple[str, ...]] = {}
@@ -154,22 +156,6 @@ class Document:
             "dependentRequired": needs or None,
             "dependentSchemas": schemas or None,
         }
-
-    def _requires(self, key: object, listed: bool) -> bool:
-        """Whether a documented key says by itself that it is required, or has to be by habit."""
-        if not isinstance(key, dict):
-            return False
-        try:
-            flag = own_flag(key, "")
-        except ValueError:
-            flag = None
-        text = key.get("description")
-        text = text if isinstance(text, str) else ""
-        told, _ = decide(
-            flag=flag, listed=False if listed else None, description=text, has_default="default" in key,
-            habit=self._habit,
-        )  # fmt: skip
-        return told is True
 
     def _own_resource(self, written: Mapping[str, Any], outer: Resource) -> Resource:
         name = _name(written)
@@ -243,62 +229,6 @@ class Document:
                 yield node
             inside = node.values() if isinstance(node, dict) else node
             waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
-
-
-class _Typed:
-    """The types and given values of one schema."""
-
-    def __init__(self, written: Mapping[str, Any], documentation: bool) -> None:
-        self._written = written
-        self._documentation = documentation
-
-    def words(self, found: Mapping[Any, Any], notes: list[str], schema: Callable[[object], Schema]) -> dict[Any, Any]:
-        """The words that say them; what is not enforced is noted."""
-        said: dict[Any, Any] = {}
-        named = self._written.get("type", self._written.get("param_type") if self._documentation else None)
-        if isinstance(named, str) and (inner := schema_named(named)):
-            said["allOf"] = (*found.get("allOf", ()), schema(inner))
-        elif named is not None:
-            said |= self._kinds(named if isinstance(named, list | tuple) else [named])
-        given = self._given()
-        if given is None:
-            return said | self._nullable(found, said)
-        kinds: frozenset[Kind] = said.get("type", KINDS)
-        fitting = tuple(value for value in given if kind_of(value) in kinds)
-        if fitting or not self._documentation or not given or kinds <= {"object", "null"}:
-            return {**said, "enum": fitting}
-        notes.append("the enum has no member of the type, so only the enum is enforced")
-        if "array" in kinds and not any(isinstance(value, list | tuple) for value in given):
-            return {**said, "type": frozenset({"array"}), "items": MadeSchema({"enum": given})}
-        return {"enum": given}
-
-    def _kinds(self, named: list[Any] | tuple[Any, ...]) -> dict[Any, Any]:
-        kinds = frozenset[Kind]()
-        for name in named:
-            kinds |= kinds_named(name) if isinstance(name, str) else KINDS  # draft 3 allows schemas here
-        if self._written.get("nullable") is True:
-            kinds |= {"null"}
-        said: dict[Any, Any] = {} if kinds == KINDS else {"type": kinds}
-        return said | ({Made.TUPLE: True} if "tuple" in named else {})
-
-    def _nullable(self, found: Mapping[Any, Any], said: Mapping[Any, Any]) -> dict[Any, Any]:
-        """In documentation, ``nullable`` allows null beside a reference or a union, too."""
-        whole = {**found, **said}
-        if not self._documentation or self._written.get("nullable") is not True or "type" in whole or not whole:
-            return {}
-        inner = MadeSchema(whole)
-        return {**dict.fromkeys(whole), "anyOf": (inner, MadeSchema({"enum": (None,)}))}
-
-    def _given(self) -> tuple[Any, ...] | None:
-        """The values of ``enum`` and ``const``; ``None`` without one."""
-        values = self._written.get("enum")
-        listed = tuple(filter(is_plain, values)) if isinstance(values, list | tuple) else None
-        if "const" not in self._written:
-            return listed
-        constant = self._written["const"]
-        if listed is not None:
-            return tuple(value for value in listed if identity(value) == identity(constant))[:1]
-        return (constant,) if is_plain(constant) else ()
 
 
 def _name(schema: Mapping[str, Any]) -> str | None:

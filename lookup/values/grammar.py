@@ -182,9 +182,8 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
     Raises
     ------
     DocumentationError
-        Naming the key, if no value can obey its schema, if its type is a union of too many types, if its required keys
-        are too long, or if the notation cannot write a member of an enum or a key of an object. A default that it
-        cannot write is left out.
+        Naming the key, if no value can obey its schema, if its required keys are too long, or if the notation cannot
+        write a member of an enum or a key of an object. A default that it cannot write is left out.
     """
     key = notation, constraint
     if key not in spec.derived:
@@ -235,7 +234,8 @@ def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     found = whole_shape(schema.conjunction, notation)
     if found.shape.size > MAX_CLOSING:
         raise DocumentationError(
-            f"what the documentation requires of a value takes {found.shape.size} bytes, expected at most {MAX_CLOSING}"
+            f"what the documentation requires of a value takes {found.shape.size} bytes, expected at most "
+            f"{MAX_CLOSING}; document fewer required keys, or none below the first levels"
         )
     own = found.shape.longest_closing
     bound = None if own <= MAX_CLOSING else _MORE_CLOSING + 2 * found.shape.size
