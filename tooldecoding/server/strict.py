@@ -42,5 +42,6 @@ def _is_strict(given: Mapping[str, Any]) -> bool:
 def _notes(tool: ToolSpec) -> Iterator[str]:
     yield from tool.notes
     for parameter in tool.parameters:
-        if parameter.schema is not None:
-            yield from (f"key {parameter.name!r:.60}: {note}" for note in parameter.schema.notes)
+        for note in () if parameter.schema is None else parameter.schema.notes:
+            if "leads nowhere" not in note:  # the tool's notes say so
+                yield f"key {parameter.name!r:.60}: {note}"
