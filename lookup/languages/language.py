@@ -95,15 +95,20 @@ class Language:
 
     def run(self, state: State, text: str) -> State | None:
         """The state behind a text; ``None`` if no text of the language goes on so."""
-        alphabet = self._alphabet
-        try:
-            for character in text:
-                number = alphabet[character]
+        alphabet, rows = self._alphabet, self._rows
+        row = rows.get(state)
+        for character in text:
+            number = alphabet[character]
+            found = None if row is None else row.by_class.get(number)
+            if found is None:
                 if number == alphabet.size:
                     return None
-                state = self._behind(state, number, character)
-        except TooLarge:
-            return None
+                try:
+                    found = self._behind(state, number, character)
+                except TooLarge:
+                    return None
+            if found is not state or row is None:
+                state, row = found, rows.get(found)
         return state if self.whole(state) else self._live(state)
 
     def whole(self, state: State) -> bool:

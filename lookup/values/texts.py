@@ -55,18 +55,19 @@ class _Writing:
             _Escape(text, parse_literal(f'"{text}"')) for text in written if self._unit.fullmatch(text)
         )
         special = [c for c in map(chr, range(128)) if not self._unit.fullmatch(c)]
-        self._special = re.compile(f"[{re.escape(''.join(special))}]" if special else r"[^\s\S]")
+        self._special = frozenset(special)
+        self._stop = re.compile(f"[{re.escape(''.join(special) + syntax.closing[0])}]")
         edges = [-1, *map(ord, special), END]
         self.plain = [(before + 1, stop) for before, stop in itertools.pairwise(edges)]
         self._escape_of = {e.character: e.written for e in reversed(self.escapes) if not self.is_plain(e.character)}
 
     def is_plain(self, character: str) -> bool:
         """Whether a character stands for itself."""
-        return not self._special.match(character)
+        return character not in self._special
 
     def plain_until(self, text: str, position: int) -> int:
-        """The end of the characters from ``position`` on that stand for themselves."""
-        found = self._special.search(text, position)
+        """The end of the characters from ``position`` on that stand for themselves and do not close the text."""
+        found = self._stop.search(text, position)
         return found.start() if found else len(text)
 
     def written(self, text: str) -> str:
@@ -237,8 +238,6 @@ class TextReading(Reading):
 
     def skip(self, text: str, position: int) -> tuple[Reading, int]:
         end = position if self._pending else self._text.writing.plain_until(text, position)
-        closer = text.find(self._text.syntax.closing[0], position, end)
-        end = closer if closer >= 0 else end
         if end == position:
             return self, position
         state = self._text.language.run(self._state, text[position:end])
