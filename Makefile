@@ -4,12 +4,10 @@ STAMP := .venv/installed
 DATA ?= ../shared/data
 BENCH ?= runs/bench
 MODEL ?= reference
-LIMIT ?= 300
-STEP ?= 1
 EXTRA ?=  # further options of the experiments, such as "--limit 100 --report sgd"
 EXPERIMENT = .venv/bin/tooldecoding experiment --model $(MODEL) --data $(DATA) $(EXTRA) configs/experiments
 
-.PHONY: demo test test-all test-random check boundaries formats batch-scale ray-scale bench bench-gpu \
+.PHONY: demo test test-all test-random check boundaries formats bench bench-gpu \
 	results paper-tables votes
 
 # What a small chat model writes by itself and with Tool Decoding; the vote mends a value of the last call.
@@ -27,16 +25,11 @@ test-all: $(STAMP)
 test-random: $(STAMP)
 	.venv/bin/pytest -n auto --dist loadfile --hypothesis-profile=random
 
-# More documents, vocabularies and rows than the tests take; each says what it compares.
-boundaries formats batch-scale ray-scale: export PYTHONPATH = .:tests
+# More documents and vocabularies than the tests take.
 boundaries: $(STAMP)
-	.venv/bin/python -m boundaries $(dir $(DATA)) --limit $(LIMIT)
+	.venv/bin/pytest -n auto -m slow tests/tooldecoding/test_law_wanted_calls.py
 formats: $(STAMP)
-	.venv/bin/python -m formats.law $(dir $(DATA)) --step $(STEP)
-batch-scale: $(STAMP)
-	.venv/bin/python -m batch_scale
-ray-scale: $(STAMP)
-	OMP_NUM_THREADS=1 .venv/bin/python -m ray_scale
+	.venv/bin/pytest -n auto -m slow tests/formats
 
 bench: $(STAMP)
 	.venv/bin/tooldecoding bench --shape llama-134m --out $(BENCH)

@@ -122,7 +122,7 @@ class Traffic:
     def _compare(self, tokens: list[int], found: torch.Tensor) -> None:
         with torch.inference_mode():
             alone = self._model(torch.tensor([tokens])).logits[0, -len(found) :].float()
-        torch.testing.assert_close(found, alone, atol=1e-4, rtol=1e-4)
+        torch.testing.assert_close(found.cpu(), alone, atol=1e-4, rtol=1e-4)
 
     def _change(self, guest: Guest) -> None:
         """Fork, drop, release or close at random; close again what was closed."""

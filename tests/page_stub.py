@@ -143,38 +143,6 @@ def candidate(name: str, *values: tuple[str, str]) -> dict[str, Any]:
     return {"call": 0, "order": [key for key, _ in values], "text": text, "tokens": tokens(*written)}
 
 
-def weather() -> dict[str, Any]:
-    """Text, and a call on whose city three of four orders agree."""
-    city, days, unit = ("city", "'Rome'"), ("days", "3"), ("unit", "'celsius'")
-    call = {
-        "name": "get_weather",
-        "orders_used": 4,
-        "orders_possible": 6,
-        "parameters": [
-            parameter("city", "Rome", 3, 4, unsure=True),
-            parameter("days", 3, 4, 4),
-            parameter("unit", "celsius", 4, 4),
-        ],
-    }
-    candidates = [
-        candidate("get_weather", city, days, unit),
-        candidate("get_weather", days, city, unit),
-        candidate("get_weather", unit, days, ("city", "'Roma, Italy'")),
-        candidate("get_weather", unit, city, days),
-    ]
-    text = tokens(("I", "free"), (" look", "free"), (" that", "free"), (" up", "free"), (".", "free"))
-    return completion([call], candidates, text)
-
-
-def plain() -> dict[str, Any]:
-    """What plain greedy writes: text only, in 57 passes."""
-    text = tokens(('{"name": "get', "free"), ('_wether"}', "free"))
-    answer = completion([], [], text)
-    answer["tooldecoding"]["counters"] |= {"forward_passes": 57, "seconds": 1.64, "forced_tokens": 0,
-                                           "constrained_tokens": 0, "free_tokens": 57}  # fmt: skip
-    return answer
-
-
 HOSTILE = (
     "<img src=x onerror=\"document.title='executed'\">",
     "</script><script>document.title='executed'</script>",

@@ -34,27 +34,6 @@ class Capitals:
 
 
 @dataclass(frozen=True)
-class Nothing:
-    """Items are rows of a batch; their results say nothing."""
-
-    def loaded(self, model: Any, tokenizer: Any) -> "Nothing":
-        return self
-
-    @property
-    def about(self) -> Mapping[str, Any]:
-        return {"device": "none"}
-
-    def beginning(self, item: Any) -> str:
-        return str(item.documentation.digest)
-
-    def given_up(self, item: Any, reason: str) -> dict[str, Any]:
-        raise RuntimeError(reason)
-
-    def run(self, items: Sequence[Any]) -> list[dict[str, Any]]:
-        return [{"id": item.id, "text": "", "calls": []} for item in items]
-
-
-@dataclass(frozen=True)
 class NoModel:
     """In place of a model's source; it may be one that cannot be loaded."""
 

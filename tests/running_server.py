@@ -18,7 +18,7 @@ from tooldecoding.server.app import Server
 from tooldecoding.server.run import web_server
 
 MODEL = "reference"
-PATIENCE = 60
+PATIENCE = 120
 """Seconds after which a test gives up; nothing is measured with it."""
 
 

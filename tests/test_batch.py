@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-import tooldecoding.batches.batch
 from command_line import CASES, Ran
-from tooldecoding.errors import PromptError
 
 TOOLS = (CASES / "tools.jsonl").read_text()
 USER = [{"role": "User", "text": "Cancel table 7."}]
@@ -106,82 +104,6 @@ def test_hostile_rows_are_errors_of_their_own(decode: Callable[..., Ran], rows: 
     ]
     assert all(part in error for part, error in zip(expected, errors, strict=False))
     assert errors[-1] == ""
-
-
-def test_rows_of_any_depth_are_errors_of_their_own(decode: Callable[..., Ran], rows: Callable[..., Path]) -> None:
-    """Reading and writing JSON give up at different depths."""
-    ran = decode(rows(*(f'{{"id": {n}, "prompt": {"[" * n}{"]" * n}}}' for n in range(800, 1000))))
-    assert ran.code == 0, ran.err
-    assert "0 decoded, 0 skipped, 200 failed" in ran.err
-
-
-def test_rows_without_tools_take_those_of_the_command_line(
-    decode: Callable[..., Ran], rows: Callable[..., Path]
-) -> None:
-    ran = decode(rows({"id": 1, "dialogue": USER}), "--tools", CASES / "tools.jsonl")
-    assert read(ran.out)[0]["calls"][0]["name"] == "CancelTable"
-
-
-def test_resumes_after_an_interrupt(
-    decode: Callable[..., Ran], rows: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batch, out = rows(*(row(n) for n in range(5))), tmp_path / "out.jsonl"
-    real, groups = tooldecoding.batches.batch.decode_requests, []
-
-    def interrupted(requests: Any, decoder: Any) -> Any:
-        groups.append(len(requests))
-        if len(groups) == 2:
-            raise KeyboardInterrupt
-        return real(requests, decoder)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(tooldecoding.batches.batch, "decode_requests", interrupted)
-        ran = decode(batch, "--out", out)
-    assert ran.code == 130
-    assert f"interrupted: the same command goes on behind what stands in {out}" in ran.err
-    assert [r["id"] for r in read(out.read_text())] == [0, 1]
-
-    with out.open("ab") as file:
-        file.write('{"id": 2, "text": "[Ä'.encode()[:-1])  # an interrupt in the middle of a character
-    ran = decode(batch, "--out", out)
-    assert ran.code == 0, ran.err
-    assert ran.out == ""
-    assert "3 decoded, 2 skipped, 0 failed" in ran.err
-    assert [r["id"] for r in read(out.read_text())] == [0, 1, 2, 3, 4]
-
-    before = out.read_text()
-    assert "0 decoded, 5 skipped, 0 failed" in decode(batch, "--out", out).err
-    assert out.read_text() == before
-
-
-def test_an_error_of_one_row_does_not_spoil_its_group(
-    decode: Callable[..., Ran], rows: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = tooldecoding.batches.batch.decode_requests
-
-    def refuses_poison(requests: Any, decoder: Any) -> Any:
-        if any("poison" in r.prompt for r in requests):
-            raise PromptError("poisoned")
-        return real(requests, decoder)
-
-    monkeypatch.setattr(tooldecoding.batches.batch, "decode_requests", refuses_poison)
-    poison = {"id": "b", "prompt": "poison", "tools": TOOLS}
-    results = read(decode(rows(row("a"), poison)).out)
-    assert "calls" in results[0]
-    assert results[1] == {"id": "b", "error": "poisoned"}
-
-
-def test_two_rows_of_one_id(decode: Callable[..., Ran], rows: Callable[..., Path]) -> None:
-    ran = decode(rows(row("a"), row("b"), row("a")))
-    assert ran.code == 2
-    assert "rows.jsonl:3: two rows of one id: 'a' stands at" in ran.err
-    assert "rows.jsonl:1 already" in ran.err
-
-
-def test_empty_batch(decode: Callable[..., Ran], rows: Callable[..., Path]) -> None:
-    ran = decode(rows())
-    assert ran.code == 2
-    assert "expected rows" in ran.err
 
 
 def test_out_in_a_missing_folder(decode: Callable[..., Ran], rows: Callable[..., Path], tmp_path: Path) -> None:

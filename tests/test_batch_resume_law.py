@@ -154,10 +154,3 @@ def test_an_inserted_line_renames_no_other(contents: list[str], place: int, inse
     assert more[:where] + more[where + 1 :] == plain
     other_layout = (f'{{  "more":1, "prompt":{json.dumps(c)} }}' for c in contents)
     assert [r.id for r in read_entries(other_layout)] == plain
-
-
-def test_what_prompts_show_counts_for_the_digest() -> None:
-    one = [{"a": 1, "b": 2}]
-    other = [{"b": 2, "a": 1}]
-    first, second = read_entries(json.dumps({"prompt": "x", "tools": tools}) for tools in (one, other))
-    assert first.digest != second.digest

@@ -1,15 +1,12 @@
 """``tooldecoding decode``: what it prints, and one clear message with exit code 2 for every bad input."""
 
-import io
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
-from command_line import CASES, Ran, assert_bad, limited
+from command_line import CASES, Ran, assert_bad
 from tiny_models import sentencepiece_tokenizer, tiny_model
 
 Cli = Callable[..., Ran]
@@ -42,15 +39,6 @@ class TestDecode:
         assert len(result["candidates"]) == 6
         assert set(result["counters"]) >= COUNTERS
 
-    def test_text_shows_call_vote_orders_and_counters(self, decode: Cli) -> None:
-        ran = decode(
-            "--tools", TOOLS, "--dialogue", DIALOGUE, "--tool-choice", "BookTable", "--order-limit", 2, "--show-orders"
-        )
-        assert ran.code == 0, ran.err
-        assert "API-Request: [BookTable(restaurant=" in ran.out
-        for word in ("restaurant → time → people", "votes", "log-probability", "forward passes"):
-            assert word in ran.out
-
     def test_what_the_model_writes_by_itself_is_shown_beside(self, decode: Cli, tmp_path: Path) -> None:
         some = ["--tools", TOOLS, "--dialogue", DIALOGUE, "--max-text-tokens", 9]
         alone = json.loads(decode(*some, "--tool-choice", "none", "--json").out)
@@ -62,23 +50,6 @@ class TestDecode:
         rows = tmp_path / "rows.jsonl"
         rows.write_text('{"prompt": "x"}\n')
         assert_bad(decode("--tools", TOOLS, "--batch", rows, "--show-greedy"), "--show-greedy is for a single prompt")
-
-    def test_raw_prompt_brings_its_documentation(self, decode: Cli) -> None:
-        ran = decode("--prompt", TOOLS.read_text() + "\nCall: ", "--json", "--order-limit", 1)
-        assert ran.code == 0, ran.err
-        assert json.loads(ran.out)["valid"]
-
-    def test_prompt_from_standard_input(self, decode: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(TOOLS.read_text() + "\nCall: "))
-        assert decode("--prompt", "-", "--json", "--order-limit", 1).code == 0
-
-    def test_bfcl_writes_typed_literals(self, decode: Cli) -> None:
-        ran = decode(
-            "--tools", TOOLS, "--prompt", "A table, please.", "--template", "bfcl", "--tool-choice", "BookTable",
-            "--json", "--max-calls", 1,
-        )  # fmt: skip
-        assert ran.code == 0, ran.err
-        assert f"people={json.loads(ran.out)['calls'][0]['arguments']['people']}" in ran.out
 
     def test_a_prompt_with_tools_shows_them_to_the_model(self, decode: Cli) -> None:
         some = ["--tools", TOOLS, "--prompt", "Cancel table 7.", "--order-limit", 1]
@@ -98,45 +69,11 @@ class TestDecode:
         (call,) = json.loads(ran.out)["calls"]
         assert {"a", "b"} <= call["arguments"].keys()
 
-    def test_none_writes_text_alone(self, decode: Cli) -> None:
-        ran = decode("--prompt", "Hello", "--tool-choice", "none", "--max-text-tokens", 4, "--json")
-        assert ran.code == 0, ran.err
-        assert json.loads(ran.out)["calls"] == []
-
     def test_config_file(self, decode: Cli, tmp_path: Path) -> None:
         config = tmp_path / "run.yaml"
         config.write_text(f"tools: {TOOLS}\ndialogue: {DIALOGUE}\norder_limit: 3\njson: true\ntool_choice: BookTable\n")
         assert len(json.loads(decode("--config", config).out)["candidates"]) == 3
         assert len(json.loads(decode("--config", config, "--order-limit", 2).out)["candidates"]) == 2
-
-
-def test_tools_that_are_not_enforced_as_a_whole_are_named_once(decode: Cli, tmp_path: Path) -> None:
-    docs = tmp_path / "docs.json"
-    docs.write_text(json.dumps([limited("a", contains={"type": "integer"}), limited("b", maxItems=2)]))
-    ran = decode("--tools", docs, "--prompt", "x", "--tool-choice", "b", "--format", "pythonic", "--json")
-    assert ran.code == 0 and ran.err.count("\n") == 1
-    assert "enforced while decoding, but checked after, for a; see lookup --explain" in ran.err
-    docs.write_text(json.dumps([limited("b", maxItems=2)]))
-    assert decode("--tools", docs, "--prompt", "x", "--format", "pythonic", "--json").err == ""
-
-
-class TestUncarriedNames:
-    DOCS: ClassVar = [
-        {"name": "get-weather", "parameters": {"properties": {"from": {"type": "boolean"}}, "required": ["from"]}}
-    ]
-
-    def test_are_warned_of_with_the_formats_that_can_carry_them(self, decode: Cli, tmp_path: Path) -> None:
-        docs = tmp_path / "docs.json"
-        docs.write_text(json.dumps(self.DOCS))
-        ran = decode("--tools", docs, "--prompt", "x", "--format", "pythonic", "--json")
-        assert ran.code == 0 and ran.err.count("\n") == 1
-        assert ran.err.startswith("warning: the format pythonic cannot carry the tool name 'get-weather' (hermes, ")
-        assert "the key 'from' of get-weather (api-bank, hermes, " in ran.err
-
-    def test_are_found_in_a_prompt_as_well(self, decode: Cli) -> None:
-        ran = decode("--prompt", f"{json.dumps(self.DOCS)}\nUser: x", "--format", "api-bank", "--json")
-        assert ran.code == 0 and "warning: the format api-bank cannot carry the tool name" in ran.err
-        assert "'from'" not in ran.err
 
 
 class TestBadDecode:
@@ -167,11 +104,6 @@ class TestBadDecode:
         bad([*some, "--template", "chat"], "no chat template")
         bad([*some, "--tool-choice", "Nothing"], "unknown tool_choice 'Nothing'", "BookTable")
 
-    def test_prompts(self, bad: Callable[..., None], tmp_path: Path) -> None:
-        bad(["--prompt", ""], "the prompt is empty")
-        bad(["--prompt", "word " * 6000], "too many", "context is 4096 tokens")
-        bad(["--dialogue", tmp_path / "none.jsonl"], "no such file")
-
     @pytest.mark.parametrize(
         ("row", "said"),
         [
@@ -191,12 +123,6 @@ class TestBadDecode:
     def test_dialogue_without_documentation(self, decode: Cli) -> None:
         assert_bad(decode("--dialogue", DIALOGUE), "--tools DOCS")
 
-    def test_wrong_number_has_no_traceback(self, decode: Cli) -> None:
-        ran = decode("--prompt", "x", "--order-limit", "many")
-        assert ran.code == 2
-        assert "--order-limit" in ran.err
-        assert "Traceback" not in ran.err
-
 
 def test_a_tokenizer_without_the_needed_characters(cli: Cli, tmp_path: Path) -> None:
     tokenizer = sentencepiece_tokenizer(byte_fallback=False)
@@ -207,12 +133,3 @@ def test_a_tokenizer_without_the_needed_characters(cli: Cli, tmp_path: Path) -> 
                     '"required": ["城市"]}}', encoding="utf-8")  # fmt: skip
     ran = cli("decode", "--model", tmp_path, "--tools", docs, "--prompt", "x")
     assert_bad(ran, "has no token for '城'", "byte-level or byte-fallback tokens")
-
-
-def test_the_demo_has_six_orders(decode: Cli) -> None:
-    demo = Path(__file__).parent.parent / "tooldecoding" / "demo"
-    ran = decode(
-        "--tools", demo / "tools.jsonl", "--dialogue", demo / "dialogue.jsonl", "--tool-choice", "SendMessage", "--json"
-    )
-    assert ran.code == 0, ran.err
-    assert len(json.loads(ran.out)["candidates"]) == 6

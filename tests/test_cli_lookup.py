@@ -1,6 +1,5 @@
 """``tooldecoding lookup``: what they print, and one clear message for bad documentation."""
 
-import io
 import json
 import subprocess
 import sys
@@ -31,10 +30,6 @@ class TestLookup:
     def test_table_names_each_key(self, cli: Cli) -> None:
         out = cli("lookup", TOOLS).out
         assert all(word in out for word in ("BookTable", "restaurant", "booking_id", "required", "raw type"))
-
-    def test_reads_standard_input(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(sys, "stdin", io.StringIO(TOOLS.read_text()))
-        assert cli("lookup", "-", "--json").code == 0
 
     def test_escapes_what_would_steer_a_terminal(self, cli: Cli, tmp_path: Path) -> None:
         docs = tmp_path / "docs.jsonl"
@@ -74,18 +69,6 @@ class TestExplain:
             assert part in out
         assert "was not taken: 1" in out and f"{docs}:7:1: a function without documentation" in out
 
-    def test_json(self, cli: Cli, docs: Path) -> None:
-        ran = cli("lookup", docs, "--on-duplicate", "rename", "--explain", "--json")
-        found = json.loads(ran.out)
-        assert [t["name"] for t in found["tools"]] == ["add", "add_2"] and ran.err == ""
-        assert found["tools"][1]["documented_name"] == "add"
-        for tool, begins in zip(found["tools"], ("def add", '{"name"'), strict=True):
-            span = tool["source"]["span"]
-            assert MIXED[span["start"] : span["end"]].startswith(begins)
-        assert [p["rule"] for p in found["tools"][0]["parameters"]] == ["habit", "default"]
-        assert found["tools"][1]["parameters"][0]["properties"][0]["required"] is True
-        assert [entry["span"]["line"] for entry in found["unread"]] == [7]
-
     def test_what_is_not_enforced(self, cli: Cli, tmp_path: Path) -> None:
         docs = tmp_path / "limits.json"
         docs.write_text(json.dumps([limited("a", contains={"type": "integer"}), limited("b", maxItems=2)]))
@@ -105,12 +88,6 @@ class TestBadDocumentation:
     def test_missing_file_names_the_nearest(self, cli: Cli) -> None:
         assert_bad(cli("lookup", CASES / "tool.jsonl"), "no such file", f"did you mean {TOOLS}?")
 
-    def test_missing_folder(self, cli: Cli, tmp_path: Path) -> None:
-        assert_bad(cli("lookup", tmp_path / "no" / "tools.jsonl"), "no such file", "no folder")
-
-    def test_folder(self, cli: Cli) -> None:
-        assert_bad(cli("lookup", CASES), "expected a file, found a directory")
-
     def test_not_utf8(self, cli: Cli, tmp_path: Path) -> None:
         (tmp_path / "docs").write_bytes(b"caf\xe9")
         assert_bad(cli("lookup", tmp_path / "docs"), "expected UTF-8", "0xe9 at offset 3")
@@ -128,8 +105,3 @@ class TestBadDocumentation:
         docs = tmp_path / "docs.jsonl"
         docs.write_text(text)
         assert_bad(cli("lookup", docs), str(docs), said)
-
-    def test_two_tools_of_one_name(self, cli: Cli, tmp_path: Path) -> None:
-        docs = tmp_path / "docs.jsonl"
-        docs.write_text(TOOLS.read_text() * 2)
-        assert_bad(cli("lookup", docs), "two tools of one name", "'BookTable'", ":4:1", ":1:1")

@@ -11,8 +11,6 @@ import pytest
 
 from command_line import Ran
 from test_layers import FILES, LAYERS, ROOT, imported, nodes
-from tooldecoding.cli.extras import demand_extra
-from tooldecoding.errors import MissingExtraError
 
 Cli = Callable[..., Ran]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -69,12 +67,6 @@ def test_what_is_declared_is_imported() -> None:
     assert not CORE & extras
 
 
-def test_a_requirement_is_read() -> None:
-    assert names(["PyYAML>=6.0", "huggingface-hub", "torch>=2,<3; python_version > '3'"]) == {
-        "yaml", "huggingface_hub", "torch",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -93,9 +85,3 @@ def test_evaluation_names_the_extra(cli: Cli, arguments: list[str], monkeypatch:
     ran = cli(*arguments)
     assert ran.code == 2 and ran.err.count("\n") == 1
     assert hidden[0] in ran.err and ran.err.endswith("not installed; pip install 'tooldecoding[eval]'\n")
-
-
-def test_the_message_names_what_is_missing() -> None:
-    demand_extra("bench", "json")
-    with pytest.raises(MissingExtraError, match=r"^no_such_package is needed .*'tooldecoding\[bench\]'$"):
-        demand_extra("bench", "json", "no_such_package")

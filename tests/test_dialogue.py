@@ -41,20 +41,6 @@ def test_lines_of_an_api_bank_dialogue() -> None:
     ]
 
 
-def test_newlines_become_spaces() -> None:
-    assert lines({"role": "user", "text": "one\r\n\ntwo  three\n"}) == ["User: one two  three"]
-
-
-def test_exception_stands_for_a_missing_output() -> None:
-    row = API_ROW | {"result": {"output": None, "exception": "no such time"}}
-    assert lines(row)[1] == 'API-Response: "no such time"'
-
-
-def test_request_without_a_result_and_other_key_names() -> None:
-    assert lines({"role": "api", "name": "A", "arguments": {}}) == ["API-Request: [A()]"]
-    assert lines({"role": "api", "name": "A", "arguments": {}, "result": [1]})[1] == "API-Response: [1]"
-
-
 def test_chat_roles_give_the_same_turns() -> None:
     call = {"type": "function", "function": {"name": "A", "arguments": '{"k": 1}'}}
     turns = read_dialogue(

@@ -87,16 +87,6 @@ class TestSignals:
         assert f"interrupted: the same command goes on behind what stands in {out}\n" in ran.err
         assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [0, 1]
 
-    def test_while_nothing_is_decoded_yet(self, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("tooldecoding.cli.lookup.extract", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM))
-        ran = cli("lookup", TOOLS)
-        assert ran.code == TERMINATED and "Traceback" not in ran.err
-
-    def test_the_handler_of_the_caller_comes_back(self) -> None:
-        before = signal.getsignal(signal.SIGTERM)
-        end_well(lambda: None)
-        assert signal.getsignal(signal.SIGTERM) is before
-
 
 def raising(error: BaseException) -> Callable[[], None]:
     def command() -> None:
@@ -118,8 +108,3 @@ def test_one_line_for_what_the_user_can_mend(capsys: pytest.CaptureFixture[str])
     assert end_well(raising(ToolDecodingError("no such tool"))) == 2
     assert end_well(raising(OSError(28, "No space left on device", "a/file"))) == 2
     assert capsys.readouterr().err == "error: no such tool\nerror: a/file: No space left on device\n"
-
-
-def test_a_fault_of_the_program_keeps_its_traceback() -> None:
-    with pytest.raises(ZeroDivisionError):
-        end_well(raising(ZeroDivisionError()))

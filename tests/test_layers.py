@@ -42,22 +42,3 @@ def test_no_arrow_runs_back(file: Path) -> None:
 def test_lower_layers_need_no_torch(layer: str) -> None:
     for file in (ROOT / layer).rglob("*.py"):
         assert not HEAVY & imported(file), file
-
-
-def modules(file: Path) -> set[str]:
-    """The modules that a file imports."""
-    return {node.module or "" for node in nodes(file) if isinstance(node, ast.ImportFrom)}
-
-
-@pytest.mark.parametrize(
-    "room", ["batches", "calls", "cluster", "engines", "files", "formats", "models", "options", "prompts", "server"]
-)
-def test_only_the_command_line_needs_the_command_line(room: str) -> None:
-    for file in (ROOT / "tooldecoding" / room).rglob("*.py"):
-        assert not any(module.startswith("tooldecoding.cli") for module in modules(file)), file
-
-
-def test_a_backward_arrow_is_seen(tmp_path: Path) -> None:
-    file = tmp_path / "x.py"
-    file.write_text("def f():\n    from tooldecoding.cli.app import a\n    import torch.nn, eval.metrics.summary\n")
-    assert imported(file) == {"tooldecoding", "torch", "eval"}

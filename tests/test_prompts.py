@@ -1,7 +1,6 @@
 """Prompts of each template, and the forms in which they print documentation."""
 
 import json
-import re
 from typing import Any
 
 import pytest
@@ -12,8 +11,7 @@ from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.dialogue import Turn, Utterance
 from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import API_BANK_INSTRUCTION, api_bank_prompt, bfcl_prompt
-from tooldecoding.prompts.templates import misfits
+from tooldecoding.prompts.prompts import bfcl_prompt
 
 API_BANK_TOOL = {
     "name": "GetDay",
@@ -54,19 +52,6 @@ def request_text(tokenizer: Any, content: Any, documentation: Documentation, **o
     return str(make_request(content, documentation, DecodeCommand(**options), tokenizer).prompt)
 
 
-def test_api_bank_prompt_is_the_one_that_the_model_was_trained_on() -> None:
-    assert api_bank_prompt('{"name": "A"}\n', ["User: x", "AI: y"]) == (
-        f'API descriptions:\n{{"name": "A"}}\n\n{API_BANK_INSTRUCTION}\n\nUser: x\nAI: y\nAPI-Request: '
-    )
-
-
-def test_api_bank_prints_a_text_verbatim(tokenizer: Any) -> None:
-    text = "Tools:\n" + json.dumps(API_BANK_TOOL, indent=1)
-    prompt = request_text(tokenizer, TURNS, Documentation.read(text, "d"))
-    assert prompt.startswith(f"API descriptions:\n{text}\n")
-    assert prompt.endswith("User: Grüße, paint it.\nAPI-Request: ")
-
-
 def test_api_bank_prints_parsed_tools_one_a_line(tokenizer: Any) -> None:
     same = request_text(tokenizer, TURNS, Documentation.read([API_BANK_TOOL], "d"))
     assert same.splitlines()[1] == json.dumps(API_BANK_TOOL)
@@ -82,12 +67,6 @@ def test_api_bank_prints_parsed_tools_one_a_line(tokenizer: Any) -> None:
     }
 
 
-def test_prompt_with_a_template_is_one_user_turn(tokenizer: Any) -> None:
-    documentation = Documentation.read([API_BANK_TOOL], "d")
-    as_dialogue = request_text(tokenizer, TURNS, documentation)
-    assert request_text(tokenizer, "Grüße, paint it.", documentation, template="api-bank") == as_dialogue
-
-
 @pytest.mark.parametrize("form", ["data", "list text", "lines"])
 def test_bfcl_prints_functions_indented(tokenizer: Any, form: str) -> None:
     tools = [SCHEMA_TOOL, API_BANK_TOOL]
@@ -95,13 +74,6 @@ def test_bfcl_prints_functions_indented(tokenizer: Any, form: str) -> None:
     prompt = request_text(tokenizer, TURNS, Documentation.read(source, "d"), template="bfcl")
     assert prompt == bfcl_prompt(json.dumps(tools, indent=4), ["User: Grüße, paint it."])
     assert "[func_name1(param1=value1" in prompt
-
-
-def test_bfcl_makes_schemas_where_documentation_is_prose(tokenizer: Any) -> None:
-    text = f"You have this tool: {json.dumps(API_BANK_TOOL)}. Use it."
-    prompt = request_text(tokenizer, TURNS, Documentation.read(text, "d"), template="bfcl")
-    assert '"required": [' in prompt
-    assert '"name": "GetDay"' in prompt
 
 
 def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
@@ -129,11 +101,6 @@ def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
         make_request(TURNS, documentation, DecodeCommand(template="chat"), tokenizer)
 
 
-def test_openai_tools_reach_the_chat_template_as_they_are() -> None:
-    given = [{"type": "function", "function": SCHEMA_TOOL}]
-    assert Documentation.read(given, "d").as_chat_tools() == given
-
-
 class TestAuto:
     DOCUMENTATION = Documentation.read([API_BANK_TOOL], "d")
 
@@ -155,11 +122,6 @@ class TestAuto:
         self.same(tokenizer, TURNS, "api-bank")
         assert make_request(json.dumps(API_BANK_TOOL), None, DecodeCommand(), tokenizer).special_tokens
 
-    def test_chat_template_that_prints_none(self) -> None:
-        tokenizer = byte_level_tokenizer()
-        tokenizer.chat_template = "{% for m in messages %}{{ m.content }}{% endfor %}"
-        self.same(tokenizer, "What day is it?", "chat")
-
     @pytest.mark.parametrize(
         "chat_template",
         [
@@ -173,47 +135,7 @@ class TestAuto:
         tokenizer.chat_template = chat_template
         self.same(tokenizer, "What day is it?", "api-bank")
 
-    @pytest.mark.parametrize(
-        ("template", "form", "said"),
-        [
-            ("bfcl", "api-bank", "bfcl asks .* written in api-bank; --format pythonic or --template api-bank fits"),
-            ("api-bank", "pythonic", "api-bank asks .* --format api-bank or --template bfcl fits"),
-        ],
-    )
-    def test_misfits_are_said(self, tokenizer: Any, template: Any, form: str, said: str) -> None:
-        (found,) = misfits([template, template], DecodeCommand(format=form), tokenizer)
-        assert re.search(said, found)
-
-    def test_what_fits_is_not(self, tokenizer: Any) -> None:
-        assert not list(misfits(["raw", "api-bank"], DecodeCommand(), tokenizer))
-        assert not list(misfits(["raw", "bfcl"], DecodeCommand(format="pythonic"), tokenizer))
-
-
-@pytest.mark.parametrize(
-    ("options", "written"),
-    [
-        ({"template": "bfcl"}, "pythonic"),
-        ({"template": "bfcl", "format": "api-bank"}, "api-bank"),
-        ({"template": "api-bank"}, "api-bank"),
-        ({"template": "api-bank", "format": "hermes"}, "hermes"),
-        ({"template": "chat"}, "hermes"),
-        ({"template": "chat", "format": "pythonic"}, "pythonic"),
-    ],
-)
-def test_auto_is_the_format_that_the_template_asks_for(options: Any, written: str) -> None:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.chat_template = CHAT_TEMPLATE
-    request = make_request("Go.", Documentation.read([API_BANK_TOOL], "d"), DecodeCommand(**options), tokenizer)
-    assert (request.options.format, request.options.tool_choice) == (written, "required")
-
 
 def test_raw_takes_no_dialogue(tokenizer: Any) -> None:
     with pytest.raises(PromptError, match="template raw takes a prompt"):
         make_request(TURNS, None, DecodeCommand(template="raw"), tokenizer)
-
-
-def test_raw_prompt_stays_as_it_is(tokenizer: Any) -> None:
-    prompt = f"  {json.dumps(API_BANK_TOOL)} \n\nGo: "
-    request = make_request(prompt, None, DecodeCommand(), tokenizer)
-    assert request.prompt == prompt
-    assert list(request.tools) == ["GetDay"]

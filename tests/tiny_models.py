@@ -33,6 +33,12 @@ OTHER_SHAPES: dict[str, dict[str, Any]] = {
 }
 """Further ones: windows, learned positions, and one that refuses 4-D masks."""
 
+RECURRENT_SHAPES: dict[str, dict[str, Any]] = {
+    "lfm2": {"layer_types": ["conv", "full_attention"]},
+    "mamba": {"state_size": 8},
+}
+"""Layers with a state that cannot go back."""
+
 
 def byte_level_tokenizer(vocabulary: int = 600) -> PreTrainedTokenizerFast:
     """Byte-level BPE, as Llama 3, Qwen and GPT-2 have it."""
@@ -75,7 +81,7 @@ def sentencepiece_tokenizer(byte_fallback: bool, vocabulary: int = 450) -> PreTr
 
 def tiny_model(shape: str, vocabulary: int, seed: int = 0) -> PreTrainedModel:
     """A model of two layers and width 64 with random weights, fp32."""
-    changes = dict((SHAPES | OTHER_SHAPES)[shape])
+    changes = dict((SHAPES | OTHER_SHAPES | RECURRENT_SHAPES)[shape])
     common = {
         "vocab_size": vocabulary,
         "hidden_size": 64,
@@ -87,8 +93,10 @@ def tiny_model(shape: str, vocabulary: int, seed: int = 0) -> PreTrainedModel:
         "initializer_range": 0.3,
     }
     model_type = changes.pop("model_type", shape)
-    if shape in ("gpt2", "bloom", "gpt_neox"):
+    if shape in ("gpt2", "bloom", "gpt_neox", "mamba"):
         common.pop("num_key_value_heads")
+    if shape == "mamba":  # it has no limit of positions
+        common.pop("max_position_embeddings")
     torch.manual_seed(seed)
     model: PreTrainedModel = AutoModelForCausalLM.from_config(AutoConfig.for_model(model_type, **common | changes))
     return model.eval()

@@ -11,13 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pyarrow import parquet
 
 from batch_echo import Echo, Folder
 from command_line import Ran, assert_bad
-from tooldecoding.batches import cells, table_sources, text_sources
+from tooldecoding.batches import text_sources
 from tooldecoding.batches.open_source import open_source
 from tooldecoding.batches.rows import BadRow, Entry, Row, RowReader, entries
 
@@ -45,12 +43,6 @@ def as_text(row: dict[str, Any]) -> dict[str, Any]:
 def json_lines(folder: Path) -> str:
     path = folder / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    return str(path)
-
-
-def json_lines_gzip(folder: Path) -> str:
-    path = folder / "rows.jsonl.gz"
-    path.write_bytes(gzip.compress(Path(json_lines(folder)).read_bytes()))
     return str(path)
 
 
@@ -87,7 +79,7 @@ def hub(folder: Path) -> str:
     return "hub:some/data"
 
 
-SOURCES = [json_lines, json_lines_gzip, comma_separated, parquet_texts, standard_input, hub]
+SOURCES = [comma_separated, parquet_texts, standard_input, hub]
 
 
 @pytest.fixture(autouse=True)
@@ -137,22 +129,6 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     assert open_source(str(path)).total == len(rows)
 
 
-def values(depth: int = 3) -> st.SearchStrategy[Any]:
-    leaves = st.none() | st.booleans() | st.integers() | st.text()
-    return st.recursive(leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=depth)
-
-
-@given(values(20))
-def test_nothing_but_empty_fields_is_left_out(value: Any) -> None:
-    def count(value: Any) -> int:
-        if isinstance(value, dict):
-            return sum(1 + count(each) for each in value.values() if each is not None)
-        return sum(1 + count(each) for each in value) if isinstance(value, list) else 0
-
-    cleaned = cells.without_nulls(value)
-    assert count(cleaned) == count(value) and cells.without_nulls(cleaned) == cleaned
-
-
 class TestTooLong:
     @pytest.fixture(autouse=True)
     def _short(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,11 +158,6 @@ class TestTooLong:
         assert three.columns is not None and three.columns["prompt"] == "y\nz"
         assert "expected a line of at most 100 bytes" in two.error and two.columns is None
 
-    def test_a_quoted_cell_without_end(self, cli: Callable[..., Ran], tmp_path: Path) -> None:
-        path = tmp_path / "rows.csv"
-        path.write_text('id,prompt\n1,"x\n' + "2,y\n" * 100)
-        assert_bad(cli("decode", "--batch", path), "rows.csv:", "does a quoted cell not end?")
-
 
 def test_bad_rows_of_csv_are_rows_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
@@ -198,28 +169,12 @@ def test_bad_rows_of_csv_are_rows_of_their_own(tmp_path: Path) -> None:
     assert all(part in e.error for part, e in zip(said, (e for e in found if e.error), strict=True))
 
 
-def test_a_line_that_is_no_utf8_is_a_row_of_its_own(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_bytes(b'\xef\xbb\xbf{"id": 1, "prompt": "x"}\n{"id": 2, "prompt": "\xff"}\n{"id": 3, "prompt": "x"}')
-    one, bad, three = read(str(path))
-    assert (one.id, three.id) == (1, 3) and "rows.jsonl:2: expected UTF-8, found the byte 0xff" in bad.error
-
-
-def test_a_long_id_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text(json.dumps({"id": "x" * 1001, "prompt": "x"}))
-    (found,) = read(str(path))
-    assert str(found.id).startswith("row-") and "at most 1000 characters" in found.error and len(found.error) < 500
-
-
 DAMAGED = {
     "rows.jsonl.gz": gzip.compress(b'{"prompt": "x"}\n' * 10_000)[:-30],
     "other.jsonl.gz": b"no gzip",
     "rows.parquet": b"PAR1 no Parquet",
-    "empty.parquet": b"",
     "rows.jsonl": '{"prompt": "x"}'.encode("utf-16"),
     "rows.csv": b"id;prompt\n1;x\n",
-    "empty.csv": b"",
     "empty.jsonl": b"\n\n",
 }
 
@@ -232,47 +187,12 @@ def test_a_damaged_file_is_one_error_before_anything_is_written(folder: Folder, 
     assert not folder.out.exists()
 
 
-def test_a_truncated_parquet_file(folder: Folder) -> None:
-    path = Path(parquet_texts(folder.out.parent))
-    whole = path.read_bytes()
-    path.write_bytes(whole[:50] + bytes(len(whole) - 100) + whole[-50:])
-    folder.rows, folder.write = path, lambda rows: None  # type: ignore[method-assign]
-    folder.refuses([], said="damaged Parquet file")
-
-
 class TestHub:
     def test_a_split_must_be_named(self, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
         import datasets
 
         monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: {"train": [], "test": []})
         assert_bad(cli("decode", "--batch", "hub:a/b"), "as in hub:a/b:train; there are train, test")
-
-    @pytest.mark.parametrize("name", ["hub:a", "hub:a/b/c/d", "hub:a/b:", "hub:../../b:c:d"])
-    def test_a_name(self, cli: Callable[..., Ran], name: str) -> None:
-        assert_bad(cli("decode", "--batch", name), f"{name}: expected hub:OWNER/NAME")
-
-    def test_what_is_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        import datasets
-
-        asked = []
-        monkeypatch.setattr(datasets, "load_dataset", lambda *given, **options: asked.append((given, options)))
-        for name in ("hub:a/b.c:train", "hub:a/b/d:train"):
-            assert table_sources.HubRows(name)._data is None
-        options = {"split": "train", "streaming": True}
-        assert asked == [(("a/b.c", None), options), (("a/b", "d"), options)]
-
-    def test_without_network(self, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
-        import datasets
-
-        def fails(*given: Any, **options: Any) -> None:
-            raise ConnectionError("Couldn't reach\nthe hub")
-
-        monkeypatch.setattr(datasets, "load_dataset", fails)
-        assert_bad(cli("decode", "--batch", "hub:a/b"), "hub:a/b: cannot be read: Couldn't reach the hub")
-
-    def test_without_the_extra(self, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(sys.modules, "datasets", None)
-        assert_bad(cli("decode", "--batch", "hub:a/b"), "datasets is needed", "pip install 'tooldecoding[batch]'")
 
 
 class TestDocumentation:
@@ -281,19 +201,6 @@ class TestDocumentation:
     def rows(self, tools: list[Any]) -> list[Entry]:
         return [Entry(n, n, f"rows:{n}", "", {"prompt": "x", "tools": t}) for n, t in enumerate(tools)]
 
-    def test_shared_tools_are_read_once(self) -> None:
-        reader = RowReader(None)
-        read = [reader.read(e) for e in self.rows([[TOOL], [TOOL | {"name": "other"}], [dict(TOOL)]] * 5)]
-        assert all(isinstance(row, Row) for row in read)
-        assert len({id(row.documentation) for row in read if isinstance(row, Row)}) == 2
-
-    def test_messages_and_prompts_share_none(self) -> None:
-        """An empty list is no tools beside messages, and no documentation beside a prompt."""
-        reader = RowReader(None)
-        message = {"messages": [{"role": "user", "content": "x"}], "tools": []}
-        assert isinstance(reader.read(Entry(1, 1, "rows:1", "", message)), Row)
-        assert isinstance(reader.read(Entry(2, 2, "rows:2", "", {"prompt": "x", "tools": []})), BadRow)
-
     @pytest.mark.parametrize(("bound", "most"), [("_CACHED_TOOLS", 3), ("_CACHED_CHARACTERS", 1000)])
     def test_what_is_kept_is_bounded(self, bound: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"tooldecoding.batches.rows.{bound}", most)
@@ -301,12 +208,6 @@ class TestDocumentation:
         for entry in self.rows([[TOOL | {"name": f"n{number}"}] for number in range(50)]):
             assert isinstance(reader.read(entry), Row)
             assert len(reader._cache) <= 3 if bound == "_CACHED_TOOLS" else reader._cached <= 1000
-
-    def test_the_place_is_that_of_the_row(self) -> None:
-        reader = RowReader(None)
-        first, second = (reader.read(e) for e in self.rows([[{}], [{}]]))
-        assert isinstance(first, BadRow) and isinstance(second, BadRow)
-        assert "rows:0: tools" in first.error and "rows:1: tools" in second.error
 
 
 def test_a_batch_of_many_rows_holds_one_group(folder: Folder, echo: Echo, live_rows: Callable[[], int]) -> None:

@@ -46,26 +46,11 @@ def test_one_run_is_many_runs(table: Folder, echo: Echo) -> None:
     assert all(r["text"] for r in read(table.out))
 
 
-def test_a_table_that_is_lost_is_made_again(table: Folder) -> None:
-    table.decode([row(1), row(2)])
-    before = table.out.read_bytes()
-    table.out.unlink()
-    assert "0 decoded, 2 skipped" in table.decode([row(1), row(2)]).err
-    assert table.out.read_bytes() == before
-
-
 def test_a_foreign_table_is_not_touched(table: Folder) -> None:
     parquet.write_table(pa.table({"mine": [1]}), table.out)
     table.refuses([row(1)], said="out.parquet: expected results of this batch")
     table.out.write_text("notes")
     table.refuses([row(1)], said="out.parquet: expected results of this batch")
-
-
-def test_a_table_without_its_lines_is_not_touched(table: Folder) -> None:
-    table.decode([row(1)])
-    for path in table.out.parent.glob("out.parquet.*"):
-        path.unlink()
-    table.refuses([row(1)], said="out.parquet.jsonl, of which it was made, is not there; choose another --out")
 
 
 @given(st.lists(st.dictionaries(st.sampled_from(["text", "n", "more"]), VALUES), max_size=8))
@@ -82,8 +67,3 @@ def test_the_table_says_what_the_lines_say(rows: list[dict[str, Any]]) -> None:
         plain = {type(v) for v in whole if v is not None} <= {str} or not pa.types.is_string(schema.field(name).type)
         got = [r[name] if plain or r[name] is None else json.loads(r[name]) for r in found]
         assert got == whole and (plain or [type(a) for a in got] == [type(b) for b in whole])
-
-
-def test_ids_of_two_types_stay_apart(table: Folder) -> None:
-    table.decode([row(1), row("1"), row("\ud800")])
-    assert [json.loads(r["id"]) for r in read(table.out)] == [1, "1", "\ud800"]

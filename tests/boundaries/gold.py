@@ -13,7 +13,7 @@ from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Benchmark
 from eval.benchmarks.sgd.benchmark import SGD
 from lookup import extract
-from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.dictionary import LookupDictionary, ToolSpec
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -26,9 +26,6 @@ PROMPTS = (
     "Answer with a call:  ",
 )
 TAILS = ("\n", "\n\n", "", " ")
-
-FEW_KEYS, SOME_ORDERS = 3, 4
-"""All orders of so many required keys are tried, of more keys so many orders."""
 
 _NEIGHBOURS = 8
 
@@ -65,22 +62,19 @@ CORPORA: dict[str, Callable[[Path], Iterator[Entry]]] = {
 
 
 def gold_cases(data: Path, limit: int | None = None, seed: int = 0) -> list[Case]:
-    """Cases of all corpora in all formats, mixed.
-
-    With a ``limit``, at most so many of each corpus in each format, each call in one order.
-    """
+    """Cases of all corpora in all formats, mixed; with a ``limit``, at most so many of each corpus in each format."""
     cases = []
     for corpus, read in CORPORA.items():
         entries = list(read(data))
         for call_format in CALL_FORMATS.values():
             rng = random.Random(f"{seed} {corpus} {call_format.name}")
             rng.shuffle(entries)
-            cases += itertools.islice(_cases(entries, call_format, rng, limit is None), limit)
+            cases += itertools.islice(_cases(entries, call_format, rng), limit)
     random.Random(seed).shuffle(cases)
     return cases
 
 
-def _cases(entries: Sequence[Entry], call_format: CallFormat, rng: random.Random, all_orders: bool) -> Iterator[Case]:
+def _cases(entries: Sequence[Entry], call_format: CallFormat, rng: random.Random) -> Iterator[Case]:
     """Calls that stand in many entries, as in SGD, are tried once."""
     seen = set()
     for identifier, documented, calls in entries:
@@ -95,10 +89,10 @@ def _cases(entries: Sequence[Entry], call_format: CallFormat, rng: random.Random
             ordered = tuple(_ordered(tools[c.name], c) for c in calls)
             yield Case(identifier, call_format.name, tools, ordered, rng.choice(PROMPTS), rng.choice(TAILS))
         for call in right:
-            arranged = list(_arrangements(tools[call.name], call, rng)) if call in new else []
-            for tool, ordered_call in arranged if all_orders else rng.sample(arranged, min(1, len(arranged))):
+            if call in new:
+                tool, arranged = _arranged(tools[call.name], call, rng)
                 own = with_tool(tools, tool)
-                yield Case(identifier, call_format.name, own, (ordered_call,), rng.choice(PROMPTS), rng.choice(TAILS))
+                yield Case(identifier, call_format.name, own, (arranged,), rng.choice(PROMPTS), rng.choice(TAILS))
 
 
 def _ordered(tool: ToolSpec, call: Call) -> Call:
@@ -108,19 +102,10 @@ def _ordered(tool: ToolSpec, call: Call) -> Call:
     return Call(call.name, {key: call.arguments[key] for key in keys})
 
 
-def _arrangements(tool: ToolSpec, call: Call, rng: random.Random) -> Iterator[tuple[ToolSpec, Call]]:
-    """Documentation with the required keys in another order, and the call in that order."""
+def _arranged(tool: ToolSpec, call: Call, rng: random.Random) -> tuple[ToolSpec, Call]:
+    """Documentation with the required keys in any order, and the call in that order, with or without optional keys."""
+    specs = rng.sample(tool.required, len(tool.required))
     given = [p.name for p in tool.optional if p.name in call.arguments]
-    for specs in _orders(tool, rng):
-        arranged = replace(tool, parameters=(*specs, *tool.optional))
-        rng.shuffle(given)
-        yield arranged, Call(call.name, {key: call.arguments[key] for key in [*(p.name for p in specs), *given]})
-    if given:
-        yield tool, Call(call.name, {p.name: call.arguments[p.name] for p in tool.required})
-
-
-def _orders(tool: ToolSpec, rng: random.Random) -> list[tuple[ParameterSpec, ...]]:
-    if len(tool.required) <= FEW_KEYS:
-        return list(itertools.permutations(tool.required))
-    others = {tuple(rng.sample(tool.required, len(tool.required))) for _ in range(SOME_ORDERS - 1)}
-    return list(dict.fromkeys([tool.required, *sorted(others, key=lambda o: [p.name for p in o])]))
+    given = rng.sample(given, rng.choice([0, len(given), len(given)]))
+    arguments = {key: call.arguments[key] for key in [*(p.name for p in specs), *given]}
+    return replace(tool, parameters=(*specs, *tool.optional)), Call(call.name, arguments)

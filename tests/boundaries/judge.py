@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 
 from boundaries.vocabularies import own_tokens
-from boundaries.wanter import Left, Wanter, noise
+from boundaries.wanter import Wanter, noise
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import read_value, render_value
@@ -22,7 +21,8 @@ from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_table import TokenTable
 
 Against = Literal["noise", "second-choice"]
-Kind = Literal["error", "text", "path"]
+AGAINST: tuple[Against, ...] = ("noise", "second-choice")
+"""What else a model likes."""
 _SAMPLES = ("y", 1, 2.5, True, (), [], ["y"], {}, "", None)
 
 
@@ -68,38 +68,19 @@ class Case:
         pairs = [form.key(key) + render_value(call.arguments[key], form.notation) for key in keys]
         return form.call_text(call.name, pairs, number)
 
-    @cached_property
-    def ends(self) -> list[int]:
-        """For each call the bytes that stand behind it, the tail among them."""
-        whole = self.text + self.tail
-        beginnings = (self.calls[: n + 1] for n in range(len(self.calls)))
-        first = [self.written(calls).removesuffix(self.call_format.closer) for calls in beginnings]
-        return [len(whole.encode()) - len(text.encode()) for text in first]
 
+class Verdict(NamedTuple):
+    """What came otherwise, if anything did.
 
-@dataclass(frozen=True)
-class Miss:
-    """What came otherwise; ``place`` says where the wanted tokens were left first, if they were."""
-
-    vocabulary: str
-    case: Case
-    against: Against
-    kind: Kind
-    got: str
-    place: str
-
-    def __str__(self) -> str:
-        wanted = f"{self.case.prompt!r} + {self.case.text!r} + {self.case.tail!r}"
-        return f"{self.case.id} {self.case.format} {self.against} {self.kind}: {wanted}; got {self.got!r}; {self.place}"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """``tried`` is false where the tokenizer's tokens of the whole text cannot be reached behind the prompt's."""
+    Attributes
+    ----------
+    tried : bool
+        False where the tokenizer's tokens of the whole text cannot be reached behind the prompt's.
+    miss : str or None
+    """
 
     tried: bool
-    passes: int = 0
-    miss: Miss | None = None
+    miss: str | None = None
 
 
 class Judge:
@@ -134,20 +115,17 @@ class Judge:
             max_thinking_tokens=0,  # no look ahead whether the model thinks: the judge follows one path
             max_calls=len(case.calls) + 2,
         )
+        got = ""
         try:
             [result] = self._decoder.run([Request(case.prompt, case.tools, options)])
         except (ToolDecodingError, RuntimeError) as error:
-            place = self._place(wanted, engine.left)
-            return Verdict(True, 0, Miss(self.name, case, against, "error", str(error), place))
-        kind = self._kind(case, result)
-        left = engine.left
-        if kind is None and left is not None:
-            kind = "path"
-        passes = result.counters.forward_passes
-        if kind is None:
-            return Verdict(True, passes)
-        got = ", ".join(candidate.text for call in result.calls for candidate in call.candidates)
-        return Verdict(True, passes, Miss(self.name, case, against, kind, got, self._place(wanted, left)))
+            got = str(error)
+        else:
+            if self._same(case, result) and not engine.left:
+                return Verdict(True)
+            got = ", ".join(candidate.text for call in result.calls for candidate in call.candidates)
+        text = f"{case.prompt!r} + {case.text!r} + {case.tail!r}"
+        return Verdict(True, f"{self.name} {case.id} {case.format} {against}: {text}; got {got!r}; {engine.left}")
 
     def _wanted(self, case: Case, calls: Sequence[Call]) -> tuple[int, ...] | None:
         """The tokenizer's own tokens; None where those of the prompt, without the last one, do not begin them."""
@@ -158,26 +136,17 @@ class Judge:
         sure = len(prompt) - 1 or 1
         return ids if ids is not None and list(ids[:sure]) == list(prompt[:sure]) else None
 
-    def _kind(self, case: Case, result: DecodeResult) -> Kind | None:
+    def _same(self, case: Case, result: DecodeResult) -> bool:
         """Candidates are what the model wrote; the result has the same calls with the keys as documented."""
         written = [candidate.text for call in result.calls for candidate in call.candidates]
         texts = [case.written_call(call, number) for number, call in enumerate(case.calls)]
         calls = [(call.voted.name, call.voted.arguments) for call in result.calls]
-        same = calls == [(c.name, self._read_back(case, c)) for c in case.calls]
-        return None if written == texts and same else "text"
+        return written == texts and calls == [(c.name, self._read_back(case, c)) for c in case.calls]
 
     def _read_back(self, case: Case, call: Call) -> dict[str, Any]:
         """Arguments as their literals are read: quoted digits are a number where one is documented."""
         notation, spec = case.call_format.notation, case.tools[call.name].parameter
         return {k: read_value(render_value(v, notation), spec(k), notation) for k, v in call.arguments.items()}
-
-    def _place(self, wanted: tuple[int, ...], left: Left | None) -> str:
-        if left is None:
-            return "never left the wanted tokens"
-        table = self._decoder.table
-        context = table.join(wanted[: left.number])[-40:]
-        token = table.texts[wanted[left.number]] if left.number < len(wanted) else None
-        return f"behind {context!r} wanted {token!r}, taken {table.texts[left.taken]!r}"
 
 
 def longer_calls(case: Case) -> Iterator[tuple[Call, ...]]:

@@ -1,7 +1,6 @@
 """A model that wants exactly one text in the tokenizer's own tokens, and is noise everywhere else."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 
@@ -14,21 +13,6 @@ WANTED, SECOND = 100.0, 50.0
 
 ROWS = 64
 _LONGEST = 16
-
-
-class Left(NamedTuple):
-    """The first place where kept tokens are not the wanted ones.
-
-    Attributes
-    ----------
-    number : int
-        How many tokens of the wanted ones stand before it.
-    taken : int
-        The token there.
-    """
-
-    number: int
-    taken: int
 
 
 def noise(texts: Sequence[bytes | None], seed: int = 0) -> torch.Tensor:
@@ -52,15 +36,15 @@ class Wanter(SyntheticEngine):
 
     Attributes
     ----------
-    left : Left or None
-        Where it was made to leave the wanted tokens; tokens that were only tried do not count.
+    left : str
+        Where it was made to leave the wanted tokens, if it was; tokens that were only tried do not count.
     """
 
     def __init__(self, rows: torch.Tensor, wanted: Sequence[int], second: Sequence[Sequence[int]] = ()) -> None:
         super().__init__()
         self._rows = rows
         self._paths = [(tuple(wanted), WANTED), *((tuple(ids), SECOND) for ids in second)]
-        self.left: Left | None = None
+        self.left = ""
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
@@ -75,13 +59,7 @@ class Wanter(SyntheticEngine):
         for feed in feeds:
             before, _ = self._contexts[feed.branch]
             kept = (*before, *feed.tokens[: len(feed.tokens) - feed.ahead])
-            self.left = self.left or first_left(self._paths[0][0], kept)
+            wanted = self._paths[0][0][: len(kept)]
+            if kept != wanted and not self.left:
+                self.left = f"kept the tokens {kept[-9:]} where {wanted[-9:]} were wanted"
         return super().extend(feeds)
-
-
-def first_left(wanted: Sequence[int], kept: Sequence[int]) -> Left | None:
-    """Where ``kept`` is no beginning of ``wanted``."""
-    for number, (token, other) in enumerate(zip(kept, wanted, strict=False)):
-        if token != other:
-            return Left(number, token)
-    return Left(len(wanted), kept[len(wanted)]) if len(kept) > len(wanted) else None

@@ -92,21 +92,13 @@ class TestEveryTemplate:
             messages = converse(decoder, seed=1)
             reply = decoder.chat(messages, TOOLS, "none")
         assert not reply.calls and reply.finish_reason in ("stop", "length")
-        ids = [call["id"] for message in messages for call in message.get("tool_calls", [])]
-        assert len(ids) == len({*ids}) >= 2
-
-    def test_the_template_writes_the_call_as_it_was_decoded(self, chat_template: Any) -> None:
-        decoder = decoder_of(chat_template())
-        random_logits(decoder, 5)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ChatWarning)
-            reply = decoder.chat([{"role": "user", "content": "Go."}], TOOLS, "book_table", max_calls=1)
-        result = {"role": "tool", "tool_call_id": reply.ids[0], "content": "ok"}
-        conversation = read_messages([{"role": "user", "content": "Go."}, reply.message, result])
-        text = conversation_prompt(conversation, TOOLS, habits_of(decoder.tokenizer), decoder.tokenizer)
-        arguments = reply.calls[0].arguments
+        calls = [call for message in messages for call in message.get("tool_calls", [])]
+        assert len({call["id"] for call in calls}) == len(calls) >= 2
+        text = conversation_prompt(read_messages(messages), TOOLS, habits_of(decoder.tokenizer), decoder.tokenizer)
         assert "&#34;" not in text and "{'place'" not in text
-        assert "book_table" in text and str(arguments["people"]) in text and all(key in text for key in arguments)
+        for call in calls:
+            arguments = json.loads(call["function"]["arguments"])
+            assert call["function"]["name"] in text and all(key in text for key in arguments)
 
 
 FOREIGN = [
@@ -123,29 +115,10 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("name", [name for name in ORIGINALS if not name.startswith(("llama", "gptoss"))])
-def test_calls_of_others_are_written_as_the_template_wants_them(name: str) -> None:
-    tokenizer = decoder_of(original(name)).tokenizer
-    before = json.dumps(FOREIGN)
-    text = conversation_prompt(read_messages(FOREIGN), TOOLS, habits_of(tokenizer), tokenizer)
-    assert json.dumps(FOREIGN) == before, "the user's messages do not change"
-    assert text.index("first result") < text.index("second result"), "results are in the sequence of their calls"
-    if habits_of(tokenizer).ids is IdForm.NINE:
-        assert "call00000" in text and "call00001" in text and "toolu" not in text
-
-
-def test_a_template_for_tools_beside_another_one() -> None:
-    tools = original("mistral_v7")
-    decoder = decoder_of({"default": "{{ messages[-1].content }}", "tool_use": tools})
-    assert habits_of(decoder.tokenizer) == habits_of(decoder_of(tools).tokenizer)
-    random_logits(decoder, 1)
-    assert re.fullmatch("[a-zA-Z0-9]{9}", decoder.chat(FOREIGN, TOOLS, "required").ids[0])
-
-
 FORMS = {IdForm.ANY: "call_[a-zA-Z0-9]{24}", IdForm.NINE: "[a-zA-Z0-9]{9}"}
 
 
-@pytest.mark.parametrize("name", [*ORIGINALS, "gemma3", "phi3_5", "cohere2"])
+@pytest.mark.parametrize("name", ["mistral_v3", "mistral_v11", "mistral_v13", "qwen3", "gemma3"])
 def test_ids_are_unique_in_the_world(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     decoder = decoder_of(original(name), max_calls=2)
 
@@ -183,28 +156,9 @@ def test_nothing_is_left_out_in_silence() -> None:
         conversation_prompt(two, TOOLS, habits_of(tokenizer), tokenizer)
 
 
-def test_lines_may_be_joined() -> None:
-    tokenizer = decoder_of(
-        "{% for m in messages %}{{ m.content.split('\\n') | select | join(' ') }};{% endfor %}"
-    ).tokenizer
-    said = [{"role": "system", "content": "Be\nbrief.\n\n- always"}, FOREIGN[0]]
-    text = conversation_prompt(read_messages(said), [], habits_of(tokenizer), tokenizer)
-    assert text.startswith("Be brief. - always;")
-
-
 def test_text_that_a_template_refuses_beside_calls_is_warned_of() -> None:
     tokenizer = decoder_of(original("mistral_v3")).tokenizer
     said = [FOREIGN[0], FOREIGN[1] | {"content": "Let me see."}, *FOREIGN[2:]]
     with pytest.warns(ChatWarning, match="does not see the text that it wrote before a call: 'Let me see.'"):
         text = conversation_prompt(read_messages(said), TOOLS, habits_of(tokenizer), tokenizer)
     assert "Let me see." not in text
-
-
-@pytest.mark.parametrize("name", ["qwen3", "glm4moe", "gptoss", "lfm2_2_5"])
-@pytest.mark.parametrize("content", [None, "Let me see."])
-def test_thinking_before_a_call_goes_back(name: str, content: str | None) -> None:
-    tokenizer = decoder_of(original(name)).tokenizer
-    [call, _] = FOREIGN[1]["tool_calls"]
-    thought = {"role": "assistant", "content": content, "reasoning_content": "It is late.", "tool_calls": [call]}
-    text = conversation_prompt(read_messages([FOREIGN[0], thought, FOREIGN[3]]), TOOLS, habits_of(tokenizer), tokenizer)
-    assert "It is late." in text and (content or "") in text

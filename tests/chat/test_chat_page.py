@@ -45,17 +45,6 @@ def test_the_agent_gives_results_back_until_the_model_answers() -> None:
     assert messages[5] == {"role": "assistant", "content": "Done: sent to Ada"}
 
 
-def test_the_agent_stops_after_some_turns() -> None:
-    decoder = decoder_of(HERMES)
-    says(decoder, lambda prompt: call("get_weather", city="Rome", days=1))
-    with pytest.raises(RuntimeError, match="no answer after 3 turns"):
-        snippet("def run_agent")["run_agent"](decoder, "Go.", most_turns=3)
-
-
-def test_what_goes_wrong_in_a_tool_is_a_result() -> None:
-    assert "error" in json.loads(snippet("def run_agent")["run_tool"]("get_weather", '{"city": "Rome", "days": "x"}'))
-
-
 def test_the_page_shows_a_stream(capsys: pytest.CaptureFixture[str]) -> None:
     decoder = decoder_of(HERMES, max_value_tokens=30)
     says(decoder, planned)

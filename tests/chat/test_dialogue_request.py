@@ -1,10 +1,9 @@
 """A dialogue of turns in a model's chat template: its messages, and how the model goes on with what it said."""
 
-import json
 from typing import Any
 
 import pytest
-from chat_models import HERMES, decoder_of, original
+from chat_models import HERMES, decoder_of
 
 from tooldecoding.batches.requests import make_request
 from tooldecoding.chat.dialogue_request import continued, openai_messages
@@ -12,7 +11,7 @@ from tooldecoding.chat.messages import read_messages
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Turn, Utterance, read_rows
+from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Turn, Utterance
 from tooldecoding.prompts.documentation import Documentation
 
 PYTHONIC = CALL_FORMATS["pythonic"]
@@ -50,15 +49,6 @@ def test_a_dialogue_becomes_messages() -> None:
     assert [m.content for m in messages[2:]] == ["done", "[1]", "", "null"]
 
 
-def test_results_without_a_name_are_of_the_first_open_calls() -> None:
-    calls = [{"function": {"name": name, "arguments": "{}"}} for name in "ab"]
-    results = [{"role": "tool", "content": json.dumps({"of": name})} for name in "ab"]
-    rows = [{"role": "user", "content": "Go."}, {"role": "assistant", "tool_calls": calls}, *results]
-    conversation = read_messages(openai_messages(read_rows(rows, "d")))
-    found = [(m.result_of.name, m.content) for m in conversation.messages if m.result_of]
-    assert found == [("a", '{"of": "a"}'), ("b", '{"of": "b"}')]
-
-
 @pytest.mark.parametrize(
     ("turns", "said"),
     [
@@ -71,19 +61,6 @@ def test_results_without_a_name_are_of_the_first_open_calls() -> None:
 def test_calls_and_results_that_do_not_fit(turns: tuple[Turn, ...], said: str) -> None:
     with pytest.raises(PromptError, match=said):
         text(turns, decoder_of(HERMES).tokenizer)
-
-
-@pytest.mark.parametrize("name", ["mistral_v3", "mistral_v7", "mistral_v11", "deepseekv3", "qwen3", "gptoss"])
-def test_templates_that_want_ids_or_texts_take_a_dialogue(name: str) -> None:
-    written = text(TURNS, decoder_of(original(name)).tokenizer)
-    places = [written.index(said) for said in ("Is it warm?", "Rome", "degrees", "Yes.", "And in Oslo?")]
-    assert places == sorted(places)
-    assert "&#34;" not in written and "{'city'" not in written
-
-
-def test_the_model_goes_on_with_what_it_said() -> None:
-    tokenizer = decoder_of(HERMES).tokenizer
-    assert text((*TURNS, Utterance("assistant", "I look.")), tokenizer) == text(TURNS, tokenizer) + "I look."
 
 
 def test_a_turn_goes_on_behind_open_thinking() -> None:

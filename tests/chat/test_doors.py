@@ -1,6 +1,5 @@
 """The same at every door: defaults, options as an object, several conversations, and the groups of ``--help``."""
 
-import inspect
 import re
 from dataclasses import fields
 from typing import Any
@@ -12,7 +11,7 @@ from eval.options import EvalOptions
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import DecodeOptions, ToolDecoder, chat_inputs, tool_decoding
 from tooldecoding.cli.decode import DECODE
-from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.serve_command import ServeCommand
 
@@ -40,15 +39,6 @@ def test_every_door_has_the_same_defaults(door: Any, own: dict[str, Any]) -> Non
     assert {name: found.get(name, default) for name, default in DEFAULTS.items()} == DEFAULTS | own
 
 
-def test_the_model_decides_in_a_conversation_and_a_prompt_waits_for_a_call() -> None:
-    assert DecodeOptions().choice == "required" and DecodeOptions().in_conversation().choice == "auto"
-    for choice in ("none", "required", "note"):
-        given = DecodeOptions(tool_choice=choice)
-        assert given.choice == given.in_conversation().choice == choice
-    for chat in (ToolDecoder.chat, ToolDecoder.stream):
-        assert inspect.signature(chat).parameters["tool_choice"].default is None
-
-
 def test_options_are_taken_as_an_object(decoder: ToolDecoder) -> None:
     wanted = DecodeOptions(tool_choice="required", order_limit=1, max_calls=1, max_value_tokens=3, format="hermes")
     as_fields: dict[str, Any] = {field.name: getattr(wanted, field.name) for field in fields(wanted)}
@@ -67,19 +57,6 @@ def test_options_are_taken_as_an_object(decoder: ToolDecoder) -> None:
         for door in (decoder.decode, decoder.chat, decoder.stream):
             with pytest.raises(ConfigError, match="options: expected DecodeOptions, got"):
                 door(USER, TOOLS, options=wrong)  # type: ignore[operator]
-
-
-def test_several_conversations_are_answered_together(decoder: ToolDecoder) -> None:
-    several = [USER, [{"role": "system", "content": "Be brief."}, *USER], [{"role": "user", "content": "Stop."}]]
-    alone = [decoder.chat(each, TOOLS, "required", format="hermes") for each in several]
-    together = decoder.chat(several, TOOLS, "required", format="hermes")
-    assert [reply.result.text for reply in together] == [reply.result.text for reply in alone]
-    [one] = decoder.chat([USER], TOOLS, "required", format="hermes")
-    assert one.result.text == alone[0].result.text
-    with pytest.raises(PromptError, match=r"^conversation 1: messages\[0\]: unknown role 'x'"):
-        decoder.chat([USER, [{"role": "x", "content": ""}]], TOOLS)
-    with pytest.raises(PromptError, match="conversation 1: messages: expected at least one message"):
-        decoder.chat([USER, []], TOOLS)
 
 
 def test_the_help_of_decode_is_in_groups(cli: Any) -> None:

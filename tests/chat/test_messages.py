@@ -30,19 +30,14 @@ DEEP = json.loads("[" * 70 + "]" * 70)
 
 BAD: list[tuple[Any, str]] = [
     ("hi", "messages: expected a list of messages, found str"),
-    ({"role": "user"}, "messages: expected a list of messages, found dict"),
     ([], "messages: expected at least one message, found an empty list"),
     ([USER] * (MAX_MESSAGES + 1), f"messages: expected at most {MAX_MESSAGES} messages"),
     ([{"role": "user", "content": "x" * (MAX_CHARACTERS + 1)}], f"messages[0]: expected at most {MAX_CHARACTERS}"),
     (["hi"], 'messages[0]: expected a message {"role": …, "content": …}, found str'),
     ([{"content": "x"}], "messages[0]: a message needs a 'role', found only 'content'"),
-    ([{"role": 3}], "messages[0]: a message needs a 'role'"),
     ([USER, {"role": "robot", "content": "x"}], "messages[1]: unknown role 'robot'; known: system, developer, user"),
     ([{"role": "user"}], "messages[0]: expected 'content' to be a text or a list of text parts, found only 'role'"),
-    ([{"role": "user", "content": None}], "messages[0]: expected 'content' to be a text"),
-    ([{"role": "user", "content": {"a": 1}}], "messages[0]: expected 'content' to be a text"),
     ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0]: content[0]: expected a text part"),
-    ([{"role": "user", "content": ["x"]}], "messages[0]: content[0]: expected a text part"),
     ([{"role": "user", "content": "x", "tool_calls": [call()]}], "messages[0]: unknown key 'tool_calls' in a message"),
     ([{"role": "assistant", "content": None}, USER], "messages[0]: expected 'content' to be a text"),
     (
@@ -52,7 +47,6 @@ BAD: list[tuple[Any, str]] = [
     ([USER, {"role": "assistant", "content": "x"}], "messages[1]: the conversation ends with a message of role assist"),
     ([{"role": "system", "content": "x"}], "messages[0]: the conversation ends with a message of role system"),
     ([USER, calls(call())], "the end: the call 'a' of 'f' in messages[1] has no result"),
-    ([USER, calls(call()), USER], "messages[2]: the call 'a' of 'f' in messages[1] has no result"),
     ([USER, calls(call(), call("b")), result(), USER], "messages[3]: the call 'b' of 'f' in messages[1] has no result"),
     ([USER, result()], "messages[1]: the tool_call_id 'a' is of no call; calls without a result: none"),
     (
@@ -67,11 +61,9 @@ BAD: list[tuple[Any, str]] = [
     ([USER, calls("f()")], "messages[1]: tool_calls[0]: expected a call, found str"),
     ([USER, calls({"function": {"name": "f"}})], "messages[1]: tool_calls[0]: a call needs an 'id'"),
     ([USER, calls({"id": "a", "type": "web"})], "messages[1]: tool_calls[0]: expected a call of type function"),
-    ([USER, calls({"id": "a"})], "messages[1]: tool_calls[0]: expected a call of type function"),
     ([USER, calls(call(name=""))], "messages[1]: tool_calls[0]: a call needs a function with a 'name'"),
     ([USER, calls(call(arguments=None))], "messages[1]: tool_calls[0]: expected the arguments of 'f' to be a JSON obj"),
     ([USER, calls(call(arguments="x"))], "found malformed JSON at character 0"),
-    ([USER, calls(call(arguments="[1]"))], "found a JSON value of type list"),
     ([USER, calls(call(arguments='{"a": NaN}'))], "found NaN, which is no JSON value"),
     ([USER, calls(call(arguments='{"a": 1, "a": 2}'))], "found the key 'a' twice"),
     ([USER, calls(call(arguments={1: 2}))], "found the key 1, which is no text"),
@@ -131,23 +123,11 @@ def test_ids_are_unique_and_kept_where_they_fit(form: IdForm, ids: list[str], ne
     assert [again[call_id] for call_id in found] == found, "a new id is already in the form"
 
 
+WORDS = ["role", "content", "tool_calls", "id", "type", "function", "name", "arguments", "tool_call_id", "user", "tool"]
+LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.sampled_from(WORDS)
 VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=5)
-    | st.sampled_from(["user", "tool", "a"]),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["role", "content", "tool_calls", "id", "type", "function", "name", "arguments", "tool_call_id", "text"]
-            ),
-            inner,
-            max_size=5,
-        )
-    ),
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=5),
     max_leaves=12,
 )
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from formats.test_call_formats import VALUES as LAW_VALUES
 from tiny_models import byte_level_tokenizer
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread
-from tools import lookup, parameter, tool
 
 TEMPLATES: Final = Path(__file__).resolve().parents[3] / "shared" / "templates"
 pytestmark = pytest.mark.skipif(not TEMPLATES.is_dir(), reason=f"the templates are not at {TEMPLATES}")
@@ -32,41 +32,13 @@ FORMATS: Final = {
 }
 """Template -> format."""
 
-NO_CALLS: Final = {
-    "cohere2": "writes no calls in Command's format", "gemma3": "knows no tools", "lfm2": "drops the calls",
-    "phi3_5": "knows no tools",
-}  # fmt: skip
 AS_STRINGS: Final = ("deepseekv3", "mistral_v3", "mistral_v3_spm", "mistral_v7")
 """Templates that want arguments as a JSON string: they join or HTML-escape anything else."""
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
-    [
-        "",
-        "Paris",
-        'a "b"',
-        "it's",
-        "a\\b",
-        "a\n\nb",
-        "\x00\x1b",
-        "</tool_call>",
-        "<|im_end|>",
-        "null",
-        "3",
-        " a ",
-        "日本 🙂",
-    ]
-)
-SCALARS = st.one_of(TEXT, st.integers(-(10**9), 10**9), st.floats(-1e6, 1e6), st.booleans())
-NESTED = st.recursive(
-    st.one_of(SCALARS, st.none()),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
-    max_leaves=5,
-)
-VALUES: Final[dict[type, st.SearchStrategy[Any]]] = {
-    str: TEXT, int: st.integers(-(10**9), 10**9), float: st.floats(-1e6, 1e6), bool: st.booleans(),
-    list: st.lists(NESTED, max_size=3), dict: st.dictionaries(TEXT, NESTED, max_size=3),
-}  # fmt: skip
-ARGUMENTS = st.dictionaries(st.sampled_from(["city", "days", "a_b", "x1"]), st.one_of(*VALUES.values()), max_size=3)
+NASTY = ["", 'a "b"', "a\\b", "a\n\nb", "\x00\x1b", "</tool_call>", "<|im_end|>", "null", "3", " a ", "日本 🙂"]
+VALUES = st.one_of(*(LAW_VALUES[kind] for kind in ("str", "bool", "list", "dict")), st.integers(-(10**9), 10**9))
+VALUES |= st.floats(-1e6, 1e6) | st.sampled_from(NASTY)
+ARGUMENTS = st.dictionaries(st.sampled_from(["city", "days", "a_b", "x1"]), VALUES, max_size=3)
 
 
 @cache
@@ -134,44 +106,14 @@ def texts(value: Any) -> list[str]:
     return [t for item in value for t in texts(item)] if isinstance(value, list) else [value] * isinstance(value, str)
 
 
-KINDS: Final = {str: "str", bool: "bool", int: "int", float: "float", list: "list", dict: "dict"}
-
-
 @pytest.mark.parametrize("template", FORMATS)
-@given(several=st.lists(ARGUMENTS, min_size=1, max_size=2), data=st.data())
+@given(several=st.lists(ARGUMENTS, min_size=1, max_size=2))
 @settings(max_examples=settings().max_examples // 2)  # of several templates with the same format
-def test_what_is_rendered_stands_in_what_the_template_writes(
-    template: str, several: list[dict[str, Any]], data: st.DataObject
-) -> None:
+def test_what_is_rendered_stands_in_what_the_template_writes(template: str, several: list[dict[str, Any]]) -> None:
     form = CALL_FORMATS[FORMATS[template]]
     several = several if form.parallel else several[:1]
     kept = [{key: value for key, value in arguments.items() if not loss(form.name, value)} for arguments in several]
     calls = [Call(f"get_{number}", arguments) for number, arguments in enumerate(kept)]
     text = form.render(calls)
     assert of_the_template(template, text) in without_ids(template, history(template, calls))
-    tools = lookup(*(tool(c.name, *(parameter(k, KINDS[type(v)]) for k, v in c.arguments.items())) for c in calls))
-    assert form.parse(text, tools) == calls
     assert unread(form, text, calls) == ""
-
-
-@pytest.mark.parametrize("form", dict.fromkeys(FORMATS.values()))
-def test_most_arguments_are_compared(form: str) -> None:
-    compared, left_out = [], []
-
-    @given(value=st.one_of(*VALUES.values()))
-    @settings(max_examples=200)  # enough to tell a share above one half
-    def count(value: Any) -> None:
-        (left_out if loss(form, value) else compared).append(value)
-
-    count()
-    assert len(compared) > len(left_out)
-
-
-def test_every_template_is_compared_or_named() -> None:
-    assert sorted([*FORMATS, *NO_CALLS]) == sorted(path.stem for path in TEMPLATES.glob("*.jinja"))
-
-
-@pytest.mark.parametrize("template", NO_CALLS)
-def test_the_others_write_no_calls(template: str) -> None:
-    form, call = CALL_FORMATS["cohere"], Call("get_0", {"city": "Paris"})
-    assert form.render([call]) not in history(template, [call])

@@ -1,9 +1,6 @@
 """The call format is found in what the chat template writes, whatever its family; else one clear error."""
 
-import json
-from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 import pytest
 from own_templates import CALLS, UNKNOWN, template
@@ -12,14 +9,11 @@ from transformers import PreTrainedTokenizerFast
 from data import DATA
 from tiny_models import byte_level_tokenizer
 from tooldecoding.errors import ModelError
-from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
-from tooldecoding.formats.pythonic import LLAMA4_PYTHONIC, PYTHONIC
-from tooldecoding.prompts.detect_format import detect_format, detected, written_format
-from tooldecoding.prompts.probe_call import NAME, Written
+from tooldecoding.prompts.detect_format import detect_format, detected
+from tooldecoding.prompts.probe_call import NAME
 
 TEMPLATES = DATA.parent / "templates"
-JUDGES = DATA.parent / "judges"
 
 ORIGINALS = {
     "deepseekv3": "deepseek-v3",
@@ -78,41 +72,6 @@ def test_every_native_format_has_a_template() -> None:
     assert {spelling.partition(",")[0] for spelling in CALLS} == {f.name for f in NATIVE_FORMATS}
 
 
-class Renderer:
-    """A tokenizer whose chat template writes calls as a format renders them."""
-
-    def __init__(self, call_format: CallFormat, header: str, end: str) -> None:
-        self.chat_template = f"{call_format.name}{header}{end}"
-        self.call_format, self.header, self.end = call_format, header, end
-
-    def apply_chat_template(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        tools: Sequence[Any] | None,
-        tokenize: bool,
-        add_generation_prompt: bool,
-    ) -> str:
-        return json.dumps(tools) * bool(tools) + "".join(
-            f"{self.header.format(**m)}{self._content(m)}{self.end}" for m in messages
-        )
-
-    def _content(self, message: Mapping[str, Any]) -> str:
-        functions = [call["function"] for call in message.get("tool_calls", ())]
-        calls = [Call(f["name"], f["arguments"]) for f in functions]
-        return self.call_format.render(calls) if calls else str(message["content"])
-
-
-@pytest.mark.parametrize("call_format", NATIVE_FORMATS, ids=lambda f: f.name)
-@pytest.mark.parametrize(
-    ("header", "end"),
-    [("<|im_start|>{role}\n", "<|im_end|>\n"), ("[{role}] ", "</s>"), ("<|{role}|>", ""), ("\n\n{role}:\n", "\n")],
-)
-def test_no_format_is_taken_for_another(call_format: CallFormat, header: str, end: str) -> None:
-    renderer: Any = Renderer(call_format, header, end)
-    expected = PYTHONIC if call_format is LLAMA4_PYTHONIC else call_format  # only their ends of turn differ
-    assert detect_format(renderer) is expected
-
-
 @pytest.mark.parametrize("way", UNKNOWN)
 def test_unknown_ways_are_no_format(way: str) -> None:
     with pytest.raises(ModelError) as error:
@@ -140,9 +99,7 @@ def test_unknown_ways_are_no_format(way: str) -> None:
         ),
         ("{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}", "RecursionError"),
         ("{{ 1 / 0 }}", "ZeroDivisionError"),
-        ("{{ 1 + 'a' }}", "TypeError"),
         ("{{ range(10 ** 9) }}", "OverflowError"),
-        ("{{ messages[7].role.x }}", "UndefinedError"),
         ("{{ ''.__class__.__mro__ }}", "SecurityError"),
         ("{% if %}", "TemplateSyntaxError"),
     ],
@@ -179,50 +136,3 @@ def test_a_changed_template_is_read_again() -> None:
     assert detect_format(own).name == "hermes"
     own.chat_template = template(CALLS["olmo3"])
     assert detect_format(own).name == "olmo3"
-
-
-@pytest.mark.parametrize("calls", [CALLS["hermes"], UNKNOWN["tags around a list"]])
-def test_a_template_is_rendered_once(calls: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = byte_level_tokenizer()
-    own.chat_template = template(calls)
-    render, rendered = own.apply_chat_template, list[int]()
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        rendered.append(len(arguments))
-        return render(*arguments, **options)
-
-    monkeypatch.setattr(own, "apply_chat_template", counted)
-    told = {}
-    for _ in range(3):
-        try:
-            found = detect_format(own).name
-        except ModelError as error:
-            found = str(error)
-        told.setdefault(found, len(rendered))
-    assert [*told.values()] == [len(rendered)]
-
-
-def single_calls() -> list[tuple[str, str, str, Mapping[str, Any]]]:
-    """Format, template, text and arguments of the calls of one text each that original templates wrote."""
-    found = []
-    for path in sorted(JUDGES.glob("rendered*.jsonl")):
-        for row in map(json.loads, path.read_text(encoding="utf-8").rstrip("\n").split("\n")):
-            escaped = "&#34;" in row["assistant_text"]  # by templates that want arguments as texts
-            if len(row["calls"]) == 1 and not escaped:
-                ((name, arguments),) = row["calls"]
-                if arguments and all(isinstance(v, str) and v.isalnum() for v in arguments.values()):
-                    found.append((row["format"], row["template"], row["assistant_text"].replace(name, NAME), arguments))
-    return found
-
-
-def test_what_original_templates_wrote() -> None:
-    rows = single_calls()
-    if not rows:
-        pytest.skip(f"the rendered calls are not in {JUDGES}")
-    for call_format, name, text, arguments in rows:
-        bare = not CALL_FORMATS[call_format].marks
-        before, behind = ("<|user|>x<|assistant|>", text[text.rindex("}") + 1 :].lstrip("]")) if bare else ("", "")
-        written = Written("<|user|>x<|assistant|>" + text, arguments, before, behind)
-        found = written_format(written)
-        assert found is not None, (name, text)
-        assert found.call_format.name == call_format, name

@@ -1,13 +1,8 @@
-"""Text values of one order against what the model writes freely behind the tokenizer's own tokens of all text before.
+"""Text values of one order, against what the model writes freely behind the tokenizer's tokens of the text before."""
 
-``python -m real_model.free_values RUN… --data DIR`` prints the table for runs of ``tooldecoding eval --order-limit 1``.
-"""
-
-import argparse
 import json
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,21 +98,3 @@ def study(folder: Path, data: str) -> Iterator[Value]:
     for sample in samples:
         if sample.id in rows:
             yield from values(prompter.request(sample), rows[sample.id], writer)
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Print how many values of each run are as the model writes them freely, and those that are odd."""
-    parser = argparse.ArgumentParser(prog="real_model.free_values", description=__doc__)
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN")
-    parser.add_argument("--data", required=True)
-    options = parser.parse_args(arguments)
-    for folder in options.runs:
-        found = list(study(folder, options.data))
-        print(f"{folder}: {len(found)} text values, {dict(Counter(value.kind for value in found))}", flush=True)
-        for value in found:
-            if value.kind == "odd":
-                print(f"  {value.sample} {value.key}: {value.text!r}, freely {value.free!r}")
-
-
-if __name__ == "__main__":
-    main()

@@ -13,7 +13,6 @@ import tooldecoding.engines.tree_attention as tree_attention
 from tiny_models import tiny_model
 from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.engines.engine import Feed
-from tooldecoding.engines.feed_pieces import in_pieces
 from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -78,21 +77,3 @@ def test_pieces_change_no_logits_and_bound_the_mask(case: Any, monkeypatch: pyte
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
     assert unbounded >= 1100 * 1100  # the mask: a byte each, if not four
     assert 2 * bounded <= unbounded
-
-
-def test_pieces_are_the_feed() -> None:
-    random = Random(1)
-    for _ in range(50):
-        feeds = [
-            Feed(branch, list(range(count)), random.randint(0, min(3, count - 1)))
-            for branch, count in enumerate(random.choices(range(1, 40), k=3))
-        ]
-        size, fed = random.randint(1, 12), dict.fromkeys(range(3), ())
-        *pieces, rest = in_pieces(feeds, size)
-        for piece in [*pieces, rest]:
-            for feed in piece:
-                fed[feed.branch] += tuple(feed.tokens)
-        assert [fed[feed.branch] for feed in feeds] == [tuple(feed.tokens) for feed in feeds]
-        assert [feed.ahead for feed in rest] == [feed.ahead for feed in feeds]
-        assert all(len(feed.tokens) == size and not feed.ahead for piece in pieces for feed in piece)
-        assert all(len(feed.tokens) - feed.ahead <= size + 1 for feed in rest)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from boundaries.judge import Case, Judge
-from boundaries.table import AGAINST
+from boundaries.judge import AGAINST, Case, Judge
 from boundaries.values import cases
 from boundaries.vocabularies import decoder_with
 from lookup.dictionary import LookupDictionary
@@ -105,25 +104,8 @@ def test_lists_objects_and_enums(seed: int, kind: str) -> None:
         for against in AGAINST:
             verdict = found.judge(case, against)
             tried += verdict.tried
-            assert verdict.miss is None, str(verdict.miss)
+            assert verdict.miss is None
     assert tried
-
-
-def test_a_token_of_an_end_and_another_split_of_a_longer_end() -> None:
-    """``')`` is a token, and yet ``')]`` begins with the token ``'``."""
-    words = dict.fromkeys([*sorted(pre_tokenizers.ByteLevel.alphabet()), ")]", "')", "'),", "',"])
-    merges = [(")", "]"), ("'", ")"), ("')", ","), ("'", ",")]
-    made = Tokenizer(models.BPE(vocab={word: number for number, word in enumerate(words)}, merges=merges))
-    made.pre_tokenizer, made.decoder = ALPHABET, decoders.ByteLevel()
-    own = PreTrainedTokenizerFast(tokenizer_object=made)
-    assert own.tokenize("x')]") == ["x", "'", ")]"] and own.tokenize("x')") == ["x", "')"]
-    found = Judge("split", decoder_with(own))
-    tools = LookupDictionary((tool("f", parameter("a", "str"), parameter("b", "str", required=False)),))
-    for format in CALL_FORMATS:
-        for arguments in ({"a": "x"}, {"a": "x", "b": "y"}, {"a": "x'"}):
-            for against in AGAINST:
-                verdict = found.judge(Case("f", format, tools, (Call("f", arguments),), "API-Request: "), against)
-                assert verdict.miss is None, str(verdict.miss)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -134,6 +116,6 @@ def test_made_up_values(kind: str) -> None:
     @given(st.sampled_from(judges), st.sampled_from(sorted(CALL_FORMATS)).flatmap(cases), st.sampled_from(AGAINST))
     def law(found: Judge, case: Case, against: str) -> None:
         miss = found.judge(case, against).miss  # type: ignore[arg-type]
-        assert miss is None, str(miss)
+        assert miss is None
 
     law()

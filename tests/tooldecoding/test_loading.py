@@ -17,7 +17,6 @@ from transformers import (
     BartForConditionalGeneration,
     BertConfig,
     BertForMaskedLM,
-    BertModel,
     PreTrainedModel,
     ViTConfig,
     ViTModel,
@@ -25,9 +24,8 @@ from transformers import (
 
 from command_line import Ran
 from tiny_models import byte_level_tokenizer
-from tooldecoding import ToolDecoder
-from tooldecoding.errors import ConfigError, ModelError
-from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly, load_tokenizer
+from tooldecoding.errors import ModelError
+from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly
 
 Cli = Callable[..., Ran]
 Break = Callable[[Path], None]
@@ -60,76 +58,53 @@ def refusal(folder: Path) -> str:
     return message
 
 
-class TestWeights:
-    def test_missing_tensors_are_named(self, folder: Path) -> None:
-        change_weights(folder, lambda w: w.pop("model.layers.1.mlp.up_proj.weight"))
-        assert "1 missing (model.layers.1.mlp.up_proj.weight)" in refusal(folder)
-
-    def test_of_many_the_first_are_named(self, folder: Path) -> None:
-        change_weights(folder, lambda w: [w.pop(name) for name in list(w) if ".layers." in name])
-        message = refusal(folder)
-        assert "18 missing" in message and message.count(".layers.") == NAMED_TENSORS and ", …)" in message
-
-    def test_another_shape_is_named_with_both(self, folder: Path) -> None:
-        change_weights(folder, lambda w: w.update({"model.norm.weight": torch.ones(32)}))
-        assert "1 of another shape (model.norm.weight (32,) for (64,))" in refusal(folder)
-
-    def test_a_head_tied_to_the_embeddings_is_not_missing(self, folder: Path) -> None:
-        change_weights(folder, lambda w: w.pop("lm_head.weight"))
-        assert "1 missing (lm_head.weight)" in refusal(folder)
-        change_config(folder, tie_word_embeddings=True)
-        model, _ = load_quietly(str(folder))
-        assert model.lm_head.weight is model.model.embed_tokens.weight
-
-    def test_what_the_files_have_beyond_the_model_is_left_unread(self, folder: Path) -> None:
-        whole, _ = load_quietly(str(folder))
-        change_weights(folder, lambda w: w.update({"another.head": torch.ones(3)}))
-        model, _ = load_quietly(str(folder))
-        assert all(torch.equal(a, b) for a, b in zip(whole.parameters(), model.parameters(), strict=True))
-
-    def test_the_command_line_says_so_and_decodes_nothing(self, cli: Cli, folder: Path) -> None:
-        change_weights(folder, lambda w: w.pop("model.norm.weight"))
-        ran = cli("decode", "--model", folder, "--prompt", "x", "--tool-choice", "none")
-        assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-        assert "model.norm.weight" in ran.err
+WEIGHTS: dict[str, tuple[Callable[[dict[str, torch.Tensor]], Any], str]] = {
+    "a missing tensor": (
+        lambda w: w.pop("model.layers.1.mlp.up_proj.weight"),
+        "1 missing (model.layers.1.mlp.up_proj.weight)",
+    ),
+    "many missing": (lambda w: [w.pop(name) for name in list(w) if ".layers." in name], "18 missing"),
+    "another shape": (
+        lambda w: w.update({"model.norm.weight": torch.ones(32)}),
+        "1 of another shape (model.norm.weight (32,) for (64,))",
+    ),
+}
 
 
-class TestKinds:
-    def saved(self, folder: Path, model: PreTrainedModel) -> Path:
-        model.save_pretrained(folder)
-        byte_level_tokenizer().save_pretrained(folder)
-        return folder
+@pytest.mark.parametrize("fault", WEIGHTS)
+def test_weights_that_are_not_whole_are_named(folder: Path, fault: str) -> None:
+    change, said = WEIGHTS[fault]
+    change_weights(folder, change)
+    message = refusal(folder)
+    assert said in message and message.count(".layers.") <= NAMED_TENSORS
 
-    def test_an_encoder_is_refused(self, tmp_path: Path) -> None:
-        saved = self.saved(tmp_path, BertModel(BertConfig(vocab_size=600, **SMALL)))
-        assert "missing (cls.predictions.bias" in refusal(saved)
 
-    def test_a_masked_model_that_is_complete_is_refused(self, tmp_path: Path) -> None:
-        saved = self.saved(tmp_path, BertForMaskedLM(BertConfig(vocab_size=600, **SMALL)))
-        assert "tokens see what follows them, not a causal" in refusal(saved)
+def test_a_head_tied_to_the_embeddings_is_not_missing(folder: Path) -> None:
+    change_weights(folder, lambda w: w.pop("lm_head.weight"))
+    assert "1 missing (lm_head.weight)" in refusal(folder)
+    change_config(folder, tie_word_embeddings=True)
+    model, _ = load_quietly(str(folder))
+    assert model.lm_head.weight is model.model.embed_tokens.weight
 
-    def test_the_same_weights_as_a_decoder_are_taken(self, tmp_path: Path) -> None:
-        saved = self.saved(tmp_path, BertForMaskedLM(BertConfig(vocab_size=600, **SMALL)))
-        change_config(saved, is_decoder=True)
-        assert load_quietly(str(saved))[0].config.is_decoder
 
-    def test_an_encoder_decoder_is_refused(self, tmp_path: Path) -> None:
-        sides = {f"{side}_{n}": v for side in ("encoder", "decoder") for n, v in (("layers", 1), ("ffn_dim", 32))}
-        heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
-        config = BartConfig(vocab_size=600, d_model=32, **sides, **heads)
-        saved = self.saved(tmp_path, BartForConditionalGeneration(config))
-        assert "encoder-decoder model (bart), not a causal" in refusal(saved)
+SIDES = {f"{side}_{n}": v for side in ("encoder", "decoder") for n, v in (("layers", 1), ("ffn_dim", 32))}
+HEADS = {"encoder_attention_heads": 2, "decoder_attention_heads": 2}
+NOT_CAUSAL: dict[str, tuple[Callable[[], PreTrainedModel], str]] = {
+    "masked": (lambda: BertForMaskedLM(BertConfig(vocab_size=600, **SMALL)), "tokens see what follows them"),
+    "encoder-decoder": (
+        lambda: BartForConditionalGeneration(BartConfig(vocab_size=600, d_model=32, **SIDES, **HEADS)),
+        "encoder-decoder model (bart), not a causal",
+    ),
+    "images": (lambda: ViTModel(ViTConfig(image_size=32, **SMALL)), "a model of type 'vit', not a causal"),
+}
 
-    def test_a_model_of_images_is_refused(self, tmp_path: Path) -> None:
-        saved = self.saved(tmp_path, ViTModel(ViTConfig(image_size=32, **SMALL)))
-        assert "a model of type 'vit', not a causal" in refusal(saved)
 
-    @pytest.mark.parametrize("shape", ["mistral_windowed", "gemma2", "gpt2", "bloom", "gpt_neox"])
-    def test_causal_models_of_all_kinds_are_taken(self, make_tiny: Callable[[str], str], shape: str) -> None:
-        load_quietly(make_tiny(shape))
-
-    def test_half_precision_is_no_looking_ahead(self, tiny_model_path: str) -> None:
-        load_quietly(tiny_model_path, dtype="bf16")
+@pytest.mark.parametrize("kind", NOT_CAUSAL)
+def test_models_that_are_not_causal_are_refused(tmp_path: Path, kind: str) -> None:
+    make, said = NOT_CAUSAL[kind]
+    make().save_pretrained(tmp_path)
+    byte_level_tokenizer().save_pretrained(tmp_path)
+    assert said in refusal(tmp_path)
 
 
 def cut(name: str, size: int) -> Break:
@@ -150,22 +125,14 @@ def instead(name: str, other: str, text: str) -> Break:
 
 BROKEN: dict[str, tuple[Break, str]] = {
     "truncated weights": (cut("model.safetensors", 5000), "the model of"),
-    "weights without a header": (cut("model.safetensors", 5), "the model of"),
-    "empty weights": (cut("model.safetensors", 0), "the model of"),
     "no pickle": (instead("model.safetensors", "pytorch_model.bin", "abc"), "the model of"),
     "an index without a map": (instead("model.safetensors", "model.safetensors.index.json", "{}"), "weight_map"),
     "config that is no JSON": (filled("config.json", '{"model_type": '), "config.json' is not a valid JSON file"),
-    "config that is a list": (filled("config.json", "[1]"), "the tokenizer of"),
     "config without a type": (filled("config.json", "{}"), "model_type"),
     "config of an unknown type": (filled("config.json", '{"model_type": "nonsense"}'), "`nonsense`"),
-    "config with a text for a number": (lambda f: change_config(f, hidden_size="many"), "hidden_size"),
     "config without heads": (lambda f: change_config(f, num_attention_heads=0), "the tokenizer of"),
-    "config of a negative size": (lambda f: change_config(f, hidden_size=-4), "the model of"),
-    "tokenizer that is no JSON": (filled("tokenizer.json", '{"a": '), "the tokenizer of"),
     "tokenizer that is a list": (filled("tokenizer.json", "[]"), "the tokenizer of"),
-    "tokenizer of an unknown kind": (filled("tokenizer.json", '{"model": {"type": "x"}}'), "the tokenizer of"),
     "settings of the tokenizer that are no JSON": (filled("tokenizer_config.json", "{"), "the tokenizer of"),
-    "settings of the tokenizer that are a list": (filled("tokenizer_config.json", "[1]"), "the tokenizer of"),
 }
 
 
@@ -213,27 +180,6 @@ class TestOwnCode:
         assert ran.code == 0, ran.err
         assert ran.err.startswith("warning: trust_remote_code: Python code of") and witness.exists()
 
-    def test_in_python(self, folder: Path, witness: Path) -> None:
-        with pytest.raises(ModelError, match="trust_remote_code"):
-            ToolDecoder.from_pretrained(str(folder))
-        assert not witness.exists()
-        with pytest.warns(UserWarning, match="may be run on this machine"):
-            ToolDecoder.from_pretrained(str(folder), trust_remote_code=True)
-        assert witness.exists()
-
-    def test_of_a_tokenizer_is_not_run(self, folder: Path, witness: Path) -> None:
-        (folder / "tokenizer_config.json").write_text(json.dumps({"auto_map": {"AutoTokenizer": ["own.T", None]}}))
-        (folder / "tokenizer.json").unlink()
-        with pytest.raises(ModelError):
-            load_tokenizer(str(folder))
-        assert not witness.exists()
-
-    def test_no_file_of_settings_switches_it_on(self, cli: Cli, tmp_path: Path) -> None:
-        file = tmp_path / "run.yaml"
-        file.write_text("trust_remote_code: true\n")
-        ran = cli("decode", "--prompt", "x", "--config", file)
-        assert ran.code == 2 and f"{file}:1: trust_remote_code stands on the command line alone" in ran.err
-
 
 def test_all_loading_goes_through_one_file() -> None:
     found = {
@@ -246,20 +192,9 @@ def test_all_loading_goes_through_one_file() -> None:
     assert found == {"tooldecoding/models/loading.py"}
 
 
-@pytest.mark.parametrize("name", ["meta", "abacus", "", "mps", "vulkan", "cuda:99"])
+@pytest.mark.parametrize("name", ["meta", "abacus", "cuda:99"])
 def test_devices_that_cannot_compute(cli: Cli, tiny_model_path: str, name: str) -> None:
     with pytest.raises(ModelError, match=f"device '{name}'"):
         find_device(name)
     ran = cli("decode", "--model", tiny_model_path, "--device", name, "--prompt", "x", "--tool-choice", "none")
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-
-
-@pytest.mark.parametrize("path", [None, "", 3])
-def test_what_is_no_path(path: Any) -> None:
-    with pytest.raises(ModelError, match="expected a model's folder, file or hub id"):
-        ToolDecoder.from_pretrained(path)
-
-
-def test_an_unknown_keyword_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="'order_limits'; did you mean 'order_limit'"):
-        ToolDecoder.from_pretrained(str(tmp_path), order_limits=3)

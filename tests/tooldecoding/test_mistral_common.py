@@ -2,7 +2,6 @@
 
 import shutil
 from functools import lru_cache
-from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,15 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import MistralCommonBackend, MistralConfig
 
-from boundaries.judge import Case, Judge
-from boundaries.table import AGAINST
+from boundaries.judge import AGAINST, Case, Judge
 from boundaries.values import cases
-from boundaries.vocabularies import SHARED, decoder_with, real_decoder, vocabularies
-from tiny_models import tiny_model
+from boundaries.vocabularies import decoder_with
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_tokenizer
-from tools import WEATHER, lookup
 
 package = pytest.importorskip("mistral_common", minversion="1.11.5", reason="mistral-common is not installed")
 DATA = Path(package.__file__).parent / "data"
@@ -29,7 +24,6 @@ KINDS = {
     "sentencepiece": ("mistral_instruct_tokenizer_240323.model.v3", "tokenizer.model.v3"),
 }
 """The file that the package ships, and its name in a model's folder."""
-TEXTS = ("[f(a='x', b=[1, 2.5])]", "  two  spaces ", "naïve 東京 🙂👩‍👩‍👧 \n\t", 'Name(key="don\'t")')
 
 
 @lru_cache
@@ -62,31 +56,6 @@ def test_the_table_has_the_bytes_of_the_package() -> None:
             assert text == (None if token in own.special_ids else own.id_to_byte_piece(token))
 
 
-@pytest.mark.skipif("tekken" not in vocabularies(SHARED), reason=f"there is no tekken in {SHARED}")
-def test_the_table_is_that_of_the_converted_tokenizer() -> None:
-    assert decoder("tekken").table.texts == real_decoder(SHARED, "tekken").table.texts
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", TEXTS)
-def test_texts_of_tokens_join_to_the_text(kind: str, text: str) -> None:
-    table = decoder(kind).table
-    assert table.join(tokenizer(kind).encode(text)).decode().removeprefix("" if kind == "tekken" else " ") == text
-    assert table.join(table.encode_after(b"x\n", text.encode())).decode() == text
-
-
-@lru_cache
-def random_weights(kind: str) -> ToolDecoder:
-    model = tiny_model("llama", len(decoder(kind).table.texts))
-    return ToolDecoder(model, tokenizer(kind), max_value_tokens=6, max_calls=2, order_limit=2)
-
-
-@pytest.mark.parametrize(("kind", "form"), list(zip(cycle(KINDS), CALL_FORMATS, strict=False)))
-def test_a_call_of_random_weights_is_valid(kind: str, form: str) -> None:
-    result: Any = random_weights(kind).decode("User: what is the weather?\n", lookup(WEATHER), format=form)
-    assert result.calls and result.valid, result.errors
-
-
 OWN_FORMATS = ["api-bank", "pythonic", "llama3-json", "json-list"]
 """Without marks: the package reads no special token in a text, so that the judge has no tokens of its own for them."""
 
@@ -101,7 +70,7 @@ def test_a_wanted_call_comes(kind: str) -> None:
     def law(case: Case, against: Any) -> None:
         nonlocal tried
         verdict = judge.judge(case, against)
-        assert verdict.miss is None, str(verdict.miss)
+        assert verdict.miss is None
         tried += verdict.tried
 
     law()

@@ -1,15 +1,14 @@
 """Law 1 on documentation that no corpus has: odd enums, names, keys and types, with random and biased logits."""
 
 import random
-from fractions import Fraction
 from typing import Any
 
-import jsonschema
 import pytest
 
-from lookup import extract
+from eval.benchmarks.api_bank.parser import get_api_call
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.python_calls import CallDecodeError
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
-from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import unreadable
@@ -60,12 +59,19 @@ def odd_tools(chance: random.Random) -> LookupDictionary:
     return LookupDictionary(tuple(odd_tool(chance, n) for n in chance.sample(NAMES, chance.randint(1, 4))))
 
 
+def as_bfcl_reads(text: str) -> Any:
+    try:
+        return decode_calls(text)
+    except CallDecodeError:
+        return None
+
+
 @pytest.mark.parametrize("format", ["pythonic", "api-bank"])
-@pytest.mark.parametrize("seed", range(40))
-def test_calls_are_valid_and_read_back(seed: int, format: str) -> None:
+@pytest.mark.parametrize("seed", range(25))
+def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format: str) -> None:
     chance = random.Random(seed)
     decoder = DECODERS[seed % 2]
-    for number in range(4):
+    for number in range(3):
         tools = odd_tools(chance)
         options = DecodeOptions(
             format=format, max_value_tokens=chance.choice([1, 4, 12]), order_limit=chance.choice([1, 3]), max_calls=2
@@ -76,10 +82,12 @@ def test_calls_are_valid_and_read_back(seed: int, format: str) -> None:
         called = lookup(*(tools[c.voted.name] for c in result.calls))
         if not unreadable(options.call_format, called):
             assert result.valid, (result.text, result.errors)
-        parsed = options.call_format.parse(result.text, tools)
-        assert [(c.name, dict(c.arguments)) for c in parsed] == [
-            (c.voted.name, c.voted.arguments) for c in result.calls
-        ]
+        if format == "pythonic":
+            written = [(call.name, call.arguments) for call in result.calls]
+            assert result.valid == (as_bfcl_reads(result.text) == written), (result.text, result.errors)
+        elif result.valid:
+            found = get_api_call(result.text)
+            assert found is not None and found.name == result.calls[0].name
         for call in result.calls:
             for candidate in call.candidates:
                 keys = [v.key for v in candidate.values]
@@ -115,87 +123,3 @@ def test_what_the_model_wants_can_be_written(format: str, wanted: str, spec: Par
     result = write(wanted, spec, format=format)
     assert result.calls[0].voted.arguments["k"] == value
     assert not result.errors
-
-
-def test_lists_of_containers_can_be_closed_at_the_limit() -> None:
-    nested = ParameterSpec("k", ValueType("list", ValueType("list")), "array", True)
-    for limit in range(1, 9):
-        result = write("[[1],[2],[3]])]", nested, format="pythonic", max_value_tokens=limit)
-        assert isinstance(result.calls[0].voted.arguments["k"], list)
-
-
-def test_hundreds_of_required_keys() -> None:
-    many = tool("f", *(parameter(f"key{n}", "bool") for n in range(600)))
-    decoder = DECODERS[0]
-    engine = RandomEngine(decoder.table.texts)
-    decoder.engine = engine
-    decoder.context = None
-    [result] = decoder.run([Request("x\n", lookup(many), DecodeOptions(order_limit=2))])
-    assert result.valid and len(result.calls[0].voted.arguments) == 600
-
-
-@pytest.mark.parametrize("prompt", ["x", "x\n", "x "])
-def test_a_text_may_end_at_once(prompt: str) -> None:
-    decoder = DECODERS[0]
-    engine = RandomEngine(decoder.table.texts)
-    engine._bias[[*BYTE_LEVEL.encode(" "), *BYTE_LEVEL.encode("\n")]] = 50.0  # keeps the prompt's end as it is
-    engine._bias[BYTE_LEVEL.eos_token_id] = 100.0
-    decoder.engine = engine
-    [result] = decoder.run([Request(prompt, lookup(), DecodeOptions(tool_choice="none"))])
-    assert result.text == ""
-
-
-NEVER: dict[str, Any] = {"type": "string", "minLength": 5, "maxLength": 2}
-CORNERS: list[dict[str, Any]] = [
-    {"type": ["string", "null"], "enum": ["v1"]},
-    {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]},
-    {"type": "object", "additionalProperties": NEVER},
-    {"type": "object", "patternProperties": {"^x": NEVER}, "additionalProperties": {"type": "integer"}},
-    {"type": "integer", "multipleOf": 10**400},
-    {"type": "number", "multipleOf": 1e308, "maximum": 0},
-    {"type": "integer", "minimum": 10**30},
-    {"type": "array", "items": {"type": ["boolean", "null"]}, "uniqueItems": True, "minItems": 3},
-    {"type": "string", "format": "email"},
-    {"anyOf": [{"type": "number"}, {"type": "integer"}]},
-]
-
-
-def decoded(schema: dict[str, Any], seed: int, format: str) -> Any:
-    """The call of a tool whose required key has this schema, with random logits."""
-    parameters = {"type": "object", "properties": {"k": schema}, "required": ["k"]}
-    tools = extract({"name": "f", "description": "", "parameters": parameters})
-    decoder = DECODERS[seed % 2]
-    decoder.engine = RandomEngine(decoder.table.texts, seed, BIASES[seed % len(BIASES)])
-    options = DecodeOptions(format=format, max_value_tokens=8, max_calls=1, order_limit=1)
-    return decoder.run([Request("x\n", tools, options)])[0]
-
-
-@pytest.mark.parametrize("format", ["pythonic", "hermes"])
-@pytest.mark.parametrize("schema", CORNERS, ids=str)
-def test_what_a_schema_says_in_its_corners_holds_for_random_logits(schema: dict[str, Any], format: str) -> None:
-    for seed in range(10):
-        result = decoded(schema, seed, format)
-        value = result.calls[0].voted.arguments["k"]
-        assert result.valid, result.errors
-        assert "multipleOf" in schema or jsonschema.Draft202012Validator(schema).is_valid(value), value
-        assert "multipleOf" not in schema or value % Fraction(str(schema["multipleOf"])) == 0
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False},
-        {
-            "type": "array",
-            "items": {"type": "object", "additionalProperties": False},
-            "uniqueItems": True,
-            "minItems": 2,
-        },
-        {"type": "object", "additionalProperties": NEVER, "minProperties": 1},
-    ],
-    ids=str,
-)
-def test_what_no_value_can_obey_is_an_error_before_decoding(schema: dict[str, Any]) -> None:
-    for around, path in ((schema, ""), ({"type": "array", "items": schema, "minItems": 1}, "items: ")):
-        with pytest.raises(DocumentationError, match=f"^tool 'f': key 'k': {path}.*no value can obey the schema"):
-            decoded(around, 0, "pythonic")

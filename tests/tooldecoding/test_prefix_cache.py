@@ -1,16 +1,15 @@
-"""The prefix cache: a shared prefix is not computed again; same output, bounded memory, safe with threads."""
+"""The prefix cache: a shared prefix is not computed again; same output, bounded memory."""
 
-import threading
 from typing import Any
 
 import pytest
 import torch
 
-from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
+from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.prefix_cache import PrefixCache, States
 from tooldecoding.result import DecodeResult
-from tools import PROMPTS, WEATHER, lookup
+from tools import WEATHER, lookup
 
 TOKENIZER = byte_level_tokenizer()
 TOOLS = "Tools: " + "GetWeather tells the weather of a city on some days. " * 10
@@ -38,7 +37,7 @@ def common(first: str, second: str) -> int:
 
 
 @pytest.mark.parametrize("strategy", ["packed", "batched"])
-@pytest.mark.parametrize("shape", [*SHAPES, "mistral_windowed", "gemma2", "gpt2", "bloom"])
+@pytest.mark.parametrize("shape", ["llama", "gemma2", "gpt2", "bloom"])
 def test_what_is_shared_is_not_computed_again(shape: str, strategy: Any) -> None:
     if (shape, strategy) == ("bloom", "packed"):
         pytest.skip("bloom cannot be packed")
@@ -55,25 +54,6 @@ def test_what_is_shared_is_not_computed_again(shape: str, strategy: Any) -> None
     assert again.reused_positions == size - 2  # the last token is held back, and one must be fed to get logits
     statistics = caching.prompt_cache.statistics
     assert (statistics.lookups, statistics.hits) == (4, 3) and 0 < statistics.bytes <= 64 << 20
-
-
-@pytest.mark.parametrize("strategy", ["packed", "batched"])
-def test_several_prompts_at_once_reuse_their_own(strategy: Any) -> None:
-    plain, caching = decoder(strategy=strategy, megabytes=0), decoder(strategy=strategy)
-    decode(caching, [REQUESTS[0], PROMPTS[1]])
-    mixed = [PROMPTS[2], REQUESTS[1], PROMPTS[0], REQUESTS[0]]
-    one, other = decode(plain, mixed), decode(caching, mixed)
-    assert [written(r) for r in one] == [written(r) for r in other]
-    assert [r.counters.reused_positions > 0 for r in other] == [False, True, False, True]
-
-
-def test_a_growing_dialogue_is_kept_once() -> None:
-    caching, prompt = decoder(), REQUESTS[0]
-    for turn in range(4):
-        result = decode(caching, prompt)
-        assert (result.counters.reused_positions > 0) == (turn > 0)
-        prompt += f"[GetWeather()]\nAPI-Response: {turn}\nUser: and now?\nAPI-Request: "
-    assert caching.prompt_cache.statistics.prompts == 1
 
 
 def test_keys_that_depend_on_the_length_of_the_prompt_are_not_kept() -> None:
@@ -99,6 +79,8 @@ def test_the_oldest_prompts_are_forgotten() -> None:
     assert cache.statistics.bytes == 3 * size
     cache.store([7] * 1000, states(1000))  # larger than all of it
     assert cache.statistics.prompts == 3
+    cache.store([*prompts[3], 5], states(101))
+    assert cache.statistics.prompts == 2, "the beginning of a prompt is not kept beside it, and another was the oldest"
     cache.clear()
     assert cache.statistics.bytes == 0 and cache.find(prompts[0], 99) is None
 
@@ -112,23 +94,3 @@ def test_only_equal_tokens_count() -> None:
     assert cache.find([1] * 8, 7) is None  # too short to be worth it
     whole = cache.find([1] * 40 + [2] * 40, 79)
     assert whole is not None and whole.count == 79
-
-
-def test_several_threads() -> None:
-    plain, caching = decoder(megabytes=0), decoder(megabytes=1)
-    expected = {prompt: written(decode(plain, prompt, 2)) for prompt in [*REQUESTS, *PROMPTS]}
-    wrong: list[str] = []
-
-    def work(offset: int) -> None:
-        for number in range(6):
-            prompt = [*REQUESTS, *PROMPTS][(offset + number) % 6]
-            if written(decode(caching, prompt, 2)) != expected[prompt]:
-                wrong.append(prompt)
-
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
-    assert caching.prompt_cache.statistics.lookups == 18 and caching.prompt_cache.statistics.bytes <= 1 << 20

@@ -39,7 +39,6 @@ def adding(tokenizer: PreTrainedTokenizerFast, template: str) -> PreTrainedToken
 
 TOKENIZERS = {
     "byte level": adding(byte_level_tokenizer(), "<s> $A"),
-    "pieces": adding(sentencepiece_tokenizer(byte_fallback=False), "<s> $A"),
     "pieces and bytes": adding(sentencepiece_tokenizer(byte_fallback=True), "<s> $A"),
     "end as well": adding(byte_level_tokenizer(), "<s> $A </s>"),
 }
@@ -103,51 +102,17 @@ def test_the_model_reads_one_beginning(decoder: ToolDecoder) -> None:
     assert decoder.prompt_ids(Request(text, FIELDS["tools"], DecodeOptions())) == ids
 
 
-def test_special_tokens_are_added_to_other_texts(decoder: ToolDecoder) -> None:
-    for text in ("User: hi", "a <s> b", " hi <s>"):
-        ids = decoder.prompt_ids(Request(text, FIELDS["tools"], DecodeOptions()))
-        assert ids == decoder.tokenizer.encode(text)
-    space = decoder.prompt_ids(Request(" <s>User: hi", FIELDS["tools"], DecodeOptions()))
-    assert space == decoder.tokenizer.encode(" <s>User: hi", add_special_tokens=False)
-
-
-def test_messages_are_shown_the_tools_as_in_a_chat(decoder: ToolDecoder) -> None:
-    for documentation in ("full", "signatures", "names"):
-        result: Any = decoder.decode(MESSAGES, documentation=documentation, **FIELDS)
-        assert written(result) == written(decoder.chat(MESSAGES, documentation=documentation, **FIELDS).result)
-    assert "GetWeather" in chat(decoder, False)
-
-
-def test_documentation_is_found_in_ids_and_messages(decoder: ToolDecoder) -> None:
-    docs = 'Tools: {"name": "Add", "parameters": {"type": "object", "properties": {}}}\nAPI-Request: '
-    ids = decoder.tokenizer.encode(docs)
-    for prompt in (ids, docs, [{"role": "user", "content": docs}]):
-        result: Any = decoder.decode(prompt, max_calls=1, format="api-bank", tool_choice="required")
-        assert [call.voted.name for call in result.calls] == ["Add"]
-
-
 def test_what_is_no_prompt_of_tokens(decoder: ToolDecoder) -> None:
     size = len(decoder.table.texts)
     for prompt, said in [
         ([5, -1], "token 1 of the prompt is -1, but the model's ids go from 0 to"),
-        ([5, size], f"token 1 of the prompt is {size}, but the model's ids go from 0 to {size - 1}"),
-        ([[5], [6, size]], f"token 1 of the prompt is {size}"),
-        ([5, "x"], "the prompt: token 1: expected a whole number, got str"),
+        ([[5], [6, size]], f"token 1 of the prompt is {size}, but the model's ids go from 0 to {size - 1}"),
         ([5, 1.0], "token 1: expected a whole number, got float"),
         ([[5], [5, True]], "prompt 1 of the list: token 1: expected a whole number, got bool"),
         ([[5], []], "prompt 1 of the list: expected a text, token ids .* got an empty list"),
-        ([[]], "prompt 0 of the list: .* got an empty list"),
         (range(60, 65), "got range; lists are lists or tuples"),
-        ([range(60, 65)], "prompt 0 of the list: .* got range"),
         (np.array([5, 6]), "got ndarray; .* tolist"),
-        (np.array([]), "got ndarray"),
-        (torch.tensor([[5, 6]]), "got Tensor"),
         ([torch.tensor(5), torch.tensor(6)], "prompt 0 of the list: .* got Tensor"),
-        ([np.array([5, 6])], "prompt 0 of the list: .* got ndarray"),
-        ([np.float64(5)], "prompt 0 of the list: .* got float64"),
-        (["x", 5], "prompt 1 of the list: .* got int"),
-        ([5, "x", [6]], "token 1: expected a whole number, got str"),
-        ([5, {"role": "user", "content": "x"}], "token 1: expected a whole number, got dict"),
         ([{"role": "user", "content": "x"}, "y"], r"the prompt: messages\[1\]: expected a message .* found str"),
         ([[{"content": "x"}]], r"prompt 0 of the list: messages\[0\]: a message needs a 'role'"),
     ]:
@@ -155,18 +120,10 @@ def test_what_is_no_prompt_of_tokens(decoder: ToolDecoder) -> None:
             decoder.decode(prompt, **FIELDS)  # type: ignore[arg-type]
     assert decoder.decode((), **FIELDS) == [] and not isinstance(decoder.decode((np.int64(5), 6), **FIELDS), list)
     with pytest.raises(PromptError, match="ids go from 0"):
-        decoder.decode([5, size])
-    with pytest.raises(PromptError, match="ids go from 0"):
         decoder.run([Request([size], FIELDS["tools"], DecodeOptions())])
 
 
 def test_messages_need_a_template(decoder: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoder.tokenizer, "chat_template", None)
     with pytest.raises(ModelError, match="no chat template; give a text"):
-        decoder.decode(MESSAGES, **FIELDS)
-
-
-def test_messages_that_the_template_cannot_write_are_an_error(decoder: ToolDecoder, monkeypatch: Any) -> None:
-    monkeypatch.setattr(decoder.tokenizer, "chat_template", "{{ messages[0]['content'] + 1 }}")
-    with pytest.raises(PromptError, match="chat template refuses the dialogue"):
         decoder.decode(MESSAGES, **FIELDS)

@@ -52,26 +52,10 @@ def states(format: str, seed: int) -> Iterator[ValueState]:
 
 
 @pytest.mark.parametrize(("seed", "format"), list(enumerate(CALL_FORMATS)))
-def test_what_begins_an_accepted_piece_is_accepted(format: str, seed: int) -> None:
-    accepted = 0
-    for state in states(format, seed):
-        first = state.first_bytes()
-        for piece in filter(None, TABLE.texts):
-            if state(piece) is not None:
-                accepted += 1
-                assert piece[0] in first
-                assert all(state(piece[:size]) is not None for size in range(1, len(piece))), (state.text, piece)
-        for byte in set(range(256)) - first:
-            assert state(bytes([byte])) is None
-    assert accepted > 1000
-
-
-@pytest.mark.parametrize("pending", [b"", b"='", " 北".encode()])
-@pytest.mark.parametrize("format", CALL_FORMATS)
-def test_no_likelier_token_is_accepted(format: str, pending: bytes) -> None:
-    found = 0
-    for number, state in enumerate(states(format, 9)):
-        for spread in (0.0, 1.0, 8.0):
+def test_no_likelier_token_is_accepted(seed: int, format: str) -> None:
+    found, pending = 0, (b"", b"='", " 北".encode())[seed % 3]
+    for number, state in enumerate(states(format, seed)):
+        for spread in (0.0, 8.0):
             logits = torch.randn(len(TABLE.texts), generator=torch.Generator().manual_seed(number)) * spread
             admitted = [t for t, text in enumerate(TABLE.texts) if text and admits(state, pending, text)]
             token = likeliest(NextTokenLogits(logits), state, TABLE, pending)
@@ -79,7 +63,7 @@ def test_no_likelier_token_is_accepted(format: str, pending: bytes) -> None:
             if token is not None:
                 assert token in admitted and logits[token] == logits[admitted].max()
                 found += 1
-    assert found > 50
+    assert found > 30
 
 
 def admits(state: ValueState, pending: bytes, text: bytes) -> bool:
@@ -115,16 +99,9 @@ def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.Monk
         return plain(self, piece)
 
     monkeypatch.setattr(ValueState, "__call__", counted)
-    spec = tool(
-        "F",
-        *(
-            parameter(k, t, items="int" if t == "list" else None)
-            for k, t in zip("abcd", ("int", "float", "list", "str"), strict=True)
-        ),
-    )
-    for format in ("api-bank", "pythonic"):
-        calls = 0
-        options = DecodeOptions(format=format, order_limit=3, max_value_tokens=12, max_calls=1, draft_tokens=0)
-        counters = decoder.run([Request("go on\n", lookup(spec), options)])[0].counters
-        assert counters.free_tokens > 20
-        assert calls < 100 * counters.free_tokens
+    kinds = {"a": "int", "b": "float", "c": "list", "d": "str"}
+    spec = tool("F", *(parameter(key, kind, items="int" if kind == "list" else None) for key, kind in kinds.items()))
+    options = DecodeOptions(format="pythonic", order_limit=3, max_value_tokens=12, max_calls=1, draft_tokens=0)
+    counters = decoder.run([Request("go on\n", lookup(spec), options)])[0].counters
+    assert counters.free_tokens > 20
+    assert calls < 100 * counters.free_tokens

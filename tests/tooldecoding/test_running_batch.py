@@ -1,11 +1,11 @@
 """Law: what is written behind a prompt does not depend on who joins and leaves beside it."""
 
+import itertools
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-import torch
 
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
@@ -75,8 +75,9 @@ def ended(batch: RunningBatch[DecodedPrompt]) -> dict[BranchId, DecodedPrompt]:
 @pytest.mark.parametrize("seed", range(4))
 def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Sequence[Any], seed: int) -> None:
     chooser = random.Random(seed)
-    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
-    batch.engine.chunk = chooser.choice([3, CHUNK, 1000])
+    times = itertools.accumulate(chooser.choice([0.1, 1.0, 5.0]) for _ in itertools.count())  # pieces shrink and grow
+    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine(), lambda: next(times))
+    batch.engine.chunk = chooser.choice([CHUNK, 3 * CHUNK, 1000])
     waiting = [(number, request) for number, request in enumerate(requests()) for _ in range(2)]
     chooser.shuffle(waiting)
     running: dict[BranchId, int] = {}
@@ -142,73 +143,6 @@ def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
     assert fed >= 2 * (size - CHUNK)
 
 
-@pytest.mark.parametrize("beside", [False, True])
-def test_where_nobody_reads_along_a_prompt_is_fed_at_once(decoder: ToolDecoder, beside: bool) -> None:
-    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
-    batch.engine.chunk = CHUNK
-    if beside:
-        batch.join(*begun(decoder, batch, Request("Hi", TOOLS, DecodeOptions(tool_choice="none"))))
-        batch.forward()
-    root, steps = begun(
-        decoder, batch, Request(f"{beside} " + "A long story. " * 30, TOOLS, DecodeOptions(tool_choice="none"))
-    )
-    recorder = Recorder(batch.engine)
-    batch.engine = recorder  # type: ignore[assignment]
-    batch.join(root, steps)
-    batch.forward()
-    assert len(recorder.passes[0]) == 1 + beside
-    assert max(len(feed.tokens) for feed in recorder.passes[0]) > CHUNK
-
-
-def test_an_error_ends_one_and_no_other(decoder: ToolDecoder, alone: Sequence[Any]) -> None:
-    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
-    good, steps = begun(decoder, batch, requests()[0])
-    batch.join(good, steps)
-    bad, steps = begun(decoder, batch, requests()[1])
-    batch.join(bad, failing(steps))
-    found: dict[BranchId, Any] = {}
-    while len(batch):
-        found |= batch.forward()
-    assert isinstance(found[bad], ZeroDivisionError)
-    assert written(found[good]) == alone[0]
-
-
-def failing(steps: Steps[DecodedPrompt]) -> Iterator[Any]:
-    feeds = next(steps)
-    for _ in range(3):
-        feeds = steps.send((yield feeds))
-    raise ZeroDivisionError
-
-
-def test_what_an_engine_raises_is_raised(decoder: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
-    root, steps = begun(decoder, batch, requests()[0])
-    batch.join(root, steps)
-
-    def full(_: Any) -> None:
-        raise torch.OutOfMemoryError
-
-    monkeypatch.setattr(batch.engine, "extend", full)
-    with pytest.raises(torch.OutOfMemoryError):
-        batch.forward()
-
-
-def test_a_long_draft_is_fed_at_once(decoder: ToolDecoder) -> None:
-    """Its logits are wanted behind every token, so that nothing of it can go ahead."""
-    batch: RunningBatch[int] = RunningBatch(decoder.new_engine())
-    batch.engine.chunk = CHUNK
-    drafting, other = batch.engine.open(2)
-
-    def steps(branch: BranchId, ahead: int) -> Steps[int]:
-        yield [Feed(branch, [1])]
-        ((*found,),) = yield [Feed(branch, [2] * (ahead + 1), ahead)]
-        return len(found)
-
-    batch.join(drafting, steps(drafting, 2 * CHUNK))
-    batch.join(other, steps(other, 0))
-    assert [batch.forward(), batch.forward()] == [{}, {drafting: 2 * CHUNK + 1, other: 1}]
-
-
 @pytest.mark.parametrize("tokens_a_second", [20, 100, 5_000])
 def test_a_pass_with_a_piece_takes_at_most_twice_as_long(tokens_a_second: int) -> None:
     size, chunk = PieceSize(), 16
@@ -217,13 +151,6 @@ def test_a_pass_with_a_piece_takes_at_most_twice_as_long(tokens_a_second: int) -
         size.note_mixed(1 + size.of(chunk) / tokens_a_second, is_full=True)
     seconds = 1 + size.of(chunk) / tokens_a_second
     assert seconds <= 2 and (seconds >= 1.4 or size.of(chunk) == 64 * chunk)
-
-
-def test_a_short_piece_says_nothing_of_longer_ones() -> None:
-    size = PieceSize()
-    size.note_plain(1.0)
-    size.note_mixed(1.0, is_full=False)
-    assert size.of(8) == 8
 
 
 def test_a_piece_has_a_token_however_slow_passes_are() -> None:

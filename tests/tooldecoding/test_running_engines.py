@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM
 
+import tooldecoding.engines.tree_attention as tree_attention
 from engine_traffic import SHARED, Traffic
 from tiny_models import tiny_model
 from tooldecoding.engines.batched_engine import BatchedEngine
@@ -29,16 +29,13 @@ ENGINES = [
 ]
 
 
-def recurrent_model() -> Any:
-    torch.manual_seed(0)
-    shape = {"vocab_size": VOCABULARY, "hidden_size": 64, "num_hidden_layers": 2, "intermediate_size": 96}
-    heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "layer_types": ["conv", "full_attention"]}
-    return AutoModelForCausalLM.from_config(AutoConfig.for_model("lfm2", **shape, **heads)).eval()
-
-
 @pytest.mark.parametrize(("seed", "caching"), [(0, False), (1, True)], ids=["plain", "caching"])
 @pytest.mark.parametrize(("kind", "shape"), ENGINES)
-def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bool, seed: int) -> None:
+def test_who_joins_and_leaves_changes_nothing(
+    kind: Any, shape: str, caching: bool, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if caching:  # masks that are too large to be kept
+        monkeypatch.setattr(tree_attention, "KEPT_BYTES", 0)
     model = tiny_model(shape, VOCABULARY)
     traffic = Traffic(kind(LanguageModel(model), PrefixCache(1 << 20) if caching else None), model, seed)
     traffic.run(40)
@@ -48,7 +45,7 @@ def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bo
 
 @pytest.mark.parametrize("seed", range(2))
 def test_recurrent_prompts_join_and_leave(seed: int) -> None:
-    model = recurrent_model()
+    model = tiny_model("lfm2", VOCABULARY)
     engine = RecurrentEngine(model)
     assert engine.chunk is None
     traffic = Traffic(engine, model, seed)
@@ -67,23 +64,6 @@ def alone(tokens: list[int]) -> torch.Tensor:
     with torch.inference_mode():
         found: torch.Tensor = MODEL(torch.tensor([tokens])).logits[0, -1]
     return found
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_prompt_fed_in_pieces_is_stored_whole(kind: Any) -> None:
-    prefixes = PrefixCache(1 << 20)
-    engine = kind(LANGUAGE_MODEL, prefixes)
-    prompt = (SHARED * 3)[: 2 * engine.chunk + 9]
-    [root] = engine.open(1)
-    assert engine.reuse(root, prompt) == 0
-    for start in range(0, len(prompt), engine.chunk):
-        assert prefixes.statistics.prompts == 0
-        found = logits(engine, root, prompt[start : start + engine.chunk])
-    torch.testing.assert_close(found, alone(prompt), atol=1e-4, rtol=1e-4)
-    assert prefixes.knows(prompt)
-    [joining] = engine.open(1)
-    assert engine.reuse(joining, prompt) == len(prompt) - 1
-    torch.testing.assert_close(logits(engine, joining, prompt[-1:]), alone(prompt), atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -160,11 +140,11 @@ def needed_slots(row: Any) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_thousand_come_and_go_in_the_same_memory(kind: Any) -> None:
+def test_hundreds_come_and_go_in_the_same_memory(kind: Any) -> None:
     model = tiny_model("llama", VOCABULARY)
     engine = kind(LanguageModel(model))
     traffic = Traffic(engine, model, 0, longest=60, most=8, checked=False)
-    while traffic.joined < 1000:
+    while traffic.joined < 300:
         traffic.run(1)
         if traffic.guests and engine._rows:
             slots = max(needed_slots(row) for row in engine._rows)
@@ -200,21 +180,3 @@ def test_memory_follows_what_runs(kind: Any) -> None:
     engine.close(stays)
     assert engine.allocated_bytes == 0
     assert engine._cache.slot_bytes == slot
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_after_a_failed_pass_the_engine_can_be_emptied(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = kind(LANGUAGE_MODEL)
-    one, two = engine.open(2)
-    engine.extend([Feed(one, [5, 6]), Feed(two, [7])])
-    layer = MODEL.base_model.layers[1]
-    with monkeypatch.context() as patch:
-        patch.setattr(layer, "forward", lambda *_, **__: (_ for _ in ()).throw(MemoryError("no memory")))
-        with pytest.raises(MemoryError):
-            engine.extend([Feed(one, [8]), Feed(two, [9])])
-    for root in (one, two):
-        engine.close(root)
-    assert engine.allocated_bytes == 0
-    [root] = engine.open(1)
-    torch.testing.assert_close(logits(engine, root, [5, 6, 7]), alone([5, 6, 7]), atol=1e-4, rtol=1e-4)
-    torch.testing.assert_close(logits(engine, root, [8, 9]), alone([5, 6, 7, 8, 9]), atol=1e-4, rtol=1e-4)

@@ -14,13 +14,11 @@ from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, NATIVE_FORMA
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
-from tooldecoding.text_stream import TextPiece
 from tools import lookup, parameter, tool
 
 TOOLS = lookup(tool("get_weather", parameter("city", "str"), parameter("days", "int")), tool("get_time"))
 CALLS = [Call("get_weather", {"city": "Rome", "days": 3}), Call("get_time", {})]
 PROMPT = "user: Rome?\nassistant:</s>\n"
-MARKED = [f for f in NATIVE_FORMATS if f.marks]
 THINKS = [
     ("<think>\n", "\n</think>\n\n"),
     ("[THINK]", "[/THINK]"),
@@ -74,25 +72,6 @@ def test_text_then_calls(call_format: Any, with_tokens: bool) -> None:
 
 
 @pytest.mark.parametrize("with_tokens", [True, False])
-@pytest.mark.parametrize("call_format", NATIVE_FORMATS, ids=lambda f: f.name)
-def test_text_alone_is_untouched(call_format: Any, with_tokens: bool) -> None:
-    text = 'An array [1, {"name": "x"}] and call: f(x) <b>{"parameters": 1}</b>'
-    result = decode(decoder(with_tokens), text, format=call_format.name)
-    assert result.text == result.content == text and not result.calls and not result.cut
-
-
-@pytest.mark.parametrize("call_format", MARKED, ids=lambda f: f.name)
-def test_marks_as_text_are_text_where_the_tokenizer_has_tokens(call_format: Any) -> None:
-    made = decoder(True)
-    text = f"It is written as {call_format.marks[0]}."
-    made.engine = ScriptedEngine(
-        made.table.texts, _continuation(text + made.table.special.bound("</s>"), made.table.special.bound(PROMPT))
-    )
-    [result] = made.run([Request(PROMPT, TOOLS, DecodeOptions(tool_choice="auto", format=call_format.name))])
-    assert result.text == text and not result.calls
-
-
-@pytest.mark.parametrize("with_tokens", [True, False])
 @pytest.mark.parametrize("opening,closing", THINKS, ids=lambda mark: mark.strip())
 @pytest.mark.parametrize("choice", ["auto", "required", "get_weather"])
 def test_thinking_then_a_call(choice: str, opening: str, closing: str, with_tokens: bool) -> None:
@@ -126,34 +105,11 @@ def test_thinking_has_a_limit_of_its_own(limit: int) -> None:
     assert thinking <= limit and "</think>" in result.text
 
 
-def test_a_turn_that_ends_while_thinking_has_no_content() -> None:
-    result = decode(decoder(True), "<think>\nhm", format="hermes")
-    assert result.thinking == "hm" and not result.content and not result.calls
-
-
-def test_harmony_has_channels() -> None:
-    text = "<|channel|>analysis<|message|>Easy.<|end|><|start|>assistant<|channel|>final<|message|>It is sunny."
-    result = decode(decoder(True), text, format="harmony")
-    assert (result.thinking, result.content) == ("Easy.", "It is sunny.")
-
-
 @pytest.mark.parametrize("stop", ["sunny", "is su", "\n"])
 def test_stops_end_the_content(stop: str) -> None:
     result = decode(decoder(True), f"<think>{stop}</think>It is sunny.\nYes.", stop=(stop,), format="hermes")
     assert result.content == "It is sunny.\nYes.".partition(stop)[0]
     assert result.thinking == stop.strip("\n")
-
-
-@pytest.mark.parametrize("text", ["Well <tool", '<think>\nhm\n</think>\n\nIt is {"name": 1} so.\n\nBye.', "年" * 9])
-@pytest.mark.parametrize("with_tokens", [True, False])
-def test_the_pieces_of_a_stream_add_up(text: str, with_tokens: bool) -> None:
-    made = decoder(with_tokens)
-    for behind in ("", CALL_FORMATS["hermes"].render(CALLS)):
-        *pieces, result = made.stream_run(request(made, text + behind, format="hermes"))
-        assert isinstance(result, DecodeResult) and bool(result.calls) == bool(behind)
-        for kind, whole in (("thinking", result.thinking), ("content", result.content)):
-            assert "".join(p.text for p in pieces if isinstance(p, TextPiece) and p.kind == kind) == whole
-        assert len(pieces) > 2
 
 
 @lru_cache
@@ -188,10 +144,3 @@ def test_sampled_text_depends_on_the_seed_alone() -> None:
 @pytest.mark.parametrize("narrow", [{"top_k": 1}, {"top_p": 0.0}, {"temperature": 1e-6}])
 def test_narrow_sampling_is_greedy(narrow: dict[str, Any]) -> None:
     assert written(**{"temperature": 1.0} | narrow) == written()
-
-
-def test_sampling_leaves_calls_alone() -> None:
-    options = DecodeOptions(tool_choice="required", format="hermes", max_value_tokens=6, max_calls=1)
-    sampled = DecodeOptions(tool_choice="required", format="hermes", max_value_tokens=6, max_calls=1, temperature=2.0)
-    one, other = real().run([Request("go ", TOOLS, options), Request("go ", TOOLS, sampled)])
-    assert one.text == other.text

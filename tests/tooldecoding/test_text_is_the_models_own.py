@@ -4,10 +4,9 @@ import re
 from typing import Any
 
 import pytest
-import torch
 
-from tiny_models import SHAPES, byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
 from tools import PROMPTS, lookup, parameter, tool
@@ -47,14 +46,6 @@ def test_a_bracket_in_text_is_text(text: str) -> None:
     assert result.text.startswith(text) and not result.calls
 
 
-@pytest.mark.parametrize("before", ["", "Let me see [1]: ", "[get_weather] [["])
-def test_a_documented_name_opens_a_call(before: str) -> None:
-    text = f"{before}[get_weather(city='Rome')]"
-    engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or "</s>")
-    result = decode(engine)
-    assert result.text == text and result.calls[0].voted.arguments == {"city": "Rome"}
-
-
 @pytest.mark.parametrize("invented", ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"])
 def test_a_call_of_an_invented_name_is_one_of_a_documented_name(invented: str) -> None:
     text = f"So [1]: [{invented}"
@@ -75,6 +66,23 @@ def test_an_answer_that_gets_lost_in_a_documented_name_is_a_call(lost: str, befo
     result = decode(engine)
     assert result.text.startswith(f"{before}[") and result.valid
     assert result.calls[0].voted.name in TOOLS
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "expected"),
+    [
+        (" No.\nUser: [get_weather(city='Rome')]", "\n", " No."),
+        ("\n\n No.\n[get_weather(city='Rome')]", "\n", "\n\n No."),
+        (" No.\nNo.\n\n[a()]", "\n\n", " No.\nNo."),
+        (" So: [a()]\nUser:", "\n", " So: [a()]"),
+        (" So:\n[a()]", None, " So:\n[a()]"),
+    ],
+)
+def test_text_ends_before_the_stop_of_a_request(text: str, stop: str | None, expected: str) -> None:
+    DECODER.engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on") :] or "</s>")
+    options = DecodeOptions(tool_choice="auto", max_text_tokens=LIMIT)
+    [result] = DECODER.run([Request("go on", TOOLS, options, stop=stop)])
+    assert result.text.rstrip("\n") == expected and bool(result.calls) == expected.endswith(")]")
 
 
 def greedy(engine: RandomEngine, prompt: list[int]) -> bytes:
@@ -105,19 +113,3 @@ def test_text_of_random_models_is_that_of_greedy_decoding() -> None:
         else:
             assert result.text == own.decode(errors="replace")
     assert 5 < called < 55
-
-
-@pytest.mark.parametrize("strategy", ["packed", "batched"])
-@pytest.mark.parametrize("shape", SHAPES)
-def test_text_of_a_model_is_what_generate_writes(shape: str, strategy: Any) -> None:
-    model = tiny_model(shape, len(TOKENIZER))
-    decoder = ToolDecoder(model, TOKENIZER, strategy=strategy)
-    for prompt in PROMPTS:
-        ids = TOKENIZER.encode(prompt)
-        generated = model.generate(
-            torch.tensor([ids]), max_new_tokens=LIMIT, do_sample=False, eos_token_id=TOKENIZER.eos_token_id
-        )[0, len(ids) :].tolist()
-        options = DecodeOptions(tool_choice="auto", max_text_tokens=LIMIT)
-        [result] = decoder.run([Request(prompt, TOOLS, options)])
-        end = next((n for n, token in enumerate(generated) if decoder.table.is_special(token)), LIMIT)
-        assert result.text == decoder.table.join(generated[:end]).decode(errors="replace")

@@ -68,29 +68,12 @@ def _passes(value: CandidateValue) -> bool:
     return True
 
 
-@given(CANDIDATES)
-def test_a_valid_call_has_all_required_keys_with_their_types(candidates: list[CandidateCall]) -> None:
-    merged = merge(candidates, BOOK)
-    assert {"city", "days", "price"} <= set(merged.arguments)
-    if merged.valid:
-        assert type(merged.arguments["city"]) is str
-        assert type(merged.arguments["days"]) is int
-        assert type(merged.arguments["price"]) is float
-    else:
-        assert merged.errors
-
-
 def test_the_majority_wins_and_wrong_types_do_not_vote() -> None:
     calls = [candidate(GOOD | {"days": d}) for d in (4, 3, "9", "9", "9", 3)]
     merged = merge(calls, BOOK)
     [days] = [p for p in merged.parameters if p.key == "days"]
     assert (days.value, days.votes, days.share) == (3, 2, 2 / 6)
     assert merged.valid and not merged.errors
-
-
-def test_one_and_one_point_zero_are_one_vote_for_a_float() -> None:
-    merged = merge([candidate(GOOD | {"price": p}) for p in (2.5, 1, 1.0)], BOOK)
-    assert merged.arguments["price"] == 1.0 and merged.parameters[2].votes == 2
 
 
 def test_ties_go_to_the_likelier_value_then_to_documentation_order() -> None:

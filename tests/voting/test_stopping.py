@@ -85,15 +85,6 @@ def test_no_remaining_orders_change_what_is_settled(
             assert outcome(merge((calls + rest)[:count], BOOK, share)) == outcome(every)
 
 
-@given(CALLS, CALL, st.integers(0, 12), SHARES)
-def test_not_even_if_all_remaining_orders_conspire(
-    calls: list[CandidateCall], other: CandidateCall, left: int, share: float
-) -> None:
-    if needed(calls, len(calls) + left, share) == 0:
-        rival = replace(other, values=tuple(replace(v, logprob=0.0, truncated=False) for v in other.values))
-        assert outcome(merge([*calls, *[rival] * left], BOOK, share)) == outcome(merge(calls, BOOK, share))
-
-
 ONE = {
     required: tool("One", parameter("x", "str", required=required), parameter("k", "str")) for required in (True, False)
 }
@@ -140,20 +131,6 @@ def test_the_orders_asked_for_are_the_fewest(
     assert any(orders_needed([*calls, *[way] * count], of, total, stopping, level, share) == 0 for way in ways)
 
 
-@given(CALLS, st.integers(0, 9), RULES, LEVELS, SHARES)
-def test_a_call_needs_what_its_neediest_key_does(
-    calls: list[CandidateCall], left: int, stopping: Stopping, level: float, share: float
-) -> None:
-    def by(of: ToolSpec) -> int:
-        return orders_needed(calls, of, len(calls) + left, stopping, level, share)
-
-    singles = [
-        replace(BOOK, parameters=tuple(p for p in BOOK.parameters if p.name in key))
-        for key in ({"city", "price", "place"}, {*KEYS, "note"}, {*KEYS, "where"})
-    ]
-    assert by(BOOK) == max(map(by, singles))
-
-
 @given(CALLS, LEVELS, SHARES)
 def test_rounds_end_at_the_first_settled_order(calls: list[CandidateCall], level: float, share: float) -> None:
     used = {}
@@ -169,16 +146,6 @@ def test_rounds_end_at_the_first_settled_order(calls: list[CandidateCall], level
         ]  # fmt: skip
         assert done == settled[0]
     assert used["posterior"] <= used["exact"] <= used["none"] == len(calls)
-
-
-@given(CALLS, st.integers(0, 9), LEVELS, LEVELS, SHARES)
-def test_a_laxer_rule_never_needs_more(
-    calls: list[CandidateCall], left: int, one_level: float, other: float, share: float
-) -> None:
-    total = len(calls) + left
-    strict, lax = sorted((one_level, other))
-    by_level = {level: orders_needed(calls, BOOK, total, "posterior", level, share) for level in (0.0, strict, lax)}
-    assert by_level[lax] <= by_level[strict] <= by_level[0.0] == needed(calls, total, share)
 
 
 @pytest.mark.parametrize("level", EVERY_LEVEL)

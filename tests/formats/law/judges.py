@@ -1,14 +1,12 @@
 """The judges of a call's text: programs of others that read native formats, each with the cases where it is wrong."""
 
 import ast
-import copy
 import json
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
+from eval.benchmarks.api_bank.parser import get_api_call
 from formats.readers.reader_cases import judge
 
 Json = dict[str, Any]
@@ -41,7 +39,7 @@ Verdict = str | None
 """Why a judge is not asked; None if it has found the calls."""
 
 NOT_ASKED: Final = "-"
-"""The verdict of a judge that does not read the format, or is not installed."""
+"""The verdict of a judge that does not read the format."""
 
 Judge = Callable[[Judged], Verdict]
 
@@ -74,13 +72,42 @@ def strict_reader(judged: Judged) -> Verdict:
         raise Refused(str(error)) from None
     if judged.format in _RAW and (excluded := _contradicted(judged)):
         return excluded
-    if judge().check_calls(found, judged.schemas):
-        # Documentation that contradicts itself admits both, as in BFCL, where null is the default of a text.
-        if problems := judge().check_calls([_uncontradicted(call, judged) for call in found], _lenient(judged)):
-            raise Refused(problems[0])
-        return _contradicted(judged)
+    if excluded := _disobeyed(found, judged):
+        return excluded
     same(found, judged)
     return None
+
+
+def _disobeyed(found: Pairs, judged: Judged) -> str:
+    """Refuse calls that the schemas forbid; or why that cannot be told.
+
+    Documentation that contradicts itself admits both, as in BFCL, where null is the default of a text.
+    """
+    if not judge().check_calls(found, judged.schemas):
+        return ""
+    if problems := judge().check_calls([_uncontradicted(call, judged) for call in found], _lenient(judged)):
+        raise Refused(problems[0])
+    return _contradicted(judged)
+
+
+def api_bank(judged: Judged) -> Verdict:
+    """Python's own parser and API-Bank's evaluator; every value is a text in quotes."""
+    try:
+        body = ast.parse(judged.text, mode="eval").body
+        assert isinstance(body, ast.List)
+        found = [_python_call(node) for node in body.elts]
+    except (SyntaxError, ValueError) as error:
+        raise Refused(str(error)) from None
+    official = get_api_call(judged.text)
+    if official is None or official.name != found[0][0]:
+        raise Refused(f"API-Bank's evaluator reads {official}")
+    if [(name, [*arguments]) for name, arguments in found] != [(name, [*pairs]) for name, pairs in judged.calls]:
+        raise Refused(f"reads {found}, not {judged.calls}")
+    for (_, arguments), (_, meant) in zip(found, judged.calls, strict=True):
+        for key, text in arguments.items():
+            if not isinstance(text, str) or not (text == str(meant[key]) or json.loads(text) == meant[key]):
+                raise Refused(f"reads {text!r} for {key}, not {meant[key]!r}")
+    return _disobeyed(judged.calls, judged) or None
 
 
 def _has_tuple(value: Any) -> bool:
@@ -156,166 +183,11 @@ class _JsonWords(ast.NodeTransformer):
         return ast.Constant(words[node.id]) if node.id in words else node
 
 
-_MODEL_TYPES: Final = {"hermes": "qwen3", "qwen-xml": "qwen3_5", "gemma4": "gemma4"}
-
-
-@cache
-def _response_template(model_type: str) -> Any:
-    from transformers.cli.serving.utils import _RESPONSE_TEMPLATE_FALLBACKS
-    from transformers.utils.chat_parsing.response_templates import load_response_template
-
-    found = next(t for types, t in _RESPONSE_TEMPLATE_FALLBACKS.items() if model_type in types)
-    return load_response_template(found)
-
-
-def transformers(judged: Judged) -> Verdict:
-    """The response templates that transformers ships."""
-    if judged.format not in _MODEL_TYPES:
-        return NOT_ASKED
-    if excluded := _transformers_cannot(judged):
-        return excluded
-    from transformers.utils.chat_parsing.response_parser import parse_response
-
-    tools = [{"type": "function", "function": schema} for schema in judged.schemas]
-    try:
-        template = _response_template(_MODEL_TYPES[judged.format])
-        message = parse_response(judged.text, template, prefix="", tools=tools)
-    except (ValueError, TypeError) as error:
-        raise Refused(str(error)) from None
-    found = [call["function"] for call in message.get("tool_calls", [])]
-    same([(call["name"], call["arguments"]) for call in found], judged)
-    return None
-
-
-def _transformers_cannot(judged: Judged) -> str:
-    """Cases in which these parsers are known to be wrong."""
-    if excluded := _contradicted(judged):
-        return excluded
-    if judged.format == "gemma4":
-        if re.search("[\x01\x02]", judged.text):
-            return "gemma4: \\x01 and \\x02, which the parser refuses"
-        for name, arguments in judged.calls:
-            if not re.fullmatch(r"\w+", name) or not all(re.fullmatch(r"\w+", key) for key in _keys(arguments)):
-                return "gemma4: a name or key with other characters than \\w"
-    if judged.format == "qwen-xml":
-        for name, arguments in judged.calls:
-            for key, value in arguments.items():
-                if not isinstance(_specs(judged, name).get(key, {}).get("type"), str):
-                    return "qwen-xml: a value without one documented type"
-                if isinstance(value, float) and value.is_integer():
-                    return "qwen-xml: 1.0 and 1e0 are read as 1"
-    return ""
-
-
-def _keys(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from value
-    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _keys(item)
-
-
-_XGRAMMAR: Final = {
-    "hermes": "qwen_3", "qwen-xml": "qwen_3_5", "llama3-json": "llama", "glm-4.7": "glm_4_7", "kimi-k2": "kimi",
-    "deepseek-v3": "deepseek_r1", "deepseek-v3.1": "deepseek_v3_1", "deepseek-v3.2": "deepseek_v3_2",
-    "harmony": "harmony", "minimax-m2": "minimax",
-}  # fmt: skip
-"""Format -> its structural tag. The tag ``cohere`` is another format, that of Command A+."""
-
-_BEFORE: Final = {"deepseek-v3.2": "\n\n", "minimax-m2": "\n</think>\n\n\n\n\n"}
-"""What these tags want before the first mark."""
-
-
-@cache
-def has_xgrammar() -> bool:
-    """Whether the package can be imported; it is no requirement."""
-    try:
-        import xgrammar.testing  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-def xgrammar(judged: Judged) -> Verdict:
-    """The structural tags of xgrammar, for exactly this call: its keys in the sequence of the text."""
-    if judged.format not in _XGRAMMAR or not has_xgrammar():
-        return NOT_ASKED
-    return _accepted(judged)
-
-
-def _accepted(judged: Judged) -> Verdict:
-    from xgrammar import Grammar
-    from xgrammar.builtin_structural_tag import get_builtin_structural_tag
-    from xgrammar.testing import _is_grammar_accept_string
-
-    if excluded := _xgrammar_cannot(judged):
-        return excluded
-    tools = [{"type": "function", "function": _called(judged, name)} for name in dict(judged.calls)]
-    tag = get_builtin_structural_tag(
-        _XGRAMMAR[judged.format], tools, "required", reasoning="disabled", any_order=False, exclude_special_tokens=False
-    )
-    text = _BEFORE.get(judged.format, "") + judged.text.lstrip("\n")
-    if judged.format == "harmony":  # the tag has no space there, and always the end of the turn
-        text = text.replace(" <|constrain|>", "<|constrain|>", 1).removesuffix("<|call|>") + "<|call|>"
-    if not _is_grammar_accept_string(Grammar.from_structural_tag(tag), text):
-        raise Refused(f"xgrammar refuses {text!r}")
-    return None
-
-
-def _called(judged: Judged, name: str) -> Json:
-    """A tool with just the keys of its calls, in their sequence."""
-    tool = copy.deepcopy(next(s for s in judged.schemas if s["name"] == name))
-    arguments = [called for other, called in judged.calls if other == name]
-    properties = tool["parameters"].get("properties", {})
-    keys = {key: _ordered(properties[key], [a[key] for a in arguments if key in a]) for key in max(arguments, key=len)}
-    tool["parameters"] |= {"properties": keys, "additionalProperties": False}
-    return tool
-
-
-def _ordered(schema: Any, values: list[Any]) -> Any:
-    """A schema with its keys in the sequence of the values, and without what xgrammar does not know."""
-    plain = {k: v for k, v in schema.items() if k in ("type", "enum", "items", "properties", "required", "anyOf")}
-    objects = [value for value in values if isinstance(value, dict)]
-    if objects and isinstance(plain.get("properties"), dict):
-        within = {key: [o[key] for o in objects if key in o] for key in max(objects, key=len)}
-        plain["properties"] = {key: _ordered(plain["properties"][key], found) for key, found in within.items()}
-        plain["additionalProperties"] = False
-    if isinstance(plain.get("items"), dict):
-        plain["items"] = _ordered(plain["items"], [v for value in values if isinstance(value, list) for v in value])
-    return plain
-
-
-def _xgrammar_cannot(judged: Judged) -> str:
-    """Cases for which no schema with one sequence of keys can be made, or in which a tag is known to be wrong."""
-    if excluded := _contradicted(judged):
-        return excluded
-    if re.search(r"-0(?![.\d])", judged.text):
-        return "-0, which xgrammar takes for no integer"
-    for name, arguments in judged.calls:
-        if _several_sequences([other for called, other in judged.calls if called == name]):
-            return "one tool twice, with keys in two sequences"
-        if judged.format == "qwen-xml" and not arguments:
-            return "qwen-xml: xgrammar wants an empty line in a call without arguments"
-    return ""
-
-
-def _several_sequences(values: Sequence[Any]) -> bool:
-    """Whether objects in the same place have their keys in two sequences."""
-    objects = [value for value in values if isinstance(value, dict)]
-    longest = max(objects, key=len, default={})
-    if any([key for key in longest if key in found] != list(found) for found in objects):
-        return True
-    items = [item for value in values if isinstance(value, list | tuple) for item in value]
-    inside = [[found[key] for found in objects if key in found] for key in longest]
-    return any(_several_sequences(part) for part in (*inside, items) if part)
-
-
-JUDGES: Final[dict[str, Judge]] = {
-    "strict reader": strict_reader, "Python's ast": python, "transformers": transformers, "xgrammar": xgrammar,
-}  # fmt: skip
+JUDGES: Final[dict[str, Judge]] = {"strict reader": strict_reader, "Python's ast": python, "API-Bank": api_bank}
 
 
 def judges_of(call_format: str) -> Sequence[str]:
     """The names of the judges that read a format."""
-    asked = {"strict reader": True, "Python's ast": call_format in _WRAPPERS}
-    asked |= {"transformers": call_format in _MODEL_TYPES, "xgrammar": call_format in _XGRAMMAR}
-    return [name for name, reads in asked.items() if reads]
+    if call_format == "api-bank":
+        return ["API-Bank"]
+    return ["strict reader", "Python's ast"] if call_format in _WRAPPERS else ["strict reader"]

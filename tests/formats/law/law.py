@@ -14,7 +14,7 @@ from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, TURN_ENDS
+from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import Bias, RandomEngine, SyntheticDecoder
@@ -131,14 +131,15 @@ def ask(judged: Judged, place: str, tally: Tally) -> None:
             tally.calls[name] += 1
 
 
-_PYTHON: Final = ("pythonic", "llama4-pythonic", "lfm2.5", "olmo3")
+_PYTHON: Final = ("api-bank", "pythonic", "llama4-pythonic", "lfm2.5", "olmo3")
 
 
 def uncarried(document: Document, call_format: CallFormat) -> str:
     """Why the format cannot name the tools; empty if it can."""
     python, gemma = call_format.name in _PYTHON, "gemma" in call_format.name
-    name = r"[^\W\d]\w*(\.[^\W\d]\w*)*" if python else r"[\w.\-/]+"
-    key = r"[^\W\d]\w*" if python else r'[^\s:,{}\[\]<>"|]+' if gemma else r'[^\n<>"]+'
+    plain = r"[^\W\d]\w*"
+    name = plain if call_format.name == "api-bank" else rf"{plain}(\.{plain})*" if python else r"[\w.\-/]+"
+    key = plain if python else r'[^\s:,{}\[\]<>"|]+' if gemma else r'[^\n<>"]+'
     names = [schema["name"] for schema in document.schemas]
     keys = [k for schema in document.schemas for k in schema["parameters"].get("properties", {})]
     if not all(re.fullmatch(name, n) for n in names):
@@ -160,7 +161,3 @@ def check(documents: Sequence[Document], call_format: CallFormat) -> Tally:
     for number, document in enumerate(documents):
         judge_document(document, number, call_format, tally)
     return tally
-
-
-FORMATS: Final = {name: f for name, f in CALL_FORMATS.items() if name != "api-bank"}
-"""The formats that have a judge; API-Bank's has tests of its own."""

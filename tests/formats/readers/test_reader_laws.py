@@ -1,5 +1,6 @@
 """What holds for every reader: nothing around the calls, all keys as they stand, bounded depth, linear time."""
 
+import json
 import re
 
 import pytest
@@ -36,18 +37,6 @@ def test_the_beginning_of_a_text_is_never_another_call(name: str) -> None:
 def test_nothing_stands_around_the_calls(name: str, more: str) -> None:
     for text in samples(name)[:10]:
         assert refused(name, more + text) and refused(name, text + more)
-
-
-@pytest.mark.parametrize("name", READERS)
-def test_a_repeated_key_is_there_twice(name: str) -> None:
-    [(tool, pairs)] = READERS[name](weather(name).replace("unit", "city"))
-    assert tool == "get_weather" and sorted(pairs) == [("city", "Paris"), ("city", "celsius")]
-
-
-@pytest.mark.parametrize("name", [n for n in READERS if n not in RAW])
-@pytest.mark.parametrize("value", ["1e999", "-1e999", "NaN", "Infinity", "1" * 5000, "-", "'", "{", "f()", "a", ""])
-def test_what_is_no_value_is_refused(name: str, value: str) -> None:
-    assert refused(name, with_city(name, value))
 
 
 @pytest.mark.parametrize("name", [n for n in READERS if n not in RAW])
@@ -92,39 +81,46 @@ def test_readers_take_linear_time(name: str) -> None:
             assert_linear(lambda t: refused(name, t), lambda n, p=piece, s=start: s + p * (n // len(p)), 20_000)
 
 
-@pytest.mark.parametrize(
-    ("name", "head", "call", "separator", "tail"),
-    [
-        ("deepseek-v3", "<｜tool▁calls▁begin｜>",
-         "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n```<｜tool▁call▁end｜>", "\n",
-         "<｜tool▁calls▁end｜>"),
-        ("deepseek-v3.1", "<｜tool▁calls▁begin｜>",
-         '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": 1}<｜tool▁call▁end｜>', "", "<｜tool▁calls▁end｜>"),
-        ("functiongemma", "", "<start_function_call>call:f{a:<escape>x<escape>}<end_function_call>", "", ""),
-        ("glm-4.7", "", "<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value></tool_call>", "", ""),
-        ("hermes", "", '<tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "\n", ""),
-        ("json-list", "[", '{"name": "f", "arguments": {"a": 1}}', ", ", "]"),
-        ("llama3-json", "", '{"name": "f", "parameters": {"a": 1}}', "; ", ""),
-        ("minimax-m2", "<minimax:tool_call>\n", '<invoke name="f">\n<parameter name="a">x</parameter>\n</invoke>\n', "",
-         "</minimax:tool_call>"),
-        ("mistral-args", "", '[TOOL_CALLS]f[ARGS]{"a": 1}', "", ""),
-        ("olmo3", "<function_calls>\n", "f(a=1)", "\n", "\n</function_calls>"),
-        ("pythonic", "[", "f(a=1)", ", ", "]"),
-        ("qwen-xml", "", "<tool_call>\n<function=f>\n<parameter=a>\nx\n</parameter>\n</function>\n</tool_call>",
-         "\n", ""),
-    ],
-)  # fmt: skip
-def test_many_calls_take_linear_time(name: str, head: str, call: str, separator: str, tail: str) -> None:
-    def text(size: int) -> str:
-        return head + separator.join([call] * (size // len(call + separator))) + tail
-
-    assert len(READERS[name](text(10_000))) == 10_000 // len(call + separator)
-    assert_linear(READERS[name], text, 20_000)
-
-
 def test_python_formats_differ_in_the_words_of_json() -> None:
     for name in PYTHON:
         anywhere, in_dicts = with_city(name, "true"), with_city(name, '[{"a":[null,true]}]')
         assert refused(name, anywhere) == (name != "olmo3")
         assert refused(name, in_dicts) == (name not in ("olmo3", "lfm2.5"))
         assert refused(name, with_city(name, "[{null: 1}]"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cohere", '<|START_ACTION|>[{"tool_call_id": "%d", "tool_name": "f", "parameters": {}}, '
+                   '{"tool_call_id": "%d", "tool_name": "g", "parameters": {}}]<|END_ACTION|>'),
+        ("kimi-k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:%d<|tool_call_argument_begin|>{}"
+                    "<|tool_call_end|><|tool_call_begin|>functions.g:%d<|tool_call_argument_begin|>{}<|tool_call_end|>"
+                    "<|tool_calls_section_end|>"),
+    ],
+)  # fmt: skip
+def test_ids_rise_by_one(name: str, text: str) -> None:
+    assert READERS[name](text % (4, 5)) == [("f", []), ("g", [])]
+    assert all(refused(name, text % ids) for ids in ((4, 4), (4, 6), (4, 3), (0, 0)))
+
+
+def test_mistral_s_ids_stand_in_all_calls_or_in_none_and_differ() -> None:
+    def listed(*ids: str) -> str:
+        rows = [{"name": "f", "arguments": {}} | ({"id": i} if i else {}) for i in ids]
+        return f"[TOOL_CALLS]{json.dumps(rows)}"
+
+    def told(*ids: str) -> str:
+        return "".join(f"[TOOL_CALLS]f{i and f'[CALL_ID]{i}'}[ARGS]{{}}" for i in ids)
+
+    for name, text in (("mistral-list", listed), ("mistral-args", told)):
+        for ids in (("", ""), ("call00000", "call00001")):
+            assert READERS[name](text(*ids)) == [("f", []), ("f", [])]
+        for ids in (("call00000", "call00000"), ("call00000", ""), ("", "call00000")):
+            assert refused(name, text(*ids))
+
+
+@pytest.mark.parametrize("name", sorted(RAW))
+def test_raw_values_may_hold_other_marks(name: str) -> None:
+    for held in ("<b>&amp;</b> </function> <arg_key> \\n", ""):
+        [(_, pairs)] = READERS[name](weather(name).replace("Paris", held))
+        assert dict(pairs)["city"] == held

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from mutations import mutate
-from reader_cases import PYTHON, READERS, judge, needs_judges
+from reader_cases import JUDGES, PYTHON, RAW, READERS, judge, needs_judges, padded, rendered
 from samples import samples
 
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
@@ -85,3 +85,11 @@ def test_no_reader_accepts_what_the_judge_refuses(name: str) -> None:
         else:
             assert repeats_a_key(calls, expected) or python_reads_it(name, text, calls), text
     assert both > TRIES / 20 and neither > TRIES / 20
+
+
+@needs_judges
+@pytest.mark.parametrize("name", [n for n in rendered() if n in RAW] if JUDGES.is_dir() else [])
+def test_white_space_around_raw_values_is_refused(name: str) -> None:
+    """A parser strips it, so that a tool would get another value."""
+    texts = [text for text, calls in rendered()[name] if padded(calls)]
+    assert texts and all(read(name, text) is None for text in texts)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -12,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooldecoding.cluster.crew import Crew, Died, Finished, Ready
-from tooldecoding.cluster.grouping import by_beginning, in_groups
-from tooldecoding.cluster.work import MOST_DEATHS, Work
+from tooldecoding.cluster.work import MOST_DEATHS
 from tooldecoding.errors import ModelError
 
 SAME = {"identity": {"weights": "a"}, "version": "1"}
@@ -104,74 +102,12 @@ def test_every_item_gets_one_result(
     assert all(pool.begun[item] == MOST_DEATHS for item in poison) or deaths
 
 
-def test_a_stream_is_read_as_it_is_needed() -> None:
-    read = 0
-
-    def stream() -> Any:
-        nonlocal read
-        for number in range(1000):
-            read += 1
-            yield [f"a{number}"]
-
-    crew: Crew[str, str] = Crew(Task(), Workers(Random(0)), 2)
-    for done, _ in enumerate(crew.spread(stream()), start=1):
-        assert read <= done + 12
-    assert read == 1000
-
-
-def test_a_second_stream_finds_the_workers_of_the_first() -> None:
-    pool = Workers(Random(1))
-    crew: Crew[str, str] = Crew(Task(), pool, 2)
-    for _ in range(2):
-        assert len(list(crew.spread([["a"], ["b"], ["c"]]))) == 3
-    assert pool.started == 2
-
-
-def test_one_worker_at_most_is_always_the_same() -> None:
-    pool = Workers(Random(2))
-    crew: Crew[str, str] = Crew(Task(), pool, 3)
-    list(crew.spread([["a"]] * 9))
-    first = min(worker for worker, _ in pool.served)
-    pool.served.clear()
-    list(crew.spread([["a"]] * 9, most=1))
-    assert {worker for worker, _ in pool.served} == {first}
-
-
-def test_prompts_that_begin_alike_stay_with_one_worker() -> None:
-    items = [f"{'abc'[number % 3]}{number}" for number in range(90)]
-    pool = Workers(Random(3))
-    crew: Crew[str, str] = Crew(Task(), pool, 3)
-    list(crew.spread(crew.arranged([items], 2)))
-    changes = 0
-    last: dict[int, str] = {}
-    for worker, group in pool.served:
-        changes += last.get(worker) != group[0][0]
-        last[worker] = group[-1][0]
-    assert changes <= 9  # of 45; workers that have nothing else to do take over
-
-
 def test_workers_that_cannot_load_are_one_error() -> None:
     pool = Workers(Random(0), loads_die=True)
     crew: Crew[str, str] = Crew(Task(), pool, 2)
     with pytest.raises(ModelError, match="4 workers in a row died while they loaded the model; the last: out of mem"):
         _ = crew.about
     assert pool.started <= 5  # each death but the last starts another one
-
-
-def test_a_lost_node_is_no_fault_of_the_model() -> None:
-    crew: Crew[str, str] = Crew(Task(), Workers(Random(0), lost=4), 4)  # all workers, while they load
-    assert list(crew.spread([["a"]])) == [(["a"], ["A"])]
-
-
-def test_nobody_waits_for_a_worker_that_has_nothing_to_do() -> None:
-    pool = Workers(Random(0))
-    crew: Crew[str, str] = Crew(Task(), pool, 1)
-    assert crew.about
-    pool.loads_die, pool.poison = True, frozenset({"b"})
-    with pytest.raises(ModelError):
-        list(crew.spread([["b"]]))
-    pool = Workers(Random(0), loads_die=True)
-    assert list(Crew(Task(), pool, 1).spread([])) == []
 
 
 @pytest.mark.parametrize(
@@ -185,21 +121,3 @@ def test_workers_with_different_models_are_refused(other: dict[str, Any], said: 
     crew: Crew[str, str] = Crew(Task(), Workers(Random(0), abouts=[other, SAME]), 2)
     with pytest.raises(ModelError, match=said):
         list(crew.spread([["a"]] * 50))
-
-
-@given(ITEMS, st.integers(1, 50))
-def test_within_a_window_prompts_that_begin_alike_follow_one_another(items: list[str], window: int) -> None:
-    arranged = list(by_beginning(items, lambda item: item[:1], window))
-    assert sorted(arranged) == sorted(items)
-    for start in range(0, len(items), window):
-        part = arranged[start : start + window]
-        assert sorted(part) == sorted(items[start : start + window])
-        letters = [item[:1] for item in part]
-        assert sum(one != two for one, two in pairwise(letters)) == max(0, len(set(letters)) - 1)
-    assert [item for group in in_groups(arranged, 3) for item in group] == arranged
-
-
-def test_a_worker_leaves_others_what_they_serve_best() -> None:
-    work = Work([["b1"], ["c1"], ["a1"]], lambda item: item[:1], ahead=9)
-    taken = [work.take("a", {"b"}), work.take("a", {"b"}), work.take("a", {"b"}), work.take("a", {"b"})]
-    assert [group and group.items[0] for group in taken] == ["a1", "c1", "b1", None]

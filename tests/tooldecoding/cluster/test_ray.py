@@ -6,25 +6,17 @@ All in one file: pytest-xdist gives it to one process, so that there is one clus
 import json
 import os
 import signal
-import socket
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
 from command_line import Ran, assert_bad
-from eval_data import write_sgd
 from ray_stub import Capitals, NoModel
-from tooldecoding.batches.batch_results import BatchResults
-from tooldecoding.cluster.crew import Crew, Died
-from tooldecoding.errors import ConfigError, ModelError
+from tooldecoding.errors import ModelError
 from tooldecoding.options.ray_options import RayOptions
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -34,13 +26,10 @@ TESTS = Path(__file__).parents[2]
 DEMO = TESTS.parent / "tooldecoding" / "demo"
 STORE = 100 << 20
 QUICK = ("--order-limit", 6, "--max-value-tokens", 16)
-AGENTS = ("ray::Dashboard", "ray::RuntimeEnv")
-"""Ray's own small processes, which wait for a minute for a killed head before they end."""
-MARK = "TOOLDECODING_TEST_MARK"
 
 
 class Nodes:
-    """Two nodes with a processor each; the second may be killed."""
+    """Two nodes with a processor each."""
 
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
@@ -48,10 +37,7 @@ class Nodes:
         head = {"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False}
         self._cluster = Cluster(initialize_head=True, head_node_args=head)
         self.address: str = self._cluster.address
-        self._second = self._cluster.add_node(num_cpus=1, object_store_memory=STORE)
-
-    def kill_second(self) -> None:
-        self._cluster.remove_node(self._second, allow_graceful=False)
+        self._cluster.add_node(num_cpus=1, object_store_memory=STORE)
 
     def close(self) -> None:
         self._cluster.shutdown()
@@ -126,16 +112,6 @@ def test_a_batch_is_decoded_as_in_one_process(
     assert (ran.code, ran.err.splitlines()[-2]) == (0, "0 decoded, 13 skipped, 0 failed"), ran.err
 
 
-def wait_for_rows(out: Path, count: int) -> int:
-    """Wait until a file has lines; return their number."""
-    for _ in range(6000):
-        found = out.read_bytes().count(b"\n") if out.exists() else 0
-        if found >= count:
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"no {count} rows in {out}")
-
-
 @contextmanager
 def crew_of(nodes: Nodes, actors: int, source: NoModel) -> Iterator[Any]:
     from tooldecoding.cluster.cluster import joined
@@ -192,11 +168,8 @@ def test_a_cluster_that_is_too_small(cli: Cli, nodes: Nodes, batch: Path, tmp_pa
     ("arguments", "said"),
     [
         (["--actors", 2], "--actors is for a Ray cluster"),
-        (["--gpus-per-actor", 1], "--gpus-per-actor is for a Ray cluster"),
         (["--ray", "local"], "--ray needs the number of workers"),
-        (["--ray", "local", "--actors", 0], "1 or more"),
         (["--ray", "local", "--actors", 1, "--gpus-per-actor", 1.5], "a whole number or a share"),
-        (["--ray", "somewhere", "--actors", 1], "got 'somewhere'"),
         (["--ray", "ray://127.0.0.1:10001", "--actors", 1], "expected local, auto or the address HOST:PORT"),
         (["--ray", "127.0.0.1:1", "--actors", 1], "--ray 127.0.0.1:1: no answer from there"),
         (["--ray", "local", "--actors", 1, "--model", "./nowhere"], "no model folder at './nowhere'"),
@@ -208,174 +181,7 @@ def test_wrong_options(cli: Cli, batch: Path, tmp_path: Path, arguments: list[An
     assert not (tmp_path / "out.jsonl").exists()
 
 
-def test_a_single_prompt_needs_no_cluster(cli: Cli) -> None:
-    assert_bad(cli("decode", "--prompt", "x", "--ray", "local", "--actors", 1), "rows of a --batch")
-
-
 def test_the_extra_is_named(cli: Cli, batch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     ran = cli(*decode(batch, tmp_path / "out.jsonl", "--ray", "local", "--actors", 1))
     assert_bad(ran, "ray is needed here and not installed; pip install 'tooldecoding[ray]'")
-
-
-@pytest.mark.parametrize(
-    ("says", "said"),
-    [(None, "no answer from there: timed out"), (b"HTTP/1.1 400 Bad Request\r\n\r\n", "no Ray cluster")],
-    ids=["nothing", "http"],
-)
-def test_nobody_waits_long_for_what_is_no_cluster(
-    says: bytes | None, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tooldecoding.cluster import cluster
-    from tooldecoding.cluster import connection as joining
-
-    monkeypatch.setattr(joining, "_CONNECT_S", 0.5)
-
-    def answer() -> None:
-        connection, _ = server.accept()
-        if says is None:
-            done.wait()
-        else:
-            connection.sendall(says)
-        connection.close()
-
-    done = Event()
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = Thread(target=answer, daemon=True)
-        thread.start()
-        address = f"127.0.0.1:{server.getsockname()[1]}"
-        try:
-            with pytest.raises(ConfigError, match=said), cluster.joined(RayOptions(ray=address, actors=1)):
-                raise AssertionError("joined")
-        finally:
-            done.set()
-            thread.join()
-
-
-class Driver:
-    """``decode`` in a process of its own, marked so that all its children are found."""
-
-    def __init__(self, *arguments: Any) -> None:
-        self._mark = uuid4().hex
-        command = [sys.executable, "-m", "tooldecoding", *map(str, arguments)]
-        environment = {**os.environ, MARK: self._mark}
-        # a shell that runs the tests in the background has SIGINT ignored, and a process inherits that
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        try:
-            self.process = subprocess.Popen(
-                command, env=environment, text=True, stdout=-1, stderr=-1, start_new_session=True
-            )
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def end(self, number: signal.Signals) -> tuple[int, str]:
-        """Send a signal as a terminal does, to all; return exit code and standard error."""
-        target = os.kill if number == signal.SIGKILL else os.killpg
-        target(self.process.pid, number)
-        _, err = self.process.communicate(timeout=60)
-        return self.process.returncode, err
-
-    def left(self) -> list[str]:
-        """Names of the processes that it has left behind, at most 30 seconds after its end."""
-        for _ in range(150):
-            found = self._marked()
-            if not found:
-                return []
-            time.sleep(0.2)
-        return found
-
-    def _marked(self) -> list[str]:
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            try:
-                name = (process / "comm").read_text().strip()
-                if self._mark.encode() in (process / "environ").read_bytes() and not name.startswith(AGENTS):
-                    found.append(name)
-            except OSError:
-                continue
-        return found
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
-def test_a_driver_is_killed_and_resumed(cli: Cli, batch: Path, expected: dict[str, Any], tmp_path: Path) -> None:
-    out = tmp_path / "out.jsonl"
-    driver = Driver(*decode(batch, out, "--ray", "local", "--actors", 1, size=1))
-    assert 2 <= wait_for_rows(out, 2) < len(expected)
-    driver.end(signal.SIGKILL)
-    assert driver.left() == []
-    ran = cli(*decode(batch, out))
-    assert ran.code == 0, ran.err
-    assert results(out) == expected
-
-
-@pytest.mark.slow  # a cluster of its own
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
-def test_ctrl_c_ends_as_on_one_machine(
-    cli: Cli, batch: Path, expected: dict[str, Any], spread: tuple[Any, ...], tmp_path: Path
-) -> None:
-    out = tmp_path / "out.jsonl"
-    driver = Driver(*decode(batch, out, "--ray", "local", "--actors", 1, size=1))
-    wait_for_rows(out, 2)
-    code, err = driver.end(signal.SIGINT)
-    said = err.splitlines()
-    assert (code, said[-1]) == (130, f"interrupted: the same command goes on behind what stands in {out}")
-    assert len(said) == 2 and said[0].startswith("decoding")  # and no word of Ray's
-    assert driver.left() == []
-    assert cli(*decode(batch, out, "--retry-failed", *spread)).code == 0
-    assert results(out) == expected
-
-
-def test_eval_predicts_as_in_one_process(cli: Cli, spread: tuple[Any, ...], tmp_path: Path) -> None:
-    data = write_sgd(tmp_path / "sgd")
-    start = ("eval", "sgd", "--data", data, "--tool-choice", "required", "--batch-size", 1, *QUICK)
-    found = []
-    for name, where in (("alone", ()), ("spread", spread)):
-        ran = cli(*start, *where, "--out", tmp_path / name)
-        assert ran.code == 0, ran.err
-        rows = [json.loads(line) for line in (tmp_path / name / "predictions.jsonl").read_text().splitlines()]
-        passes = {row["id"]: row["counters"]["forward_passes"] for row in rows}
-        scores = sorted((tmp_path / name / "scores.jsonl").read_text().splitlines())
-        found.append(({row["id"]: predicted(row) for row in rows}, passes, scores))
-    assert found[0] == found[1]
-
-
-@pytest.mark.slow
-def test_a_node_is_killed(
-    cli: Cli,
-    nodes: Nodes,
-    batch: Path,
-    expected: dict[str, Any],
-    spread: tuple[Any, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # the last test of all: the cluster has one node from here on
-    out = tmp_path / "out.jsonl"
-    note, write = Crew._note, BatchResults.write
-    died: list[Died] = []
-
-    def noted(self: Crew[Any, Any], event: Any) -> None:
-        if isinstance(event, Died):
-            died.append(event)
-        note(self, event)
-
-    def slowly(self: BatchResults, found: Any) -> None:
-        time.sleep(0.2)  # the node dies before the batch ends, however fast the machine is
-        write(self, found)
-
-    def kill() -> None:
-        wait_for_rows(out, 2)
-        nodes.kill_second()
-
-    monkeypatch.setattr(Crew, "_note", noted)
-    monkeypatch.setattr(BatchResults, "write", slowly)
-    killer = Thread(target=kill)
-    killer.start()
-    try:
-        ran = cli(*decode(batch, out, *spread, size=1))
-    finally:
-        killer.join()
-    assert ran.code == 0, ran.err
-    assert len(died) == 1
-    assert results(out) == expected

@@ -52,22 +52,16 @@ def _serves_the_next(server: Running) -> Any:
         b"",
         b"{",
         b"[]",
-        b"null",
-        b'"text"',
-        b"{'model': 'reference'}",
         b'{"model": "reference"} {}',
         b'{"temperature": NaN}',
-        b'{"temperature": -Infinity}',
         b'{"temperature": 1e999}',
         b'{"seed": ' + b"9" * 10_000 + b"}",
         b'{"model": "a", "model": "reference"}',
         b'{"messages": [{"role": "user", "role": "system"}]}',
         b'{"model": "\xff"}',
-        b'{"model": "\xed\xa0\x80"}',
         "\ufeff{}".encode(),
         '{"model": "reference"}'.encode("utf-16"),
         b'{"messages": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
-        b'{"messages": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_000 + b"}",
         b'{"messages": ' + b"[" * 70 + b"]" * 70 + b"}",
         b"{" + b",".join(b'"%d": 0' % number for number in range(200_000)) + b', "199999": 0}',
     ],
@@ -83,11 +77,8 @@ def test_what_is_no_json_object_is_refused(server: Running, content: bytes) -> N
 def test_other_content_types_are_refused(server: Running, kind: str) -> None:
     told = error_of(server.send(json.dumps(body()), {"Content-Type": kind}), 415)
     assert told["code"] == "unsupported_media_type"
-
-
-def test_a_charset_beside_the_content_type_is_taken(server: Running) -> None:
-    content = json.dumps(body(**SHORT))
-    assert server.send(content, {"Content-Type": "Application/JSON; charset=utf-8"}).status_code == 200
+    with_charset = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert server.send(json.dumps(body(**SHORT)), with_charset).status_code == 200
 
 
 @pytest.mark.parametrize("announced", [True, False])
@@ -99,36 +90,25 @@ def test_ten_megabytes_are_too_many(server: Running, announced: bool) -> None:
     assert error_of(answer, 413)["code"] == "request_too_large"
 
 
-def test_a_prompt_beyond_the_context_is_refused(server: Running) -> None:
-    told = error_of(server.ask(messages=[{"role": "user", "content": "Hello there. " * 20_000}]), 400)
-    assert told["param"] == "messages" and "tokens" in told["message"]
-
-
 def test_two_thousand_tools_are_read_and_more_are_refused(server: Running) -> None:
     many = [tool(f"tool_{number}", **{f"key_{number}": {"type": "string"}}) for number in range(prepared.MAX_TOOLS + 1)]
     assert error_of(server.ask(tools=many), 400)["param"] == "tools"
-    told = error_of(server.ask(tools=many[:-1]), 400)
-    assert "tokens" in told["message"]  # of the prompt that shows them
+    for too_long in ({"tools": many[:-1]}, {"messages": [{"role": "user", "content": "Hello there. " * 20_000}]}):
+        assert "tokens" in error_of(server.ask(**too_long), 400)["message"]  # more than the context has
 
 
 SCHEMAS: dict[str, dict[str, Any]] = {
     "refers to itself": {"$ref": "#"},
-    "refers to nothing": {"$ref": "#/nowhere"},
     "refers to a file": {"$ref": "file:///etc/passwd"},
     "refers to a host": {"$ref": "http://localhost:1/schema.json"},
     "recursive": {"type": "object", "properties": {"x": {"$ref": "#"}}, "required": ["x"]},
-    "slow pattern": {"type": "string", "pattern": "^(a+)+$"},
-    "slower pattern": {"type": "string", "pattern": "^((a|b|ab)*c){50}(a?){200}a{200}$"},
+    "slow pattern": {"type": "string", "pattern": "^((a|b|ab)*c){50}(a?){200}a{200}$"},
     "huge repetition": {"type": "string", "pattern": "^(a{1000}){1000}$"},
     "huge length": {"type": "string", "minLength": 10**9, "maxLength": 10**12},
-    "no pattern": {"type": "string", "pattern": "(["},
-    "impossible": {"allOf": [{"type": "string"}, {"type": "integer"}]},
     "empty enum": {"type": "string", "enum": []},
     "wide enum": {"type": "string", "enum": [f"value {number}" for number in range(2_000)]},
     "many branches": {"anyOf": [{"type": "object", "properties": {f"k{i}": {"type": "string"}}} for i in range(60)]},
-    "odd type": {"type": "\x00"},
     "type of a wrong type": {"type": 7},
-    "true": True,  # type: ignore[dict-item]
     "constant": {"const": {"__proto__": {"polluted": True}}},
 }
 
@@ -143,14 +123,13 @@ def test_hostile_schemas_are_refused_or_obeyed(server: Running, name: str) -> No
 
 
 NAMES = [
-    "", " ", "\x00", "a\nb", "\x1b[31m", "x" * 10_000, "__proto__", "constructor", "get_weather(", "')]", "\ud800",
-    "naïve", "天气", "\u202egnp", "<|im_end|>", "</tool_call>", "[UNUSED]", "{{ 7 * 7 }}",
-    "{% for x in y %}", "../../etc/passwd",
+    "", "\x00", "a\nb", "\x1b[31m", "x" * 10_000, "__proto__", "get_weather(", "')]", "\ud800", "天气", "\u202egnp",
+    "<|im_end|>", "</tool_call>", "{{ 7 * 7 }}", "../../etc/passwd",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:20])
-def test_hostile_names_are_refused_or_called(server: Running, name: str) -> None:
+def test_hostile_names_and_texts_are_refused_or_taken(server: Running, name: str) -> None:
     for tools in ([tool(name, city={"type": "string"})], [tool("use", **{name: {"type": "integer"}})]):
         answer = server.ask(tools=tools, tool_choice="required", tooldecoding={"order_limit": 1, "max_value_tokens": 4})
         found = _refused_or_answered(answer)
@@ -158,14 +137,11 @@ def test_hostile_names_are_refused_or_called(server: Running, name: str) -> None
             assert call["function"]["name"] == tools[0]["function"]["name"]
             properties = tools[0]["function"]["parameters"]["properties"]
             assert set(json.loads(call["function"]["arguments"])) == set(properties)
-
-
-@pytest.mark.parametrize("text", NAMES[1:], ids=lambda name: ascii(name)[:20])
-def test_hostile_messages_are_refused_or_answered(server: Running, text: str) -> None:
-    called = {"id": text, "type": "function", "function": {"name": text, "arguments": json.dumps({text: text})}}
+    called = {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps({name: name})}}
+    result = {"role": "tool", "tool_call_id": name, "content": name}
     for messages in (
-        [{"role": "user", "content": text}],
-        [*ROME, {"role": "assistant", "tool_calls": [called]}, {"role": "tool", "tool_call_id": text, "content": text}],
+        [{"role": "user", "content": name}],
+        [*ROME, {"role": "assistant", "tool_calls": [called]}, result],
     ):
         _refused_or_answered(server.ask(messages=messages, **SHORT))
 

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
-from running_server import HELLO, MODEL, ROME, TABLE, TOOLS, WEATHER, Running, running, tool
+from running_server import HELLO, MODEL, ROME, TOOLS, WEATHER, Running, running, tool
 from tooldecoding.decoder import ToolDecoder
 
 openai = pytest.importorskip("openai", reason="openai is not installed")
@@ -113,19 +113,6 @@ def test_a_call_is_whole_and_fits_its_schema(client: Any, name: str) -> None:
     assert called["name"] == ("book_table" if name in ("named", "allowed") else "get_weather")
 
 
-def test_several_calls_have_ids_of_their_own(client: Any) -> None:
-    several = REQUESTS["several calls"]
-    calls = ask(client, **several).choices[0].message.tool_calls
-    assert len(calls) > 1 and len({call.id for call in calls}) == len(calls)
-    only_call(ask(client, **several, parallel_tool_calls=False))
-
-
-def test_no_call_where_none_may_be(client: Any) -> None:
-    for name in ("none", "text"):
-        [choice] = ask(client, **REQUESTS[name]).choices
-        assert choice.message.tool_calls is None and isinstance(choice.message.content, str)
-
-
 @pytest.mark.parametrize("name", ["cut call", "cut text", "cut schema"])
 def test_what_is_cut_says_so_and_shows_no_broken_call(client: Any, name: str) -> None:
     answer = ask(client, **REQUESTS[name])
@@ -133,19 +120,9 @@ def test_what_is_cut_says_so_and_shows_no_broken_call(client: Any, name: str) ->
     assert choice.finish_reason == "length"
     assert choice.message.tool_calls is None
     assert answer.usage.completion_tokens <= REQUESTS[name]["max_tokens"]
-
-
-def test_max_completion_tokens_counts_as_max_tokens(client: Any) -> None:
-    old, new = (ask(client, messages=HELLO, **{name: 5}) for name in ("max_tokens", "max_completion_tokens"))
-    assert old.choices == new.choices and old.usage.completion_tokens == new.usage.completion_tokens <= 5
-
-
-def test_text_ends_before_a_stop(client: Any) -> None:
-    text = ask(client, messages=HELLO, max_tokens=12).choices[0].message.content
-    stop = text[3:5]
-    [choice] = ask(client, messages=HELLO, max_tokens=12, stop=stop).choices
-    assert choice.message.content == text[: text.index(stop)]
-    assert choice.finish_reason == "stop"
+    limit = REQUESTS[name]["max_tokens"]
+    newer = ask(client, **REQUESTS[name] | {"max_tokens": openai.omit, "max_completion_tokens": limit})
+    assert newer.choices[0].message.content == choice.message.content
 
 
 def test_a_seed_repeats_an_answer(client: Any) -> None:
@@ -153,17 +130,9 @@ def test_a_seed_repeats_an_answer(client: Any) -> None:
     texts = [ask(client, **sampled, seed=seed).choices[0].message.content for seed in (1, 1, 2, 3, 4)]
     assert texts[0] == texts[1]
     assert len(set(texts)) > 1
-
-
-def test_without_a_seed_samples_differ_and_greedy_text_does_not(client: Any) -> None:
-    for sampling, different in (({}, 1), ({"temperature": 0, "top_p": 0.9}, 1), ({"temperature": 2}, 3)):
-        texts = {ask(client, messages=HELLO, max_tokens=12, **sampling).choices[0].message.content for _ in range(3)}
-        assert len(texts) == different
-
-
-def test_top_p_alone_samples(client: Any) -> None:
-    texts = {ask(client, messages=HELLO, max_tokens=24, top_p=0.99).choices[0].message.content for _ in range(4)}
-    assert len(texts) > 1
+    for sampling, differs in (({}, False), ({"temperature": 0, "top_p": 0.9}, False), ({"temperature": 2}, True)):
+        texts = [ask(client, messages=HELLO, max_tokens=12, **sampling).choices[0].message.content for _ in range(3)]
+        assert (len(set(texts)) > 1) == differs
 
 
 def test_usage_counts_the_tokens_of_the_prompt_and_the_answer(client: Any, reference: ToolDecoder) -> None:
@@ -201,28 +170,6 @@ def test_a_result_is_sent_back(client: Any, reference: ToolDecoder) -> None:
         assert only_call(third).id != call.id
 
 
-def test_a_value_that_is_cut_says_so(client: Any) -> None:
-    schema = {"type": "object", "properties": {"story": {"type": "string", "minLength": 100}}, "required": ["story"]}
-    short = {"tooldecoding": {"max_value_tokens": 2, "order_limit": 1}}
-    for request in (
-        {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}},
-        {"tools": [tool("tell", story=schema["properties"]["story"])], "tool_choice": "required"},
-    ):
-        answer = ask(client, **request, extra_body=short)
-        assert answer.choices[0].finish_reason == "length"
-        assert answer.tooldecoding["calls"][0]["parameters"][0]["truncated"]
-
-
-def test_an_answer_fits_the_schema_of_response_format(client: Any) -> None:
-    answer = ask(client, response_format=AS_SCHEMA)
-    [choice] = answer.choices
-    assert choice.finish_reason == "stop" and choice.message.tool_calls is None
-    Draft202012Validator(SCHEMA).validate(json.loads(choice.message.content))
-    [call] = answer.tooldecoding["calls"]
-    assert {p["name"] for p in call["parameters"]} == set(SCHEMA["properties"])
-    assert call["orders_used"] > 1
-
-
 def test_a_pydantic_model_is_parsed(client: Any) -> None:
     class Forecast(BaseModel):
         city: Annotated[str, Field(max_length=8)]
@@ -234,39 +181,6 @@ def test_a_pydantic_model_is_parsed(client: Any) -> None:
         for _ in stream:
             pass
         assert stream.get_final_completion().choices[0].message.parsed == parsed.choices[0].message.parsed
-
-
-def test_a_pydantic_tool_is_parsed(client: Any) -> None:
-    class GetWeather(BaseModel):
-        """Get the weather of a city for some days."""
-
-        city: str
-        days: int
-
-    tools = [openai.pydantic_function_tool(GetWeather)]
-    with client.chat.completions.stream(model=MODEL, messages=ROME, tools=tools, tool_choice="required") as stream:
-        [call] = stream.get_final_completion().choices[0].message.tool_calls
-    assert isinstance(call.function.parsed_arguments, GetWeather)
-
-
-def test_the_models_are_listed(client: Any) -> None:
-    assert [model.id for model in client.models.list()] == [MODEL]
-    assert client.models.retrieve(MODEL).id == MODEL
-
-
-def test_another_model_is_not_found(client: Any) -> None:
-    with pytest.raises(openai.NotFoundError) as told:
-        ask(client, model="gpt-4o")
-    assert told.value.code == "model_not_found" and told.value.param == "model" and "gpt-4o" in told.value.message
-    with pytest.raises(openai.NotFoundError):
-        client.models.retrieve("gpt-4o")
-
-
-def test_a_wrong_field_is_a_bad_request(client: Any) -> None:
-    with pytest.raises(openai.BadRequestError) as told:
-        ask(client, n=2)
-    assert told.value.param == "n" and told.value.type == "invalid_request_error"
-    assert told.value.request_id
 
 
 def test_a_key_is_wanted(reference: ToolDecoder) -> None:
@@ -299,29 +213,24 @@ def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
     assert whole["valid"] and whole["errors"] == []
 
 
-def test_a_required_tool_without_tools_is_told(client: Any) -> None:
-    with pytest.raises(openai.BadRequestError) as told:
-        ask(client, tool_choice="required")
-    assert told.value.param == "tool_choice"
-
-
-def test_what_openai_calls_tools_is_told_apart(client: Any) -> None:
-    custom = {"type": "custom", "custom": {"name": "code"}}
-    with pytest.raises(openai.BadRequestError) as told:
-        ask(client, tools=[WEATHER, custom])
-    assert told.value.param == "tools"
-    with pytest.raises(openai.BadRequestError) as told:
-        ask(client, tools=[WEATHER, TABLE], tool_choice={"type": "custom", "custom": {"name": "code"}})
-    assert told.value.param == "tool_choice"
+def test_what_is_wrong_is_an_error_of_the_client(client: Any) -> None:
+    for error, fields, code, param in (
+        (openai.NotFoundError, {"model": "gpt-4o"}, "model_not_found", "model"),
+        (openai.BadRequestError, {"n": 2}, "unsupported_parameter", "n"),
+        (openai.BadRequestError, {"tool_choice": "required"}, "invalid_value", "tool_choice"),
+        (openai.BadRequestError, {"tools": [WEATHER, {"type": "custom", "custom": {"name": "code"}}]}, None, "tools"),
+    ):
+        with pytest.raises(error) as told:
+            ask(client, **fields)
+        assert told.value.param == param and told.value.type and told.value.request_id
+        assert told.value.code == (code or told.value.code)
 
 
 @pytest.mark.parametrize(
     ("options", "shown", "also"),
     [
         ({"model": "models/Qwen3-0.6B"}, ["Qwen3-0.6B"], ["models/Qwen3-0.6B"]),
-        ({"model": "/srv/models/v7/"}, ["v7"], ["/srv/models/v7/"]),
-        ({"model": "models/a/../b"}, ["b"], []),
-        ({"model": "/srv/v7", "served_model_name": ("gpt-4o", "chat/small")}, ["gpt-4o", "chat/small"], ["/srv/v7"]),
+        ({"model": "/srv/v7/", "served_model_name": ("gpt-4o", "chat/small")}, ["gpt-4o", "chat/small"], ["/srv/v7/"]),
     ],
 )
 def test_a_model_has_short_names(
@@ -332,9 +241,7 @@ def test_a_model_has_short_names(
         assert [model.id for model in client.models.list()] == shown
         for name in (*shown, *also):
             assert client.models.retrieve(name).id == name
-            answer = client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
-            chunks = client.chat.completions.create(model=name, messages=HELLO, max_tokens=1, stream=True)
-            assert {answer.model, *(chunk.model for chunk in chunks)} == {shown[0]}
+            assert client.chat.completions.create(model=name, messages=HELLO, max_tokens=1).model == shown[0]
         for name in ("other", "", "models"):
             with pytest.raises(openai.NotFoundError, match=shown[-1]):
                 client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)

@@ -83,11 +83,6 @@ def test_a_value_that_asks_for_nothing_passes(server: Running) -> None:
             assert server.ask(**NONE, **{name: value}).status_code == 200, (name, value)
 
 
-def test_null_is_no_value_where_openai_says_so(server: Running) -> None:
-    nulls = dict.fromkeys(SUPPORTED.keys() - {"messages", "model"})
-    assert server.ask(**nulls | {"tool_choice": "none", "max_tokens": 1}).status_code == 200
-
-
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
@@ -110,38 +105,27 @@ def test_an_unknown_field_is_refused_by_name(server: Running, fields: dict[str, 
     ("fields", "param"),
     [
         ({"temperature": 3}, "temperature"),
-        ({"temperature": "hot"}, "temperature"),
         ({"top_p": 0}, "top_p"),
-        ({"max_tokens": 0}, "max_tokens"),
         ({"max_tokens": 1.5}, "max_tokens"),
         ({"max_tokens": True}, "max_tokens"),
         ({"max_completion_tokens": -1}, "max_completion_tokens"),
         ({"stop": ["a", "b", "c", "d", "e"]}, "stop"),
-        ({"stop": [1]}, "stop"),
         ({"seed": 2**70}, "seed"),
         ({"stream": "yes"}, "stream"),
         ({"stream_options": {"include_usage": True}}, "stream_options"),
         ({"stream": True, "stream_options": {"include_obfuscation": True}}, "stream_options.include_obfuscation"),
         ({"messages": []}, "messages"),
-        ({"messages": "Hello"}, "messages"),
-        ({"messages": [{"role": "user"}]}, "messages"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}, "messages"),
-        ({"messages": [{"role": "tool", "content": "x", "tool_call_id": "call_1"}]}, "messages"),
         ({"tools": {}}, "tools"),
         ({"tools": [{"type": "web_search"}]}, "tools"),
-        ({"tools": [{}]}, "tools"),
         ({"tools": ["def get_weather(city: str): ..."]}, "tools"),
         ({"tools": [TOOLS[0]["function"]]}, "tools"),
-        ({"tools": [{"type": "function", "function": {"name": None}}]}, "tools"),
         ({"tools": [*TOOLS, TOOLS[0]]}, "tools"),
-        ({"tool_choice": "get_weather"}, "tool_choice"),
         ({"tool_choice": {"type": "function", "function": {"name": "unknown"}}}, "tool_choice"),
         ({"tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": []}}}, "tool_choice"),
         ({"tool_choice": 7}, "tool_choice"),
         ({"response_format": {"type": "json_object", "strict": True}}, "response_format"),
-        ({"response_format": {"type": "json_schema", "json_schema": {"name": "x"}}}, "response_format"),
         ({"response_format": {"type": "json_schema", "json_schema": {"strict": "yes"}}}, "response_format"),
-        ({"tooldecoding": {"order_limit": 0}}, "tooldecoding.order_limit"),
         ({"tooldecoding": {"order_limit": "4"}}, "tooldecoding.order_limit"),
         ({"tooldecoding": {"stopping": "never"}}, "tooldecoding.stopping"),
         ({"tooldecoding": []}, "tooldecoding"),
@@ -160,7 +144,3 @@ def test_a_missing_field_is_told(server: Running, name: str) -> None:
     answer = server.http.post("/v1/chat/completions", json=content)
     told = error_of(answer, 400)
     assert (told["param"], told["code"]) == (name, "missing_required_parameter")
-
-
-def test_an_empty_list_of_tools_is_no_tools(server: Running) -> None:
-    assert server.ask(tools=[], max_tokens=2).json()["choices"][0]["message"]["content"]

@@ -2,12 +2,10 @@
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from running_server import HELLO, ROME, TABLE, WEATHER, body
-from tooldecoding.server.replicas import places as places_module
 from tooldecoding.server.replicas.beginning import beginning
 from tooldecoding.server.replicas.places import Places
 
@@ -26,17 +24,6 @@ def test_without_tools_a_dialogue_goes_on_where_it_began() -> None:
     assert beginning(body(tools=None)) == beginning(body(tools=[], messages=[*ROME, *answered]))
     assert beginning(body(tools=None, messages=HELLO)) == beginning(body(tools=None, messages=answered))
     assert beginning(body(tools=None, messages=HELLO)) != beginning(body(tools=None))
-
-
-def test_answers_by_one_schema_begin_alike() -> None:
-    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}}
-    asked = [beginning(body(tools=None, response_format=form, messages=messages)) for messages in (HELLO, ROME)]
-    assert asked[0] == asked[1] != beginning(body(tools=None))
-
-
-@pytest.mark.parametrize("given", [{}, {"tools": 5}, {"tools": "x"}, {"messages": "x"}, {"messages": {"a": 1}}])
-def test_anything_may_stand_in_a_body(given: dict[str, object]) -> None:
-    assert beginning(given) is None or isinstance(beginning(given), str)
 
 
 @given(st.lists(st.sampled_from("stuv"), max_size=30))
@@ -71,12 +58,3 @@ def test_when_its_replica_is_gone_another_one_takes_over() -> None:
     assert places.choose("tools", ["b", "c"], 1) == "b"
     assert places.choose("tools", [], 1) is None
     assert places.choose("tools", ["c", "b", "a"], 1) == "a"
-
-
-def test_only_so_many_beginnings_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places_module, "_KEPT", 2)
-    places = Places()
-    for name in "stu":
-        places.enter("a", name)
-        places.leave("a")
-    assert [places.choose(name, ["b", "a"], 1) for name in "stu"] == ["b", "a", "a"]

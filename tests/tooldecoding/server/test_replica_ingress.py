@@ -84,19 +84,6 @@ def test_a_request_is_tried_twice(deaths: int) -> None:
         assert answer.status_code == 200
 
 
-def test_a_stream_whose_replica_dies_ends_with_an_error() -> None:
-    head = Head(200, {"content-type": "text/event-stream"}, b"data: {}\n\n", True, "b")
-    answer = sent(Fake(RUNNING, lambda _: [head, b"data: 1\n\n", ReplicaLost()]), model="new")
-    events = answer.text.split("\n\n")
-    assert events[:2] == ["data: {}", "data: 1"] and "replica_lost" in events[2] and "[DONE]" not in answer.text
-
-
-def test_a_replica_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooldecoding.server.replicas.ingress._GRACE_S", 0.01)
-    assert error_of(sent(Fake(RUNNING, lambda _: []), model="new"), 504)["code"] == "timeout"
-    error_of(sent(Fake(RUNNING, whole), "/metrics"), 503)
-
-
 @pytest.mark.parametrize(
     ("running", "health", "ready"), [({}, 503, 503), ({"a": ["new"]}, 200, 200), (RUNNING, 200, 200)]
 )

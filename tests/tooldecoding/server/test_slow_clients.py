@@ -59,24 +59,6 @@ def test_headers_must_come_in_time(impatient: Running, begun: bytes) -> None:
     assert_served(impatient)
 
 
-def test_headers_are_bounded(server: Running) -> None:
-    with closing(server.connect()) as connection:
-        with contextlib.suppress(ConnectionError):
-            connection.sendall(HEAD + b"".join(b"X-%d: %s\r\n" % (n, b"x" * 1000) for n in range(1000)))
-        assert rest(connection)[:12] in (b"HTTP/1.1 400", b"")  # a reset may overtake the answer
-
-
-def test_who_takes_time_between_requests_is_not_disturbed(impatient: Running) -> None:
-    for _ in range(4):
-        assert impatient.http.get("/health").status_code == 200
-        time.sleep(0.3)
-    with impatient.held():
-        connection = impatient.unread(tool_choice="required")
-        time.sleep(0.8)  # the server's own time does not count
-    with closing(connection):
-        assert connection.recv(12) == b"HTTP/1.1 200"
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_an_answer_that_nobody_reads_is_given_up(impatient: Running, stream: bool) -> None:
     state: Any = impatient.web.server_state
@@ -86,17 +68,6 @@ def test_an_answer_that_nobody_reads_is_given_up(impatient: Running, stream: boo
         wait_until(lambda: asked(impatient) == 0 and len(state.connections) == 1)  # that of the other client
         assert not rest(connection).endswith((b"}", b"0\r\n\r\n"))
     wait_until(lambda: not state.tasks)
-
-
-@pytest.mark.slow
-def test_who_reads_slowly_reads_all(impatient: Running) -> None:
-    with closing(impatient.unread(**LONG, stream=True)) as connection:
-        received = b""
-        while b"[DONE]" not in received:
-            piece = connection.recv(100_000)
-            assert piece
-            received += piece
-            time.sleep(0.005)
 
 
 def test_what_waits_for_a_client_is_bounded(reference: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,131 @@
+"""What is known of a model's weights: its identity, changes of them, and where a ``device_map`` has put them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding import ToolDecoder
+from tooldecoding.errors import ModelError
+from tooldecoding.models.identity import identify
+from tooldecoding.models.places import input_device
+from tooldecoding.models.weights_state import weights_state
+from tools import PROMPTS, WEATHER, lookup
+
+TOKENIZER = byte_level_tokenizer()
+
+
+def new_model(seed: int = 0) -> PreTrainedModel:
+    return tiny_model("llama", len(TOKENIZER), seed)
+
+
+def one_weight(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    with torch.no_grad():
+        list(model.parameters())[-1].reshape(-1)[-1] += 1
+
+
+def rope(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    model.config.rope_parameters = {"rope_type": "default", "rope_theta": 5.0}
+
+
+def chat_template(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    tokenizer.chat_template = "{{ messages }}"
+
+
+def new_token(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+    tokenizer.add_tokens(["<call>"])
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [(one_weight, {"weights"}), (rope, {"config"}), (chat_template, {"tokenizer"}), (new_token, {"tokenizer"})],
+)
+def test_a_change_shows_in_the_identity(change: Callable[..., None], parts: set[str]) -> None:
+    model, tokenizer = new_model(), byte_level_tokenizer()
+    before = identify(model, tokenizer)
+    assert before == identify(new_model(), byte_level_tokenizer())
+    change(model, tokenizer)
+    after = identify(model, tokenizer)
+    assert {part for part in before if before[part] != after[part]} == parts
+
+
+def step(model: PreTrainedModel) -> None:
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    model(input_ids=torch.tensor([[5, 6, 7]]), labels=torch.tensor([[5, 6, 7]])).loss.backward()
+    optimizer.step()
+
+
+def load(model: PreTrainedModel) -> None:
+    model.load_state_dict(new_model(5).state_dict())
+
+
+def replace(model: PreTrainedModel) -> None:
+    model.lm_head.weight = torch.nn.Parameter(torch.randn_like(model.lm_head.weight))
+
+
+@pytest.mark.parametrize("change", [step, load, replace])
+def test_a_change_is_noticed_and_the_call_is_the_new_models(change: Callable[[PreTrainedModel], None]) -> None:
+    model, tools = new_model(), lookup(WEATHER)
+    decoder = ToolDecoder(model, TOKENIZER, max_value_tokens=5)
+    decoder.decode(PROMPTS[1], tools)
+    before = weights_state(model)
+    assert decoder.decode(PROMPTS[1], tools).counters.reused_positions > 0  # type: ignore[union-attr]
+    assert weights_state(model) == before
+    torch.manual_seed(2)
+    change(model)
+    assert weights_state(model) != before
+    changed: Any = decoder.decode(PROMPTS[1], tools)
+    own: Any = ToolDecoder(model, TOKENIZER, max_value_tokens=5).decode(PROMPTS[1], tools)
+    assert changed.counters.reused_positions == 0 and changed.text == own.text
+    assert [c.candidates for c in changed.calls] == [c.candidates for c in own.calls]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("_active_adapter", "other"), ("_disable_adapters", True), ("merged_adapters", ["one"])]
+)
+def test_a_switched_adapter_is_noticed(name: str, value: object) -> None:
+    model = new_model()
+    layer = model.model.layers[0].mlp
+    layer._active_adapter, layer._disable_adapters, layer.merged_adapters = "one", False, []  # as peft's layers have it
+    before = weights_state(model)
+    setattr(layer, name, value)
+    assert weights_state(model) != before
+
+
+REST = {"model.norm": "cpu", "model.rotary_emb": "cpu", "lm_head": "cpu"}
+MAPS: list[dict[str, Any]] = [
+    REST | {"model.embed_tokens": "cpu", "model.layers.0": "disk", "model.layers.1": "cpu"},
+    REST | {"model.embed_tokens": "disk", "model.layers.0": "cpu", "model.layers.1": "disk", "lm_head": "disk"},
+]
+
+
+@pytest.mark.parametrize(("places", "strategy"), [(MAPS[0], "packed"), (MAPS[1], "batched")], ids=["packed", "batched"])
+def test_a_spread_model_decodes_the_same_tokens(
+    tiny_model_path: str, tmp_path: Path, places: Any, strategy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options: dict[str, Any] = {"strategy": strategy, "max_value_tokens": 8, "order_limit": 4}
+    whole = ToolDecoder.from_pretrained(tiny_model_path, device="cpu", **options)
+    spread = ToolDecoder.from_pretrained(tiny_model_path, device_map=places, **options)
+    assert any(tensor.device.type == "meta" for tensor in spread.model.parameters())
+    assert input_device(spread.model) == torch.device("cpu")
+    for _ in range(2):  # the second time with the prompts' cache
+        one, other = (decoder.decode(PROMPTS, lookup(WEATHER)) for decoder in (whole, spread))
+        assert [result.token_ids for result in one] == [result.token_ids for result in other]
+        assert [result.counters.positions for result in one] == [result.counters.positions for result in other]
+    assert identify(whole.model, TOKENIZER) == identify(spread.model, TOKENIZER)
+
+
+@pytest.mark.parametrize("part", ["all", "one layer"])
+def test_a_model_that_lies_nowhere_is_refused(part: str, tiny_model_path: str) -> None:
+    model = new_model()
+    (model if part == "all" else model.base_model.layers[1]).to("meta")
+    devices = "nowhere" if part == "all" else "cpu, nowhere"
+    with pytest.raises(ModelError, match=f"memory: {devices}; load the model with device_map"):
+        ToolDecoder(model, TOKENIZER)
+    with pytest.raises(ModelError, match="give one of them"):
+        ToolDecoder.from_pretrained(tiny_model_path, device="cpu", device_map="auto")
