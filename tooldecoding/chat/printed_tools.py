@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
 
-from tooldecoding.chat.messages import Conversation, Message
+from tooldecoding.chat.messages import Conversation, Message, Role
 from tooldecoding.chat.template_habits import Habits
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options.decode_options import Detail
@@ -53,10 +53,10 @@ def _instruction(documentation: Documentation, detail: Detail, call_format: Call
 
 def _show(instruction: str, messages: list[Message], takes_system: bool) -> None:
     """Write the instruction into the messages."""
-    role = "system" if takes_system else "user"
+    role: Role = "system" if takes_system else "user"
     place = next((n for n, message in enumerate(messages) if message.role == role), None)
     if place is None:
-        messages.insert(0, Message("system", instruction))
+        messages.insert(0, Message(role, instruction))
         return
     said = messages[place].content
     both = (said, instruction) if takes_system else (instruction, said)

@@ -28,7 +28,7 @@ from transformers.utils import logging
 
 from tooldecoding.errors import ModelError
 from tooldecoding.models.causality import is_causal
-from tooldecoding.models.sources import Source, find_source
+from tooldecoding.models.sources import Source, demand_packages, find_source
 
 DTYPES: dict[str, torch.dtype | str] = {
     "fp32": torch.float32,
@@ -152,6 +152,8 @@ def _load(
     spread = arguments.get("device_map")
     if spread is not None and device is not None:
         raise ModelError("device and device_map both say where the weights go; give one of them")
+    if spread is not None:
+        demand_packages("device_map", "accelerate")
     place = find_device(device)
     numbers = find_dtype(dtype, "fp32" if place.type == "cpu" else "auto")
     source = find_source(path)

@@ -54,12 +54,14 @@ def find_source(path: str) -> Source:
     """
     source = _source(path)
     if source.gguf_file is not None:
-        missing = [package for package in ("gguf", "accelerate") if find_spec(package) is None]
-        if missing:
-            raise MissingExtraError(
-                f"GGUF files need {' and '.join(missing)}, not installed here; pip install 'tooldecoding[gguf]'"
-            )
+        demand_packages("a GGUF file", "gguf", "accelerate")
     return source
+
+
+def demand_packages(need: str, *packages: str) -> None:
+    """Raise MissingExtraError if a package of the extra ``gguf`` that something needs is not installed."""
+    if missing := [package for package in packages if find_spec(package) is None]:
+        raise MissingExtraError(f"{need} needs {' and '.join(missing)}; pip install 'tooldecoding[gguf]'")
 
 
 def quantized(path: str, model: "PreTrainedModel") -> str:
@@ -89,7 +91,7 @@ def _source(path: str) -> Source:
     on_hub = _HUB_FILE.fullmatch(path)
     if on_hub:
         return Source(on_hub[1], on_hub[2])
-    if path.startswith((".", "/", "~")) or path.lower().endswith(".gguf"):
+    if path.startswith((".", "/", "~")) or path.lower().endswith(("/", ".gguf")):
         raise ModelError(f"no model {'file' if path.lower().endswith('.gguf') else 'folder'} at {path!r}")
     return Source(path)
 
