@@ -134,7 +134,7 @@ def test_a_folder_that_holds_no_run(tmp_path: Path, samples: list[Sample]) -> No
 
 def test_a_label_tells_runs_apart() -> None:
     votes = [{"order_limit": 1}, {}, {"orders": "aggregated"}, {"stopping": "exact"}, {"optional_share": 0.3}]
-    others = [{"method": "xgrammar", "jump_forward": True}, {"method": "self-consistency", "sampled": "text"}]
+    others = [{"method": "xgrammar", "jump_forward": True}, {"method": "self-consistency"}]
     assert [EvalOptions(**given).label for given in (*votes, *others)] == [
         "tool-decoding, 1 order",
         "tool-decoding, 12 orders",
@@ -142,5 +142,5 @@ def test_a_label_tells_runs_apart() -> None:
         "tool-decoding, 12 orders, exact stopping",
         "tool-decoding, 12 orders, optional share 0.3",
         "xgrammar, jump-forward",
-        "self-consistency, 12 samples of text at 0.7",
+        "self-consistency, 12 samples at 0.7",
     ]
