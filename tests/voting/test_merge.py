@@ -68,6 +68,33 @@ def _passes(value: CandidateValue) -> bool:
     return True
 
 
+@given(CANDIDATES)
+def test_a_valid_call_has_all_required_keys_with_their_types(candidates: list[CandidateCall]) -> None:
+    merged = merge(candidates, BOOK)
+    assert {"city", "days", "price"} <= set(merged.arguments)
+    if merged.valid:
+        assert type(merged.arguments["city"]) is str
+        assert type(merged.arguments["days"]) is int
+        assert type(merged.arguments["price"]) is float
+    else:
+        assert merged.errors
+
+
+def test_one_and_one_point_zero_are_one_vote_for_a_float() -> None:
+    merged = merge([candidate(GOOD | {"price": p}) for p in (2.5, 1, 1.0)], BOOK)
+    assert merged.arguments["price"] == 1.0 and merged.parameters[2].votes == 2
+
+
+def test_of_equal_values_the_spelling_nearest_to_documentation_order_is_taken() -> None:
+    book = tool("Book", parameter("city", "dict"), parameter("days", "int"))
+    orders: list[tuple[str, ...]] = [("city", "days"), ("days", "city")]
+    spelled = [{"a": 1, "b": 2}, {"b": 2, "a": 1}]
+    calls = [candidate({"city": v, "days": 3}, o) for v, o in zip(spelled, orders, strict=True)]
+    for some in (calls, calls[::-1]):
+        merged = merge(some, book)
+        assert list(merged.arguments["city"]) == ["a", "b"] and merged.parameters[0].votes == 2
+
+
 def test_the_majority_wins_and_wrong_types_do_not_vote() -> None:
     calls = [candidate(GOOD | {"days": d}) for d in (4, 3, "9", "9", "9", 3)]
     merged = merge(calls, BOOK)
