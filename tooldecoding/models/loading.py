@@ -20,6 +20,7 @@ from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoTokenizer,
+    PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     modeling_gguf_pytorch_utils,
@@ -158,9 +159,11 @@ def _load(
     numbers = find_dtype(dtype, "fp32" if place.type == "cpu" else "auto")
     source = find_source(path)
     where = _where(source, arguments)
-    _refuse_other_kinds(source.path, path, trust, where)
+    config = _read_config(source.path, path, trust, where)
     tokenizer = load_tokenizer(path, trust, **arguments)
     how = {name: value for name, value in arguments.items() if name not in _WHERE and value is not None}
+    if source.gguf_file is not None and config is not None:
+        how["config"] = config  # a GGUF file has it among all tokens, which takes seconds to read again
     with _as_model_error("model", path):
         model, info = AutoModelForCausalLM.from_pretrained(
             source.path,
@@ -189,18 +192,19 @@ def find_dtype(dtype: str | torch.dtype | None, default: str) -> torch.dtype | s
     return found
 
 
-def _refuse_other_kinds(source: str, path: str, trust: bool, where: Mapping[str, Any]) -> None:
-    """Raise ModelError if the configuration is not that of a causal LM, before the weights are read."""
+def _read_config(source: str, path: str, trust: bool, where: Mapping[str, Any]) -> PreTrainedConfig | None:
+    """Return the configuration, None if it cannot be read; ModelError if it is not that of a causal LM."""
     config = None
     with suppress(*_FAILURES):  # loading the model reports what is wrong with it
         config = AutoConfig.from_pretrained(source, trust_remote_code=trust, **where)
     if config is None:
-        return
+        return None
     if config.is_encoder_decoder:
         raise _other_kind(path, f"an encoder-decoder model ({config.model_type})")
     own = getattr(config, "auto_map", None) or {}
     if type(config) not in MODEL_FOR_CAUSAL_LM_MAPPING and "AutoModelForCausalLM" not in own:
         raise _other_kind(path, f"a model of type {config.model_type!r}")
+    return config
 
 
 def _other_kind(path: str, kind: str) -> ModelError:
