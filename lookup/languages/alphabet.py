@@ -88,6 +88,12 @@ class Alphabet(dict[str, int]):
         return sorted(plainest, key=lambda pair: _rank(pair[1]))
 
 
+    @cached_property
+    def order(self) -> list[tuple[int, str]]:
+        """The same in the order of the classes."""
+        return sorted(self.plain_order)
+
+
 def _other(spans: list[tuple[int, int]]) -> str:
     beyond = [(max(start, 128), stop) for start, stop in spans if stop > 128]
     for point in _NICE_OTHERS:

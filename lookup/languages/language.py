@@ -109,7 +109,7 @@ class Language:
                     return None
             if found is not state or row is None:
                 state, row = found, rows.get(found)
-        return state if self.whole(state) else self._live(state)
+        return self._live(state)
 
     def whole(self, state: State) -> bool:
         """Whether the text may end here."""
@@ -160,24 +160,27 @@ class Language:
         if self.start.term.dense and self.start.term.most - self.start.term.least >= limit:
             return None
         found: list[str] = []
-        texts = [] if self.is_empty else [("", self.start)]
+        begun: dict[State, list[str]] = {} if self.is_empty else {self.start: [""]}
         for _ in range(_MAX_LEVELS):
-            if len(found) > limit or not texts:
-                return None if texts or len(found) > limit else tuple(found)
-            found += [text for text, state in texts if self.whole(state)]
-            longer: list[tuple[str, State]] = []
-            for text, state in texts:
+            if not begun or len(found) > limit:
+                return tuple(found) if len(found) <= limit else None
+            found += [text for state, texts in begun.items() if self.whole(state) for text in texts]
+            longer: dict[State, list[str]] = {}
+            count = 0
+            for state, texts in begun.items():
                 for number, behind in self._following(state):
-                    for first, stop in self._alphabet.spans[number]:
-                        if len(longer) + stop - first > limit:  # each prefix begins a text of its own
-                            return None
-                        longer += [(text + chr(point), behind) for point in range(first, stop)]
-            texts = longer
+                    spans = self._alphabet.spans[number]
+                    count += len(texts) * sum(stop - first for first, stop in spans)
+                    if count > limit:  # each prefix begins a text of its own
+                        return None
+                    single = [chr(point) for first, stop in spans for point in range(first, stop)]
+                    longer.setdefault(behind, []).extend(text + one for text in texts for one in single)
+            begun = longer
         return None
 
     def _following(self, state: State) -> Iterator[tuple[int, State]]:
         """The classes of characters that may follow, and the states behind."""
-        for number, character in sorted(self._alphabet.plain_order):
+        for number, character in self._alphabet.order:
             behind = self._live(self._behind(state, number, character))
             if behind is not None:
                 yield number, behind
@@ -203,6 +206,8 @@ class Language:
 
     def _live(self, state: State) -> State | None:
         """The state, if a text that goes on from it is found within the bounds."""
+        if state.term.exact and state.term.least <= self.longest_rest:
+            return state
         try:
             found = self._length(state, self.longest_rest)
         except TooLarge:

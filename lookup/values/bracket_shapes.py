@@ -65,7 +65,7 @@ class Gap(Reading):
             return [Ended(inside.parent)] if inside.may_close(place) else []
         return [reading for way in self._ways for reading in way.read(character)]
 
-    @cached_property
+    @property
     def _ways(self) -> list[Reading]:
         """The readings before the member or value."""
         if self._place == "value":
@@ -167,7 +167,7 @@ class Elements(Shape):
         return self.bracket + OpenList(self, None, 0).completed("opened")
 
     def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [Fixed(frame, self.bracket, Gap(OpenList(self, frame, 0), "opened"))]
+        return [Fixed(frame, self.bracket, lambda: Gap(OpenList(self, frame, 0), "opened"))]
 
 
 class Distinct(ABC):

@@ -1,16 +1,16 @@
 """Shapes of literals between two fixed texts: quoted literals, and JSON before a mark (``lookup.values.shapes``)."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, Start, byte_length, spans_of
 
 
 class Fixed(Reading):
-    """Before the rest of a fixed text, which is not empty, behind which another reading goes on."""
+    """Before the rest of a fixed text, which is not empty; ``behind`` makes the reading that goes on behind it."""
 
-    def __init__(self, frame: Frame | None, rest: str, behind: Reading) -> None:
+    def __init__(self, frame: Frame | None, rest: str, behind: Callable[[], Reading]) -> None:
         self.frame = frame
         self._rest = rest
         self._behind = behind
@@ -21,18 +21,18 @@ class Fixed(Reading):
         return [fixed(self.frame, self._rest[1:], self._behind)]
 
     def closing(self) -> str:
-        return self._rest + self._behind.closing()
+        return self._rest + self._behind().closing()
 
     def identity(self) -> tuple[object, ...]:
-        return Fixed, self._rest, self._behind.identity()
+        return Fixed, self._rest, self._behind().identity()
 
     def spans(self) -> list[Span]:
         return spans_of(self._rest[0])
 
 
-def fixed(frame: Frame | None, rest: str, behind: Reading) -> Reading:
+def fixed(frame: Frame | None, rest: str, behind: Callable[[], Reading]) -> Reading:
     """The reading before the rest of a fixed text, which may be empty."""
-    return Fixed(frame, rest, behind) if rest else behind
+    return Fixed(frame, rest, behind) if rest else behind()
 
 
 class Enclosed(Shape):
@@ -59,7 +59,7 @@ class Enclosed(Shape):
 
     def start(self, frame: Frame | None) -> Iterable[Reading]:
         enclosing = self._outermost if frame is None else _Enclosing(frame, self._closing)
-        return [fixed(enclosing, self._opening, Start(self._inner, enclosing))]
+        return [fixed(enclosing, self._opening, lambda: Start(self._inner, enclosing))]
 
 
 class _Enclosing(Frame):
@@ -70,7 +70,7 @@ class _Enclosing(Frame):
         self._closing = closing
 
     def behind(self, character: str) -> Iterable[Reading]:
-        return Fixed(self.parent, self._closing, Ended(self.parent)).read(character)
+        return Fixed(self.parent, self._closing, lambda: Ended(self.parent)).read(character)
 
     def closing(self) -> str:
         return self._closing

@@ -65,6 +65,7 @@ class ValueGrammar:
         self._shape = shape
         self._literals = literals
         self._start = Start(shape)
+        self._last: tuple[str, list[Reading]] = "", [self._start]
         self._most_closing = most_closing
         self.opener = opener
         self._read_lately: dict[str, list[Reading]] = {}
@@ -143,6 +144,9 @@ class ValueGrammar:
     def _read(self, text: str) -> list[Reading]:
         """The readings of a prefix. Goes on from the longest prefix that was read lately and is not much shorter."""
         begun, found = text, self._known(text)
+        last, readings = self._last
+        if found is None and text.startswith(last) and len(text) - len(last) < _MAX_TOKEN:
+            begun, found = last, readings
         while found is None and begun and len(text) - len(begun) < _MAX_TOKEN:
             begun = begun[:-1]
             found = self._known(begun)
@@ -156,6 +160,7 @@ class ValueGrammar:
             readings = [r for r in readings if byte_length(closing([r])) <= self._most_closing]
         if readings:
             self._keep(text, readings)
+            self._last = text, readings
         return readings
 
     def _known(self, text: str) -> list[Reading] | None:

@@ -42,7 +42,7 @@ class Record(Shape):
         return "{" + OpenRecord(self.rules, None, 0).completed("opened")
 
     def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [Fixed(frame, "{", Gap(OpenRecord(self.rules, frame, 0), "opened"))]
+        return [Fixed(frame, "{", lambda: Gap(OpenRecord(self.rules, frame, 0), "opened"))]
 
 
 def _longest(key: Key) -> int:

@@ -79,10 +79,7 @@ class _NumberReading(Reading):
         self.frame = frame
         self._numbers = numbers
         self._written = written
-
-    @cached_property
-    def whole(self) -> bool:  # type: ignore[override]
-        return bool(self._written) and self._numbers.whole(self._written)
+        self.whole = bool(written) and numbers.whole(written)
 
     def read(self, character: str) -> Iterable[Reading]:
         if character not in _IN_NUMBERS or not self._numbers.possible(self._written + character):

@@ -149,7 +149,7 @@ class Text(Shape):
         return self._shortest
 
     def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [fixed(frame, self.syntax.opening, TextReading(self, frame, self.language.start))]
+        return [fixed(frame, self.syntax.opening, lambda: TextReading(self, frame, self.language.start))]
 
     def spans(self, state: State) -> list[Span]:
         """The characters that may follow inside the text, where no escape has begun."""
@@ -203,7 +203,7 @@ class TextReading(Reading):
             return self._escaped(self._pending + character)
         found = self._closed() if character == self._text.syntax.closing[0] else []
         if not self._text.writing.is_plain(character):
-            return found or self._escaped(character)
+            return found if character != "\\" else self._escaped(character)
         state = self._text.language.step(self._state, character)
         return found if state is None else [*found, self._behind(state, character)]
 
@@ -217,7 +217,9 @@ class TextReading(Reading):
             return []
         whole = syntax.opening + self._written + syntax.closing
         ended: list[Reading] = [Ended(None)] if self.frame is None else self.frame.ended(whole)
-        return [fixed(self.frame, syntax.closing[1:], one) for one in ended]
+        if len(syntax.closing) == 1 or not ended:
+            return ended
+        return [fixed(self.frame, syntax.closing[1:], lambda: ended[0])]
 
     def _escaped(self, pending: str) -> list[Reading]:
         text = self._text
