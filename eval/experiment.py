@@ -68,20 +68,21 @@ class PlannedRun:
 
 
 class Experiment(_Strict):
-    """A file of ``tooldecoding experiment``: options of ``eval`` by method, benchmarks, reports."""
+    """A file of ``tooldecoding experiment``: options of ``eval`` for all runs and by method, benchmarks, reports."""
 
+    options: dict[str, Any] = {}
     methods: dict[FolderName, dict[str, Any]] = Field(min_length=1)
     benchmarks: dict[FolderName, BenchmarkRuns] = Field(min_length=1)
     reports: dict[FolderName, ReportOf] = Field(min_length=1)
 
     def plan(self, report: str, folder: Path) -> list[PlannedRun]:
-        """Return the runs of a report. Options of the method stand over those of the benchmark."""
+        """Return the runs of a report. Options of the method stand over the benchmark's, these over the file's."""
         return [
             PlannedRun(
                 benchmark,
                 method,
                 folder / benchmark / method,
-                {**self.benchmarks[benchmark].options, **self.methods[method]},
+                {**self.options, **self.benchmarks[benchmark].options, **self.methods[method]},
             )
             for benchmark in self.reports[report].benchmarks
             for method in self.reports[report].methods or self.methods

@@ -68,10 +68,8 @@ class EvalOptions(RayOptions):
         choices=(AUTO, *CALL_FORMATS),
         default_text="the benchmark's; that of the chat template with --template chat",
     )
+    # a sample is a conversation, and so has the default of messages
     tool_choice: Literal["auto", "required"] = option("auto", "Whether the model decides that there is a call.")
-    # the published figures were made with these limits
-    max_value_tokens: Count = option(128, "Tokens after which a free value is closed and reported.")
-    max_text_tokens: Count = option(256, "Most tokens of free text (tool choice auto and none).")
     seed: int = option(0, "Seed of orders, samples, examples and resamples.")
 
     def __post_init__(self) -> None:
