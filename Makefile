@@ -10,7 +10,7 @@ EXPERIMENT = .venv/bin/tooldecoding experiment --model $(MODEL) --data $(DATA) $
 .PHONY: demo test test-all test-random check boundaries formats bench bench-gpu \
 	results paper-tables votes
 
-# What a small chat model writes by itself and with Tool Decoding; the vote of the last call overrules an order.
+# What a small chat model writes by itself and with Tool Decoding; the vote of the last call mends a value.
 demo: .venv/gguf
 	@sh tooldecoding/demo/demo.sh
 
