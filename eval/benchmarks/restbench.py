@@ -17,9 +17,9 @@ from eval.validation import validated
 from lookup import extract
 from lookup.dictionary import ToolSpec
 from lookup.errors import ToolDecodingError
-from tooldecoding.prompts.dialogue import Utterance
-from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.tool_objects import json_schema
+from tooldecoding.chat.dialogue import Utterance
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.tool_objects import json_schema
 
 ALL: Final = "tmdb"
 TEN: Final = "tmdb_ten"

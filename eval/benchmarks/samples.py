@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from eval.benchmarks.faults import Fault
 from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.errors import EvalError
+from tooldecoding.chat.dialogue import Turn
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.dialogue import Turn
-from tooldecoding.prompts.documentation import Documentation
 
 if TYPE_CHECKING:
     from eval.metrics.error_class import ErrorClass

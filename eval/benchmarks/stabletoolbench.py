@@ -12,7 +12,7 @@ from eval.benchmarks.samples import Sample
 from eval.benchmarks.validity import VALIDITY_NOTE, FirstCall
 from eval.errors import EvalError
 from eval.validation import validated
-from tooldecoding.prompts.dialogue import Utterance
+from tooldecoding.chat.dialogue import Utterance
 
 GROUPS: Final = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")
 """The groups of queries, by official name: one service, services of one category, of several categories."""

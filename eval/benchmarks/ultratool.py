@@ -21,8 +21,8 @@ from eval.benchmarks.python_names import writable_name
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
 from eval.validation import validated
+from tooldecoding.chat.dialogue import Utterance
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.dialogue import Utterance
 
 USAGE_AWARENESS: Final = "tool_usage_awareness"
 CREATION_AWARENESS: Final = "tool_creation_awareness"

@@ -13,16 +13,12 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
+from eval.methods.tooldec.react import REACT
 from eval.options import EvalOptions
 from lookup.text.text_file import read_text
+from tooldecoding.chat.dialogue import LineLabels, ToolRequest, ToolResponse, Turn, Utterance, dialogue_lines
 from tooldecoding.chat.dialogue_request import dialogue_request, openai_messages
-from tooldecoding.chat.template_habits import habits_of
-from tooldecoding.decoder import Request
-from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.formats.react import REACT
-from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Turn, Utterance, dialogue_lines
-from tooldecoding.prompts.prompts import (
+from tooldecoding.chat.prompts import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
     BFCL_ENDING,
@@ -32,6 +28,10 @@ from tooldecoding.prompts.prompts import (
     bfcl_prompt,
     chat_prompt,
 )
+from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.request import Request
 
 PLACEHOLDERS: Mapping[str, str] = {
     "{tools}": "tools",

@@ -6,13 +6,13 @@ import pytest
 from chat_models import HERMES, decoder_of
 
 from tooldecoding.batches.requests import make_request
+from tooldecoding.chat.dialogue import ToolRequest, ToolResponse, Turn, Utterance
 from tooldecoding.chat.dialogue_request import continued, openai_messages
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Turn, Utterance
-from tooldecoding.prompts.documentation import Documentation
 
 PYTHONIC = CALL_FORMATS["pythonic"]
 TOOL = {"name": "f", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}

@@ -16,7 +16,7 @@ from eval.benchmarks.api_bank.data import LEVEL_1, LEVEL_2, LEVELS, load_samples
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.errors import EvalError
 from growth import assert_linear
-from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Utterance
+from tooldecoding.chat.dialogue import ToolRequest, ToolResponse, Utterance
 
 ALARM = ("QueryAlarm", {"token": "t1", "time": "2023-01-01 10:00:00"}, {"time": "2023-01-01 10:00:00"})
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})

@@ -11,8 +11,8 @@ from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from lookup.dictionary import LookupDictionary
-from tooldecoding.prompts.dialogue import Utterance
-from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.chat.dialogue import Utterance
+from tooldecoding.chat.documentation import Documentation
 
 PARAMETERS = {"type": "dict", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 TOOL = {"name": "f", "description": "Does it.", "parameters": PARAMETERS}

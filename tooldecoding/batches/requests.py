@@ -10,19 +10,20 @@ from transformers import PreTrainedTokenizerBase
 
 from lookup import LookupDictionary
 from tooldecoding.chat.chat import chat_request, reply_to
+from tooldecoding.chat.choose_format import chosen_format
+from tooldecoding.chat.dialogue import Turn, Utterance, dialogue_lines, documented_tools
 from tooldecoding.chat.dialogue_request import dialogue_request
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt
+from tooldecoding.chat.templates import Content, template_of
 from tooldecoding.chat.tools import NO_TOOLS
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import demand_full
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.choose_format import chosen_format
-from tooldecoding.prompts.dialogue import Turn, Utterance, dialogue_lines, documented_tools
-from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt
-from tooldecoding.prompts.templates import Content, template_of
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
 

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeGuard
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.source import CONTENTS, Source, SourceRow
+from tooldecoding.chat.dialogue import Turn, read_rows
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import MAX_LINE_BYTES, json_line, short_repr
 from tooldecoding.files.manifest import digest
-from tooldecoding.prompts.dialogue import Turn, read_rows
-from tooldecoding.prompts.documentation import Documentation
 
 WITH_TOOLS: Final = " with tools"
 

@@ -8,15 +8,15 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.dialogue import ToolRequest, ToolResponse, Turn, Utterance
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import read_messages
-from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.harmony import HARMONY
 from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
-from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Turn, Utterance
-from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.request import Request
 
 
 def dialogue_request(

@@ -121,6 +121,13 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
     return reader.conversation()
 
 
+def read_conversations(given: Any) -> tuple[list[Conversation], bool]:
+    """Return one conversation, or those of a list of lists, and whether it is such a list; errors as above."""
+    if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple):
+        return [read_messages(each, f"conversation {n}: messages") for n, each in enumerate(given)], True
+    return [read_messages(given)], False
+
+
 class _Reader:
     """Reads one message after the other."""
 

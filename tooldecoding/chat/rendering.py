@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from tooldecoding.chat.call_ids import template_ids
 from tooldecoding.chat.messages import Conversation, Message
+from tooldecoding.chat.prompts import chat_prompt
 from tooldecoding.chat.template_habits import Habits
 from tooldecoding.errors import ChatWarning, PromptError
-from tooldecoding.prompts.prompts import chat_prompt
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
+from tooldecoding.chat.detect_format import written_format
+from tooldecoding.chat.probe_call import NAME, PLAIN, TOOL, Written
+from tooldecoding.chat.prompts import chat_prompt, leaves_out_tools
 from tooldecoding.errors import PromptError
-from tooldecoding.prompts.detect_format import written_format
-from tooldecoding.prompts.probe_call import NAME, PLAIN, TOOL, Written
-from tooldecoding.prompts.prompts import chat_prompt, leaves_out_tools
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

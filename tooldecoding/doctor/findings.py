@@ -6,6 +6,9 @@ from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from tooldecoding.chat.choose_format import PRINTED
+from tooldecoding.chat.detect_format import Detected, detected
+from tooldecoding.chat.prompts import leaves_out_tools, shows_tools
 from tooldecoding.doctor.samples import TOOLS
 from tooldecoding.doctor.self_check import Checked, SelfCheck
 from tooldecoding.engines.choose_engine import EngineFactory
@@ -15,9 +18,6 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.places import input_device
 from tooldecoding.models.sources import quantized
 from tooldecoding.options.decode_options import AUTO, Strategy
-from tooldecoding.prompts.choose_format import PRINTED
-from tooldecoding.prompts.detect_format import Detected, detected
-from tooldecoding.prompts.prompts import leaves_out_tools, shows_tools
 
 
 @dataclass(frozen=True)

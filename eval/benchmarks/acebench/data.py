@@ -13,7 +13,7 @@ from eval.benchmarks.data_files import Entry, documentation_of, read_answered
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
-from tooldecoding.prompts.dialogue import Turn, Utterance
+from tooldecoding.chat.dialogue import Turn, Utterance
 
 NORMAL: Final = (
     "normal_single_turn_single_function",

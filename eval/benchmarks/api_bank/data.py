@@ -16,9 +16,9 @@ from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.text.text_file import read_text
+from tooldecoding.chat.dialogue import TOOL_SEARCH, Turn, documented_tools, read_rows
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.dialogue import TOOL_SEARCH, Turn, documented_tools, read_rows
-from tooldecoding.prompts.documentation import Documentation
 
 LEVEL_1: Final = "level-1-given-desc"
 LEVEL_2: Final = "level-2-toolsearcher"

@@ -17,7 +17,7 @@ from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.errors import ToolDecodingError
-from tooldecoding.prompts.dialogue import Turn, read_rows
+from tooldecoding.chat.dialogue import Turn, read_rows
 
 VERSION_PREFIX: Final = "BFCL_v4"
 """Prefix of the official files."""

@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from tooldecoding.errors import PromptError
-from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.prompts.dialogue import (
+from tooldecoding.chat.dialogue import (
     ToolRequest,
     ToolResponse,
     Utterance,
@@ -15,6 +13,8 @@ from tooldecoding.prompts.dialogue import (
     read_dialogue,
     read_rows,
 )
+from tooldecoding.errors import PromptError
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 API_ROW = {
     "role": "API",

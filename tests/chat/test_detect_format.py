@@ -8,10 +8,10 @@ from transformers import PreTrainedTokenizerFast
 
 from data import DATA
 from tiny_models import byte_level_tokenizer
+from tooldecoding.chat.detect_format import detect_format, detected
+from tooldecoding.chat.probe_call import NAME
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
-from tooldecoding.prompts.detect_format import detect_format, detected
-from tooldecoding.prompts.probe_call import NAME
 
 TEMPLATES = DATA.parent / "templates"
 

@@ -7,11 +7,11 @@ no tools; ``pythonic`` for ``bfcl``; ``api-bank`` for other prompts.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from tooldecoding.chat.detect_format import detect_format
+from tooldecoding.chat.prompts import leaves_out_tools
 from tooldecoding.errors import ModelError
 from tooldecoding.options.decode_command import Template
 from tooldecoding.options.decode_options import AUTO, DecodeOptions
-from tooldecoding.prompts.detect_format import detect_format
-from tooldecoding.prompts.prompts import leaves_out_tools
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

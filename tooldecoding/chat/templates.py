@@ -9,13 +9,13 @@ its documentation.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from tooldecoding.chat.choose_format import chat_misfits
+from tooldecoding.chat.dialogue import TOOL_SEARCH, Turn, documented_tools
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.prompts import takes_messages
 from tooldecoding.options.decode_command import DecodeCommand, Template
 from tooldecoding.options.decode_options import AUTO, DecodeOptions
-from tooldecoding.prompts.choose_format import chat_misfits
-from tooldecoding.prompts.dialogue import TOOL_SEARCH, Turn, documented_tools
-from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import takes_messages
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tooldecoding.chat.dialogue import LineLabels
+from tooldecoding.chat.probe_call import REFUSALS
 from tooldecoding.errors import ModelError, PromptError
-from tooldecoding.prompts.dialogue import LineLabels
-from tooldecoding.prompts.probe_call import REFUSALS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from lookup.values.notations import RawText
+from tooldecoding.chat.probe_call import NAME, Probe, Written, leaves
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.formats.pythonic import PYTHONIC
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
-from tooldecoding.prompts.probe_call import NAME, Probe, Written, leaves
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
