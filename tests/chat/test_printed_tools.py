@@ -8,7 +8,7 @@ import pytest
 from chat_models import decoder_of, original, random_logits
 from test_chat_laws import TOOLS
 
-from tooldecoding.chat.choose_format import PRINTED
+from tooldecoding.chat.templates import PRINTED
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.testing import SyntheticDecoder

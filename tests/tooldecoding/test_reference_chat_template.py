@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tooldecoding.chat.prompts import BFCL_ENDING, bfcl_prompt, chat_prompt
+from tooldecoding.chat.probe import chat_prompt
+from tooldecoding.chat.prompts import BFCL_ENDING, bfcl_prompt
 from tooldecoding.errors import PromptError
 from tooldecoding.models.loading import load_tokenizer
 

@@ -9,15 +9,19 @@ from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.call_ids import new_ids
-from tooldecoding.chat.choose_format import chat_format, chat_misfits
+from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
-from tooldecoding.chat.messages import Conversation, ToolCall
+from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
 from tooldecoding.chat.printed_tools import with_tools
 from tooldecoding.chat.rendering import conversation_prompt
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.templates import chat_format, chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.harmony import HARMONY
+from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
@@ -48,11 +52,41 @@ def chat_request(
     options = replace(options, format=chat_format(options, tokenizer))
     habits = habits_of(tokenizer)
     tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
-    if not habits.prints_tools:
+    if habits.leaves_out_tools:
         conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
         tools = []
     text = conversation_prompt(conversation, tools, habits, tokenizer)
     return Request(text, documentation.lookup, options, special_tokens=False)
+
+
+def dialogue_request(
+    dialogue: Sequence[Message],
+    documentation: Documentation,
+    options: DecodeOptions,
+    tokenizer: PreTrainedTokenizerBase,
+) -> Request:
+    """Return the request for a dialogue; the model goes on with what the assistant said last.
+
+    Raises
+    ------
+    ToolDecodingError
+        As ``chat_request``, and if a call has no result.
+    """
+    messages, begun = openai_messages(dialogue), ""
+    if messages and messages[-1]["role"] == "assistant" and "tool_calls" not in messages[-1]:
+        begun = messages.pop()["content"]
+    request = chat_request(read_messages(messages, "the dialogue's messages"), documentation, options, tokenizer)
+    if not begun:
+        return request
+    return replace(request, prompt=continued(str(request.prompt), begun, request.options.call_format))
+
+
+def continued(prompt: str, begun: str, call_format: CallFormat) -> str:
+    """Return a prompt of a chat template with what the assistant has said already in the turn that it opens."""
+    if call_format is HARMONY:
+        return f"{prompt}<|channel|>commentary<|message|>{begun}<|end|><|start|>assistant"
+    thinking = is_open(prompt)
+    return prompt + (thinking.closing + thinking.behind if thinking else "") + begun
 
 
 def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTrainedTokenizerBase) -> ChatMessage:

@@ -1,28 +1,6 @@
-"""The texts of prompts: in the layouts of API-Bank and BFCL, with our own wording, and from chat templates."""
+"""Texts of prompts in the layouts of API-Bank and BFCL, with our own wording."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from tooldecoding.chat.dialogue import LineLabels
-from tooldecoding.chat.probe_call import REFUSALS
-from tooldecoding.errors import ModelError, PromptError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
-_PROBE_NAME = "probe_of_tools"
-_PROBE = {
-    "type": "function",
-    "function": {
-        "name": _PROBE_NAME,
-        "description": "A probe.",
-        "parameters": {
-            "type": "object",
-            "properties": {"key": {"type": "string", "description": "A key."}},
-            "required": ["key"],
-        },
-    },
-}
+from collections.abc import Sequence
 
 API_BANK_INSTRUCTION = "Write the API call that comes next in the form [ApiName(key1='value1', key2='value2')]."
 API_BANK_ENDING = "API-Request: "
@@ -33,7 +11,6 @@ BFCL_INSTRUCTION = (
     "Write each value as a Python literal of the parameter's type."
 )
 BFCL_ENDING = "Calls: "
-BFCL_LABELS = LineLabels(request="Calls", response="Results")
 
 
 def api_bank_prompt(
@@ -71,54 +48,3 @@ def bfcl_prompt(
     """
     conversation = "\n".join(turns)
     return f"{instruction}\n\nFunctions:\n{functions}\n\n{conversation}\n{ending}"
-
-
-def shows_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Return whether the tokenizer has a chat template that prints ``tools``."""
-    return _PROBE_NAME in _rendered(tokenizer, [_PROBE])
-
-
-def leaves_out_tools(tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Return whether the tokenizer has a chat template that takes messages, but prints no ``tools``, as many do."""
-    return takes_messages(tokenizer) and not shows_tools(tokenizer)
-
-
-def takes_messages(tokenizer: "PreTrainedTokenizerBase") -> bool:
-    """Return whether the tokenizer has a chat template that takes a message of the user."""
-    return bool(_rendered(tokenizer, []) or _rendered(tokenizer, [_PROBE]))
-
-
-def _rendered(tokenizer: "PreTrainedTokenizerBase", tools: Sequence[Mapping[str, Any]]) -> str:
-    try:
-        return chat_prompt(tokenizer, [{"role": "user", "content": "x"}], tools)
-    except (ModelError, PromptError):
-        return ""
-
-
-def chat_prompt(
-    tokenizer: "PreTrainedTokenizerBase", messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]]
-) -> str:
-    """Return the text of the tokenizer's chat template, with ``tools``, up to the assistant's turn.
-
-    The template writes special tokens, so the text must be tokenized without adding any.
-
-    Raises
-    ------
-    ModelError
-        If the tokenizer has no chat template.
-    PromptError
-        If the template refuses the messages.
-    """
-    if not tokenizer.chat_template:
-        raise ModelError(
-            "the model's tokenizer has no chat template; give a text (--template raw, api-bank or bfcl), "
-            "or use a chat model"
-        )
-    try:
-        text = tokenizer.apply_chat_template(
-            list(messages), tools=list(tools) or None, add_generation_prompt=True, tokenize=False
-        )
-    except REFUSALS as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise PromptError(f"the model's chat template refuses the dialogue: {reason}") from error
-    return str(text)

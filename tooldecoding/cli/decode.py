@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from lookup import DocumentationError
-from tooldecoding.chat.dialogue import Turn, read_dialogue
+from tooldecoding.chat.dialogue import read_dialogue
 from tooldecoding.chat.documentation import Documentation
-from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, warning_lines
@@ -57,7 +57,7 @@ def decode(given: Given) -> None:
 
 
 def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> None:
-    content: str | tuple[Turn, ...] | Conversation
+    content: str | tuple[Message, ...] | Conversation
     identifier = "prompt"
     if command.messages is not None:
         identifier = _stem(command.messages, "messages")
@@ -166,7 +166,7 @@ class _Warner:
 
     def __call__(self, kinds: Set[str]) -> None:
         """Take the kinds of all rows so far."""
-        from tooldecoding.chat.choose_format import chosen_format
+        from tooldecoding.chat.templates import chosen_format
 
         bare = {"messages", "dialogue"} if self._documentation is None else set()
         old, new = ({self._templates[kind] for kind in some} for some in (self._kinds, kinds - self._kinds - bare))

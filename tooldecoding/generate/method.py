@@ -13,8 +13,8 @@ from transformers.utils import ModelOutput
 
 from tooldecoding.calls.prompt_decoder import ends_as_chat
 from tooldecoding.chat.chat import chat_request
-from tooldecoding.chat.choose_format import chat_format
 from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder, as_lookup
 from tooldecoding.errors import ConfigError

@@ -13,9 +13,9 @@ from typing import Any, Final, Generic, TypeVar
 from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.chat import chat_request
-from tooldecoding.chat.choose_format import chat_misfits
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, read_messages
+from tooldecoding.chat.templates import chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Need
