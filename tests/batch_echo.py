@@ -13,8 +13,8 @@ from command_line import Ran
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.batches import batch
 from tooldecoding.cluster import decode_task, place
-from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
+from tooldecoding.request import Request
 
 
 @dataclass(frozen=True)

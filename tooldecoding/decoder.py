@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -12,7 +12,11 @@ from lookup.dictionary import LookupDictionary
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
-from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests, reply_to
+from tooldecoding.chat.messages import Conversation, read_conversations, read_messages
+from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
+from tooldecoding.chat.reply import ChatMessage
+from tooldecoding.chat.tools import read_tools
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
 from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -23,7 +27,7 @@ from tooldecoding.models.loading import load_model
 from tooldecoding.models.places import demand_placed
 from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
-from tooldecoding.prompts.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
+from tooldecoding.request import Request, Tools
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
 from tooldecoding.text_stream import ResultStream, TextPiece
@@ -32,36 +36,6 @@ from tooldecoding.tokens.token_table import TokenTable
 
 if TYPE_CHECKING:
     import torch
-
-    from tooldecoding.chat.chat import StreamPiece
-    from tooldecoding.chat.reply import ChatMessage
-
-Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
-
-
-@dataclass(frozen=True)
-class Request:
-    """One prompt to decode.
-
-    Attributes
-    ----------
-    prompt : str or sequence of int
-        The text that the model reads, or its token ids.
-    tools : LookupDictionary
-        The tools that may be called.
-    options : DecodeOptions
-    special_tokens : bool
-        Whether the tokenizer may add its special tokens, such as a beginning of sequence, to a text that does not begin
-        with them.
-    stop : str, optional
-        Ends free text once there is more than white space before it: the newline of prompts in which a line is a turn.
-    """
-
-    prompt: str | Sequence[int]
-    tools: LookupDictionary
-    options: DecodeOptions
-    special_tokens: bool = True
-    stop: str | None = None
 
 
 class ToolDecoder:
@@ -268,7 +242,7 @@ class ToolDecoder:
         *,
         options: DecodeOptions | None = None,
         **fields: Unpack[ChatOptionFields],
-    ) -> "ChatMessage": ...
+    ) -> ChatMessage: ...
 
     @overload
     def chat(
@@ -280,7 +254,7 @@ class ToolDecoder:
         *,
         options: DecodeOptions | None = None,
         **fields: Unpack[ChatOptionFields],
-    ) -> "list[ChatMessage]": ...
+    ) -> list[ChatMessage]: ...
 
     def chat(
         self,
@@ -291,7 +265,7 @@ class ToolDecoder:
         *,
         options: DecodeOptions | None = None,
         **fields: Unpack[ChatOptionFields],
-    ) -> "ChatMessage | list[ChatMessage]":
+    ) -> ChatMessage | list[ChatMessage]:
         """Answer a conversation with text, calls, or both, in the format of the model's chat template.
 
         Parameters
@@ -321,9 +295,12 @@ class ToolDecoder:
             If messages, tools or options are wrong, the chat template refuses the messages, or it writes calls in no
             known format and ``format`` names none.
         """
-        from tooldecoding.chat.chat import Asked, chat  # it needs this module
-
-        return chat(self, messages, Asked(tools, tool_choice, parallel_tool_calls, options, fields))
+        conversations, several = read_conversations(messages)
+        options = changed(self.options, fields, options)
+        requests = chat_requests(conversations, tools, tool_choice, parallel_tool_calls, options, self.tokenizer)
+        results = self.run(requests)
+        replies = [reply_to(c, result, self.tokenizer) for c, result in zip(conversations, results, strict=True)]
+        return replies if several else replies[0]
 
     def stream(
         self,
@@ -334,7 +311,7 @@ class ToolDecoder:
         *,
         options: DecodeOptions | None = None,
         **fields: Unpack[ChatOptionFields],
-    ) -> "Iterator[StreamPiece]":
+    ) -> Iterator[StreamPiece]:
         """Answer one conversation as ``chat``, piece by piece.
 
         Yields
@@ -346,15 +323,13 @@ class ToolDecoder:
         ChatMessage
             The whole message, at last.
         """
-        from tooldecoding.chat.chat import Asked, stream  # it needs this module
-
-        return stream(self, messages, Asked(tools, tool_choice, parallel_tool_calls, options, fields))
+        conversation = read_messages(messages)
+        options = changed(self.options, fields, options)
+        [request] = chat_requests([conversation], tools, tool_choice, parallel_tool_calls, options, self.tokenizer)
+        return map(ReplyPieces(conversation, self.tokenizer).of, self.stream_run(request))
 
     def _chat_request(self, conversation: Conversation, tools: Tools | None, options: DecodeOptions) -> Request:
         """Return the request for messages; without tools, their documentation is in the messages."""
-        from tooldecoding.chat.chat import chat_request  # it needs this module
-        from tooldecoding.chat.tools import read_tools
-
         request = chat_request(conversation, read_tools(tools), options, self.tokenizer)
         if tools is not None:
             return request

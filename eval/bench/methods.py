@@ -16,9 +16,10 @@ from eval.bench.teacher import TaughtEngine, TaughtProcessor, WatchedEngines
 from eval.bench.workload import Task, Workload
 from eval.errors import EvalError
 from lookup.dictionary import LookupDictionary
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.batched_cache import cache_bytes
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
 

@@ -14,9 +14,9 @@ from eval.bench.words import TOOL, documentation, keys, prose
 from eval.errors import EvalError
 from lookup import extract
 from lookup.dictionary import ToolSpec
+from tooldecoding.chat.prompts import api_bank_prompt
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.prompts.prompts import api_bank_prompt
 from tooldecoding.tokens.token_table import TokenTable
 
 RAGGED: Final = 0.2

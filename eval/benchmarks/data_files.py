@@ -9,8 +9,8 @@ from lookup.dictionary import LookupDictionary
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
 from lookup.text.text_file import read_text
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.files.json_lines import numbered_lines, read_json, read_row, short_repr
-from tooldecoding.prompts.documentation import Documentation
 
 Entry = tuple[str, dict[str, Any]]
 """Place of a row, for messages, and the row."""

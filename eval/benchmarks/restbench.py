@@ -17,9 +17,9 @@ from eval.validation import validated
 from lookup import extract
 from lookup.dictionary import ToolSpec
 from lookup.errors import ToolDecodingError
-from tooldecoding.prompts.dialogue import Utterance
-from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.tool_objects import json_schema
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Message
+from tooldecoding.chat.tool_objects import json_schema
 
 ALL: Final = "tmdb"
 TEN: Final = "tmdb_ten"
@@ -73,7 +73,7 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
             if path[0] not in tools:
                 raise EvalError(f"{place}: the solution begins with {path[0]!r}, which is not in {document.name}")
             some = everything if category == ALL else _documentation(tools, _ten(tools, path, row.query), document)
-            turns = (Utterance("user", row.query),)
+            turns = (Message("user", row.query),)
             answer = frozenset({tools[path[0]].name})
             samples.append(Sample(f"{category}_{number}", category, str(number), turns, some, (), answer))
     return samples

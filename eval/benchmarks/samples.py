@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from eval.benchmarks.faults import Fault
 from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.errors import EvalError
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.dialogue import Turn
-from tooldecoding.prompts.documentation import Documentation
 
 if TYPE_CHECKING:
     from eval.metrics.error_class import ErrorClass
@@ -29,7 +29,7 @@ class Sample:
         The group whose accuracy is reported, by its official name (``live_simple``, ``level-1-given-desc``).
     dialogue : str
         The dialogue or entry that holds the sample. In-context examples come from others.
-    turns : tuple of Turn
+    turns : tuple of Message
         The dialogue so far.
     documentation : Documentation
         The tools that may be called.
@@ -42,7 +42,7 @@ class Sample:
     id: str
     category: str
     dialogue: str
-    turns: tuple[Turn, ...]
+    turns: tuple[Message, ...]
     documentation: Documentation
     calls: tuple[Call, ...]
     answer: Any

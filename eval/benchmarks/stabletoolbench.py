@@ -12,7 +12,7 @@ from eval.benchmarks.samples import Sample
 from eval.benchmarks.validity import VALIDITY_NOTE, FirstCall
 from eval.errors import EvalError
 from eval.validation import validated
-from tooldecoding.prompts.dialogue import Utterance
+from tooldecoding.chat.messages import Message
 
 GROUPS: Final = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")
 """The groups of queries, by official name: one service, services of one category, of several categories."""
@@ -70,7 +70,7 @@ def _sample(row: dict[str, Any], category: str, place: str) -> Sample:
     documentation = documentation_of([_service(service) for service in row["api_list"]], f"{place}: api_list")
     names = zip(documentation.lookup.tools, query.api_list, strict=True)
     relevant = [tool.name for tool, service in names if [service.tool_name, service.api_name] in query.relevant]
-    turns = (Utterance("user", query.query),)
+    turns = (Message("user", query.query),)
     dialogue = str(query.query_id)
     return Sample(f"{category}_{dialogue}", category, dialogue, turns, documentation, (), frozenset(relevant))
 

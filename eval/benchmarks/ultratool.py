@@ -21,8 +21,8 @@ from eval.benchmarks.python_names import writable_name
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
 from eval.validation import validated
+from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.dialogue import Utterance
 
 USAGE_AWARENESS: Final = "tool_usage_awareness"
 CREATION_AWARENESS: Final = "tool_creation_awareness"
@@ -198,7 +198,7 @@ def _sample(row: dict[str, Any], stage: str, place: str) -> Sample:
         raise EvalError(f"{place}: two steps of the reference have one number: {', '.join(numbers)}")
     documentation = documentation_of(_tools(plan, stage, numbers, place), f"{place}: toolset", "error")
     number = place.rpartition(":")[2]
-    turns = (Utterance("user", _request(plan, stage, numbers)),)
+    turns = (Message("user", _request(plan, stage, numbers)),)
     calls = tuple(_calls(answers, stage))
     return Sample(f"{stage}_{number}", stage, number, turns, documentation, calls, tuple(answers))
 

@@ -12,6 +12,7 @@ from eval.options import EvalOptions, benchmark_defaults
 from eval.tuning.options import OWN_DATA, TuneOptions
 from lookup import DocumentationError
 from lookup.text.text_file import read_text
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
@@ -19,7 +20,6 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import read_decode_command
 from tooldecoding.options.given import Given, check_given
 from tooldecoding.options.option import Option, options_of
-from tooldecoding.prompts.documentation import Documentation
 
 if TYPE_CHECKING:
     from eval.tuning.tuner import Tuning

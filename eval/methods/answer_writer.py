@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from tooldecoding.calls.free_text import TextMode, TextRules
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.steps import Steps, drive, gather
+from tooldecoding.request import Request
 from tooldecoding.tokens.branch import Branch, Tally
 
 

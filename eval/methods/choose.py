@@ -13,9 +13,10 @@ from eval.methods.scored_text import ScoredText
 from eval.methods.self_consistency import SelfConsistency
 from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
 from eval.options import EvalOptions
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
 Method = Callable[[Sequence[Request]], list[Prediction]]

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from eval.methods.prediction import Prediction
-from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.request import Request
 
 DRAFT_LABEL: Final = "Draft: "
 """Before a draft, so that it is not taken for a call of an earlier turn."""

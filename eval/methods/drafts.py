@@ -7,7 +7,7 @@ from eval.methods.choose import Method
 from eval.methods.prediction import Prediction
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import out_of_memory_named
-from tooldecoding.decoder import Request
+from tooldecoding.request import Request
 
 
 @dataclass(frozen=True)

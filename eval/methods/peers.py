@@ -14,8 +14,9 @@ from eval.errors import EvalError
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.call_grammar import Grammar, call_grammar
 from eval.methods.prediction import Prediction
-from tooldecoding.decoder import Request, ToolDecoder, callable_tools
+from tooldecoding.decoder import ToolDecoder, callable_tools
 from tooldecoding.engines.steps import Steps
+from tooldecoding.request import Request
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Pick
 from tooldecoding.tokens.special_texts import END

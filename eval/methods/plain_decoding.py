@@ -8,10 +8,10 @@ import torch
 from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria
 
 from eval.methods.prediction import Prediction
-from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.models.places import input_device
+from tooldecoding.request import Request
 from tooldecoding.tokens.special_texts import special_texts
 
 _MARK = "["

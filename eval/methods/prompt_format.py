@@ -8,8 +8,8 @@ from eval.benchmarks.samples import Benchmark
 from eval.errors import EvalError
 from eval.methods.call_grammar import demand_grammar
 from eval.options import PEER_METHODS, EvalOptions
+from tooldecoding.chat.templates import chat_format
 from tooldecoding.options.decode_options import AUTO
-from tooldecoding.prompts.choose_format import chat_format
 
 
 def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:

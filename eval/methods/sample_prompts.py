@@ -13,25 +13,25 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
+from eval.methods.tooldec.react import REACT
 from eval.options import EvalOptions
 from lookup.text.text_file import read_text
-from tooldecoding.chat.dialogue_request import dialogue_request, openai_messages
-from tooldecoding.chat.template_habits import habits_of
-from tooldecoding.decoder import Request
-from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.formats.react import REACT
-from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Turn, Utterance, dialogue_lines
-from tooldecoding.prompts.prompts import (
+from tooldecoding.chat.chat import dialogue_request
+from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
+from tooldecoding.chat.messages import Message
+from tooldecoding.chat.probe import chat_prompt
+from tooldecoding.chat.prompts import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
     BFCL_ENDING,
     BFCL_INSTRUCTION,
-    BFCL_LABELS,
     api_bank_prompt,
     bfcl_prompt,
-    chat_prompt,
 )
+from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.request import Request
 
 PLACEHOLDERS: Mapping[str, str] = {
     "{tools}": "tools",
@@ -168,9 +168,9 @@ class Prompter:
         return "\n\n".join([text.rstrip(), *behind]) + ending
 
     def _dialogue(self, sample: Sample) -> list[str]:
-        labels = BFCL_LABELS if self.settings.template == "bfcl" else LineLabels()
+        labels = BFCL_LABELS if self.settings.template == "bfcl" else API_BANK_LABELS
         if self._react:
-            return [_react_line(turn, labels) for turn in sample.turns]
+            return [line for message in sample.turns for line in _react_lines(message, labels)]
         return dialogue_lines(sample.turns, self._format, labels)
 
     def _example_lines(self, shots: Sequence[Sample]) -> list[str]:
@@ -194,12 +194,9 @@ class Prompter:
         return list(one_each.values())[: self.settings.shots]
 
 
-def _react_line(turn: Turn, labels: LineLabels) -> str:
-    """A turn as ReAct writes it, results as ``Observation`` (TOOLDEC v3, A.1)."""
-    match turn:
-        case ToolRequest(name, arguments):
-            return REACT.render([Call(name, arguments)])
-        case ToolResponse(_, value):
-            return f"Observation: {json.dumps(value, ensure_ascii=False)}"
-        case Utterance(speaker, text):
-            return f"{getattr(labels, speaker)}: {' '.join(text.split())}"
+def _react_lines(message: Message, labels: Mapping[str, str]) -> list[str]:
+    """A message as ReAct writes it, results as ``Observation`` (TOOLDEC v3, A.1)."""
+    if message.result_of:
+        return dialogue_lines([message], REACT, {**labels, "tool": "Observation"})
+    said = f"{labels[message.role]}: {' '.join(message.content.split())}"
+    return [said] * bool(message.content) + [REACT.render([Call(c.name, c.arguments)]) for c in message.calls]

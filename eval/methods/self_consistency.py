@@ -15,10 +15,11 @@ from eval.methods.sampling import Sample, SampledTokens, SamplingClock
 from eval.methods.scored_text import ScoredText
 from tooldecoding.calls.prepared_tools import Preparations
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.steps import Steps, drive, gather
 from tooldecoding.formats.call_format import Call
+from tooldecoding.request import Request
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
 from tooldecoding.tokens.branch import Branch

@@ -19,11 +19,11 @@ from eval.runs.run_folder import RunFolder, describe_run
 from eval.runs.score import Scorer, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
+from tooldecoding.chat.templates import unshortened
 from tooldecoding.cli.console import progress_bar
 from tooldecoding.cluster.place import place_of
 from tooldecoding.cluster.task import Workers
 from tooldecoding.files.result_file import ResultFile
-from tooldecoding.prompts.templates import unshortened
 
 T = TypeVar("T")
 

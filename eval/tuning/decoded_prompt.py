@@ -10,9 +10,9 @@ from eval.methods.prediction import Prediction, candidate_rows
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value
-from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from voting import CandidateCall, CandidateValue, Stopping, merge
 

@@ -19,9 +19,10 @@ from eval.methods.prediction import Prediction
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded, to_prediction
 from lookup.text.text_file import read_text
 from tooldecoding.batches.requests import decode_requests
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.json_lines import numbered_lines, read_row
 from tooldecoding.files.result_file import ResultFile
+from tooldecoding.request import Request
 
 CANDIDATES: Final = "candidates.jsonl"
 AGAIN: Final = "again.jsonl"

@@ -29,13 +29,14 @@ from eval.tuning.tuner import Tuner, Tuning
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import make_request
 from tooldecoding.batches.rows import BadRow, Row
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import digest, write_whole
 from tooldecoding.models.loading import load_quietly
 from tooldecoding.models.places import input_device
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.ray_options import RayOptions
+from tooldecoding.request import Request
 
 DEPLOYMENT: Final = "deployment.yaml"
 

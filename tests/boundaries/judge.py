@@ -11,11 +11,11 @@ from boundaries.wanter import Wanter, noise
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import read_value, render_value
-from tooldecoding.decoder import Request
 from tooldecoding.errors import ToolDecodingError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_table import TokenTable

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from chat_models import ORIGINALS, decoder_of, original, random_logits
+from own_templates import CALLS, template
 
-from prompts.own_templates import CALLS, template
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.rendering import conversation_prompt

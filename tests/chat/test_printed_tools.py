@@ -8,9 +8,9 @@ import pytest
 from chat_models import decoder_of, original, random_logits
 from test_chat_laws import TOOLS
 
+from tooldecoding.chat.templates import PRINTED
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.prompts.choose_format import PRINTED
 from tooldecoding.testing import SyntheticDecoder
 
 ROLES = "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}"

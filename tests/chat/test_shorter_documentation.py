@@ -9,11 +9,11 @@ from chat_models import HERMES, decoder_of
 
 from lookup import LookupDictionary, ParameterSpec, ValueType, extract
 from tooldecoding.batches.requests import make_request
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.errors import ConfigError
 from tooldecoding.generate.method import tool_decoding
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.decode_options import Detail
-from tooldecoding.prompts.documentation import Documentation
 
 WORDS = "Zephyr words."
 TOOLS: list[dict[str, Any]] = [

@@ -16,7 +16,6 @@ from eval.benchmarks.api_bank.data import LEVEL_1, LEVEL_2, LEVELS, load_samples
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.errors import EvalError
 from growth import assert_linear
-from tooldecoding.prompts.dialogue import ToolRequest, ToolResponse, Utterance
 
 ALARM = ("QueryAlarm", {"token": "t1", "time": "2023-01-01 10:00:00"}, {"time": "2023-01-01 10:00:00"})
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
@@ -25,9 +24,9 @@ MUSIC = ("PlayMusic", {"music_name": "Song"}, "music://song")
 
 def test_a_sample_has_what_was_said_before_and_its_dialogues_tools(tmp_path: Path) -> None:
     first, second = only(tmp_path, TOKEN, ALARM).samples.values()
-    said = Utterance("user", "please")
-    request, response = ToolRequest("GetUserToken", TOKEN[1]), ToolResponse("GetUserToken", TOKEN[2])
-    assert second.turns == (said, request, response, said)
+    said, [call], result, again = second.turns[0], second.turns[1].calls, *second.turns[2:]
+    assert said.content == again.content == "please" and result.result_of == call
+    assert (call.name, call.arguments, result.content) == (*TOKEN[:2], json.dumps(TOKEN[2]))
     assert list(first.documentation.lookup) == ["GetUserToken", "QueryAlarm"]
     assert first.calls[0].arguments == TOKEN[1]
     identifier = "level-1-given-desc/a.jsonl/2"

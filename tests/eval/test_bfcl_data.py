@@ -11,8 +11,8 @@ from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from lookup.dictionary import LookupDictionary
-from tooldecoding.prompts.dialogue import Utterance
-from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Message
 
 PARAMETERS = {"type": "dict", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 TOOL = {"name": "f", "description": "Does it.", "parameters": PARAMETERS}
@@ -48,7 +48,7 @@ def test_a_sample(tmp_path, place):
     first, second = load(tmp_path)
     assert (first.id, second.id) == ("live_simple_1-0-0", KEY), "the sequence of the file"
     assert (first.category, first.dialogue) == ("live_simple", first.id)
-    assert first.turns == (Utterance("user", "Do it."),)
+    assert first.turns == (Message("user", "Do it."),)
     assert list(first.documentation.lookup) == ["f"]
     assert [(c.name, c.arguments) for c in first.calls] == [("f", {"a": 1})]
     assert BFCL_LIVE.identify(BFCL_LIVE.describe(first)) == first.id

@@ -11,10 +11,11 @@ from eval.methods.draft_first import behind_draft, opens_call, summed
 from eval.methods.plain_decoding import PlainDecoder
 from eval.options import EvalOptions
 from lookup import extract
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_model
+from tooldecoding.request import Request
 
 KEYS = {"city": {"type": "string"}, "days": {"type": "integer"}, "unit": {"type": "string"}}
 TOOLS = extract([{"name": "f", "parameters": {"type": "object", "properties": KEYS, "required": ["city", "days"]}}])

@@ -10,8 +10,8 @@ from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Judgement, Sample
 from eval.metrics.error_class import attempted_names, classify
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.documentation import Documentation
 
 TOOLS: list[dict[str, Any]] = [
     {

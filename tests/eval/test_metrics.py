@@ -18,8 +18,8 @@ from eval.metrics.significance import clustered, holm, mcnemar, sign_flips
 from eval.metrics.value_types import VALUE_TYPES, value_types
 from eval.validation import validated
 from made_up_runs import score_row
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.documentation import Documentation
 
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 verdicts = st.dictionaries(st.integers(0, 60).map(str), st.booleans())

@@ -16,10 +16,11 @@ from eval.methods.prediction import Prediction
 from lookup import extract
 from lookup.values.literal_values import read_value, render_value
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from voting import check_value
 
 DAY = {"type": "object", "properties": {"n": {"type": "integer"}, "k": {"enum": ["x", "y'z"]}}, "required": ["n"]}

@@ -7,10 +7,10 @@ import torch
 
 from eval.methods.plain_decoding import PlainDecoder, turn_end
 from lookup.dictionary import LookupDictionary
-from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
 from tooldecoding.models.loading import load_model
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 
 PROMPTS = ["User: go\nCalls: ", "AI: what is the weather like in San Francisco?\nAPI-Request: ", "x"]
 

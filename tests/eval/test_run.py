@@ -22,9 +22,9 @@ from eval.runs.run_folder import RunFolder, describe_run
 from eval_data import write_sgd
 from tiny_models import byte_level_tokenizer
 from tooldecoding.cluster.task import Solo
-from tooldecoding.decoder import Request
 from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile
+from tooldecoding.request import Request
 
 SETTINGS = EvalOptions(template="api-bank")
 

@@ -13,9 +13,10 @@ from eval.methods.scored_text import ScoredText
 from eval.methods.self_consistency import SelfConsistency
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 
 
 def tool(name: str, required: Sequence[str], **optional: object) -> dict[str, object]:

@@ -15,8 +15,9 @@ from eval.tuning.decodes import AGAIN, CANDIDATES, Decodes, TuningPrompt
 from eval.tuning.evidence import Evidence, derive
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 
 
 def parameters(required: Sequence[str], *types: str, **optional: Mapping[str, Any]) -> dict[str, Any]:

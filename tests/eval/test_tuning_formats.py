@@ -8,9 +8,9 @@ from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded,
 from eval.tuning.evidence import derive
 from formats.law.law import decoders
 from lookup import extract
-from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine
 from voting import merge

@@ -17,9 +17,9 @@ from eval.tuning.options import TuneOptions
 from eval.tuning.output import tables
 from eval.tuning.tuner import Tuner, Tuning
 from eval_data import write_sgd
-from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from voting import CandidateCall, CandidateValue, merge
 
 SGD = find_benchmark("sgd")

@@ -10,9 +10,9 @@ from formats.law.documents import Document, documents
 from formats.law.judges import Judged, Refused, judges_of, strict_reader
 from formats.law.law import BIASES, check, decoders, texts, uncarried
 from formats.readers.reader_cases import needs_judges
-from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine
 
 STEP = 600

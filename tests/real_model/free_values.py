@@ -14,9 +14,9 @@ from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
 from eval.runs.run import draw
 from lookup.values.grammar import value_grammar
-from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_model
+from tooldecoding.request import Request
 
 _LONGEST = 128
 _CLOSING = re.compile(r"(?:[^'\\]|\\.)*?(?=')", re.DOTALL)

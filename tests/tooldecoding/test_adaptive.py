@@ -13,8 +13,8 @@ from rich.console import Console
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.cli.results import show_result
-from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder, SyntheticEngine
 from tools import PROMPTS, WEATHER, lookup

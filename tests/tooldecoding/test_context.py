@@ -9,11 +9,12 @@ import pytest
 from formats.law.law import BIASES
 from lookup.dictionary import ValueType
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine, SyntheticDecoder
 from tools import WEATHER, lookup, parameter, tool
 

@@ -7,8 +7,8 @@ import pytest
 
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import Continuation, ScriptedEngine, SyntheticDecoder
 from tools import lookup, parameter, tool

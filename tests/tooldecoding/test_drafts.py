@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lookup.dictionary import LookupDictionary, ToolSpec
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.decoder import Request
 from tooldecoding.errors import TokenizerError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder, SyntheticEngine
 from tools import WEATHER, lookup, parameter, tool

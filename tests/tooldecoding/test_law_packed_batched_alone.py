@@ -6,9 +6,10 @@ import pytest
 
 import tooldecoding.calls.order_decoder
 from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 

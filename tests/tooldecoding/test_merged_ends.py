@@ -9,9 +9,9 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from tiny_models import tiny_model
-from tooldecoding.decoder import Request
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
 from tools import lookup, parameter, tool
 

@@ -10,9 +10,9 @@ from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding.decoder import Request
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
 from tools import lookup, parameter, tool
 from voting import check_value

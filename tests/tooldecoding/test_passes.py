@@ -8,10 +8,10 @@ import pytest
 
 from lookup.dictionary import LookupDictionary, ToolSpec
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding.decoder import Request
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine, SyntheticDecoder
 from tools import WEATHER, lookup

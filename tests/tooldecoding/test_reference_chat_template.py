@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from tooldecoding.chat.probe import chat_prompt
+from tooldecoding.chat.prompts import BFCL_ENDING, bfcl_prompt
 from tooldecoding.errors import PromptError
 from tooldecoding.models.loading import load_tokenizer
-from tooldecoding.prompts.prompts import BFCL_ENDING, bfcl_prompt, chat_prompt
 
 TOKENIZER = load_tokenizer("reference")
 TOOLS = [

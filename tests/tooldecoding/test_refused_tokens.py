@@ -12,10 +12,10 @@ from transformers import PreTrainedTokenizerFast
 from lookup.values.grammar import value_grammar
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.decoder import Request
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine, SyntheticDecoder
 from tooldecoding.tokens.likeliest import likeliest
 from tooldecoding.tokens.token_table import TokenTable

@@ -8,10 +8,10 @@ import pytest
 
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, TURN_ENDS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 from tooldecoding.tokens.special_texts import END

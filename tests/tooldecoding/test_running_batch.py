@@ -10,12 +10,13 @@ import pytest
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId, Feed
 from tooldecoding.engines.piece_size import PieceSize
 from tooldecoding.engines.running_batch import RunningBatch
 from tooldecoding.engines.steps import Steps
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tools import PROMPTS, WEATHER, lookup
 
 TOOLS: LookupDictionary = lookup(WEATHER)

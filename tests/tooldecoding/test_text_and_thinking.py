@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, NATIVE_FORMATS, TURN_ENDS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 from tools import lookup, parameter, tool

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
 from tools import PROMPTS, lookup, parameter, tool
 

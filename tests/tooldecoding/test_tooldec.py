@@ -18,12 +18,13 @@ from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueTy
 from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding.calls.prepared_tools import PreparedTools
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine, SyntheticDecoder, SyntheticEngine
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 

@@ -10,13 +10,14 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import decode_requests, make_request, result_json
 from tooldecoding.batches.rows import WITH_TOOLS, BadRow, Row, failed
 from tooldecoding.batches.source import CONTENTS
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.templates import Content, template_of
 from tooldecoding.chat.tools import NO_TOOLS
 from tooldecoding.cluster.task import Workers
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.decode_command import DecodeCommand, Template
-from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.templates import Content, template_of
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
 Write = Callable[[Sequence[Mapping[str, Any]]], None]

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.files.manifest import FREE, demand_settings, digest, read_manifest, write_manifest
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.documentation import Documentation
 
 FORMAT: Final = "tooldecoding batch 3"
 REMEDY: Final = "choose another --out"

@@ -10,11 +10,11 @@ from tooldecoding.batches.batch_manifest import REMEDY, BatchManifest, Inputs, r
 from tooldecoding.batches.parquet_results import demand_own_parquet, write_parquet
 from tooldecoding.batches.row_index import RowIndex
 from tooldecoding.batches.table_sources import PARQUET
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.errors import PromptError
 from tooldecoding.files.manifest import locked
 from tooldecoding.files.result_file import ResultAppender, drop_results, scan_results
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.documentation import Documentation
 
 _COLUMNS: Final = frozenset({"calls", "error"})
 

@@ -11,8 +11,8 @@ from tooldecoding.batches.batch_results import BatchResults
 from tooldecoding.batches.row_index import RowIndex, Standing
 from tooldecoding.batches.rows import BadRow, Entry, Row, RowReader, entries
 from tooldecoding.batches.source import Source
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.errors import PromptError
-from tooldecoding.prompts.documentation import Documentation
 
 _CHANGED: Final = "has changed since its result was written"
 

@@ -9,20 +9,19 @@ import torch
 from transformers import PreTrainedTokenizerBase
 
 from lookup import LookupDictionary
-from tooldecoding.chat.chat import chat_request, reply_to
-from tooldecoding.chat.dialogue_request import dialogue_request
-from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.chat import chat_request, dialogue_request, reply_to
+from tooldecoding.chat.dialogue import BFCL_LABELS, dialogue_lines, documented_tools
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Conversation, Message
+from tooldecoding.chat.prompts import api_bank_prompt, bfcl_prompt
+from tooldecoding.chat.templates import Content, chosen_format, template_of
 from tooldecoding.chat.tools import NO_TOOLS
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import demand_full
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.choose_format import chosen_format
-from tooldecoding.prompts.dialogue import Turn, Utterance, dialogue_lines, documented_tools
-from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import BFCL_LABELS, api_bank_prompt, bfcl_prompt
-from tooldecoding.prompts.templates import Content, template_of
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
 
@@ -69,7 +68,7 @@ def _request(
             raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
         demand_full(options, "the template raw")
         return Request(content, _raw_tools(content, documentation, options), options)
-    turns = (Utterance("user", content),) if isinstance(content, str) else content
+    turns = (Message("user", content),) if isinstance(content, str) else content
     documentation = documentation or _documentation_in(turns, options)
     if template == "chat":
         return dialogue_request(turns, documentation, options, tokenizer)
@@ -90,7 +89,7 @@ def _raw_tools(prompt: str, documentation: Documentation | None, options: Decode
     return Documentation.read(prompt, "<prompt>", options.on_duplicate).lookup
 
 
-def _documentation_in(turns: Sequence[Turn], options: DecodeCommand) -> Documentation:
+def _documentation_in(turns: Sequence[Message], options: DecodeCommand) -> Documentation:
     tools = documented_tools(turns)
     if not tools:
         raise PromptError("no tools are given (--tools DOCS), and no ToolSearcher result in the dialogue documents one")

@@ -14,13 +14,13 @@ from typing import Any, Final, TypeGuard
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.source import CONTENTS, Source, SourceRow
-from tooldecoding.chat.messages import Conversation, read_messages
+from tooldecoding.chat.dialogue import read_rows
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Conversation, Message, read_messages
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import MAX_LINE_BYTES, json_line, short_repr
 from tooldecoding.files.manifest import digest
-from tooldecoding.prompts.dialogue import Turn, read_rows
-from tooldecoding.prompts.documentation import Documentation
 
 WITH_TOOLS: Final = " with tools"
 
@@ -39,7 +39,7 @@ class Row:
     Attributes
     ----------
     id : str or int
-    content : str, sequence of Turn or Conversation
+    content : str, sequence of Message or Conversation
         The prompt's text, the dialogue, or messages.
     documentation : Documentation or None
     tool_choice : str or None
@@ -47,7 +47,7 @@ class Row:
     """
 
     id: str | int
-    content: str | Sequence[Turn] | Conversation
+    content: str | Sequence[Message] | Conversation
     documentation: Documentation | None
     tool_choice: str | None = None
 
@@ -234,7 +234,7 @@ def _given(row: Mapping[str, Any]) -> list[str]:
     return [key for key in CONTENTS if key in row]
 
 
-def _content(row: Mapping[str, Any], place: str) -> str | tuple[Turn, ...] | Conversation:
+def _content(row: Mapping[str, Any], place: str) -> str | tuple[Message, ...] | Conversation:
     given = _given(row)
     if len(given) != 1:
         columns = ", ".join(map(repr, row)) or "an empty object"

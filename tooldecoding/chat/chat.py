@@ -1,26 +1,29 @@
 """From messages and tools to the assistant's next message, at once or piece by piece."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.call_ids import new_ids
-from tooldecoding.chat.messages import Conversation, ToolCall, read_messages
+from tooldecoding.chat.dialogue import openai_messages
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
 from tooldecoding.chat.printed_tools import with_tools
 from tooldecoding.chat.rendering import conversation_prompt
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.templates import chat_format, chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
-from tooldecoding.decoder import Request, ToolDecoder, Tools
 from tooldecoding.errors import ChatWarning, PromptError
-from tooldecoding.option_fields import ChatOptionFields
-from tooldecoding.options import DecodeOptions, changed
-from tooldecoding.prompts.choose_format import chat_format, chat_misfits
-from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.harmony import HARMONY
+from tooldecoding.formats.thinking import is_open
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
 from tooldecoding.text_stream import TextPiece
 
@@ -49,11 +52,41 @@ def chat_request(
     options = replace(options, format=chat_format(options, tokenizer))
     habits = habits_of(tokenizer)
     tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
-    if not habits.prints_tools:
+    if habits.leaves_out_tools:
         conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
         tools = []
     text = conversation_prompt(conversation, tools, habits, tokenizer)
     return Request(text, documentation.lookup, options, special_tokens=False)
+
+
+def dialogue_request(
+    dialogue: Sequence[Message],
+    documentation: Documentation,
+    options: DecodeOptions,
+    tokenizer: PreTrainedTokenizerBase,
+) -> Request:
+    """Return the request for a dialogue; the model goes on with what the assistant said last.
+
+    Raises
+    ------
+    ToolDecodingError
+        As ``chat_request``, and if a call has no result.
+    """
+    messages, begun = openai_messages(dialogue), ""
+    if messages and messages[-1]["role"] == "assistant" and "tool_calls" not in messages[-1]:
+        begun = messages.pop()["content"]
+    request = chat_request(read_messages(messages, "the dialogue's messages"), documentation, options, tokenizer)
+    if not begun:
+        return request
+    return replace(request, prompt=continued(str(request.prompt), begun, request.options.call_format))
+
+
+def continued(prompt: str, begun: str, call_format: CallFormat) -> str:
+    """Return a prompt of a chat template with what the assistant has said already in the turn that it opens."""
+    if call_format is HARMONY:
+        return f"{prompt}<|channel|>commentary<|message|>{begun}<|end|><|start|>assistant"
+    thinking = is_open(prompt)
+    return prompt + (thinking.closing + thinking.behind if thinking else "") + begun
 
 
 def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTrainedTokenizerBase) -> ChatMessage:
@@ -90,44 +123,24 @@ class ReplyPieces:
         return new
 
 
-class Asked(NamedTuple):
-    """What ``ToolDecoder.chat`` and ``stream`` are given beside messages."""
-
-    tools: Tools | None
-    tool_choice: Any
-    parallel: Any
-    options: DecodeOptions | None
-    fields: ChatOptionFields
-
-
-def chat(decoder: ToolDecoder, messages: Any, asked: Asked) -> ChatMessage | list[ChatMessage]:
-    """Return the assistant's next message, or those of several conversations; see ``ToolDecoder.chat``."""
-    several = isinstance(messages, list | tuple) and bool(messages) and isinstance(messages[0], list | tuple)
-    read = [read_messages(each, f"conversation {n}: messages") for n, each in enumerate(messages)] if several else None
-    conversations = [read_messages(messages)] if read is None else read
-    results = decoder.run(_requests(decoder, conversations, asked))
-    replies = [reply_to(c, result, decoder.tokenizer) for c, result in zip(conversations, results, strict=True)]
-    return replies if several else replies[0]
-
-
-def stream(decoder: ToolDecoder, messages: Any, asked: Asked) -> Iterator[StreamPiece]:
-    """Return the pieces of the assistant's next message; see ``ToolDecoder.stream``."""
-    conversation = read_messages(messages)
-    [request] = _requests(decoder, [conversation], asked)
-    return map(ReplyPieces(conversation, decoder.tokenizer).of, decoder.stream_run(request))
-
-
-def _requests(decoder: ToolDecoder, conversations: Sequence[Conversation], asked: Asked) -> list[Request]:
-    if not isinstance(asked.parallel, bool | None):
-        raise PromptError(f"parallel_tool_calls: expected True or False, found {asked.parallel!r:.40}")
-    options = changed(decoder.options, asked.fields, asked.options)
-    if asked.tool_choice is not None:
-        options = replace(options, tool_choice=read_tool_choice(asked.tool_choice))
-    if asked.parallel is False:
+def chat_requests(
+    conversations: Sequence[Conversation],
+    tools: Tools | None,
+    tool_choice: Any,
+    parallel_tool_calls: Any,
+    options: DecodeOptions,
+    tokenizer: PreTrainedTokenizerBase,
+) -> list[Request]:
+    """Return the requests for conversations with the same tools, as ``ToolDecoder.chat`` takes them."""
+    if not isinstance(parallel_tool_calls, bool | None):
+        raise PromptError(f"parallel_tool_calls: expected True or False, found {parallel_tool_calls!r:.40}")
+    if tool_choice is not None:
+        options = replace(options, tool_choice=read_tool_choice(tool_choice))
+    if parallel_tool_calls is False:
         options = replace(options, max_calls=1)
-    documentation = read_tools(asked.tools)
-    requests = [chat_request(each, documentation, options, decoder.tokenizer) for each in conversations]
+    documentation = read_tools(tools)
+    requests = [chat_request(each, documentation, options, tokenizer) for each in conversations]
     if len(documentation.lookup):
-        for misfit in chat_misfits(requests[0].options.format, decoder.tokenizer):
-            warnings.warn(misfit, ChatWarning, stacklevel=4)
+        for misfit in chat_misfits(requests[0].options.format, tokenizer):
+            warnings.warn(misfit, ChatWarning, stacklevel=3)
     return requests

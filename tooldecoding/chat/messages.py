@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from tooldecoding.chat.json_values import read_object
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import short_repr
+from tooldecoding.files.json_lines import json_line, short_repr
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -50,6 +50,11 @@ class ToolCall:
     id: str
     name: str
     arguments: dict[str, Any]
+
+    def openai(self, as_text: bool = True) -> dict[str, Any]:
+        """Return the call in OpenAI's shape, with its arguments as a JSON text or as an object."""
+        arguments = json_line(self.arguments) if as_text else self.arguments
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}}
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,13 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
     for number, message in enumerate(given):
         reader.read(message, f"{origin}[{number}]")
     return reader.conversation()
+
+
+def read_conversations(given: Any) -> tuple[list[Conversation], bool]:
+    """Return one conversation, or those of a list of lists, and whether it is such a list; errors as above."""
+    if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple):
+        return [read_messages(each, f"conversation {n}: messages") for n, each in enumerate(given)], True
+    return [read_messages(given)], False
 
 
 class _Reader:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.duplicates import OnDuplicate
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import PromptError
-from tooldecoding.prompts.documentation import Documentation
 
 _KEYS: Final = ("messages", "tools", "tool_choice")
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
 
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, Role
 from tooldecoding.chat.template_habits import Habits
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options.decode_options import Detail
-from tooldecoding.prompts.documentation import Documentation
 
 _INSTRUCTION: Final = """You can call these tools:
 {tools}

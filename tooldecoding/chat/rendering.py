@@ -1,15 +1,15 @@
 """A conversation -> the text of the tokenizer's chat template."""
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tooldecoding.chat.call_ids import template_ids
 from tooldecoding.chat.messages import Conversation, Message
+from tooldecoding.chat.probe import chat_prompt
 from tooldecoding.chat.template_habits import Habits
 from tooldecoding.errors import ChatWarning, PromptError
-from tooldecoding.prompts.prompts import chat_prompt
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -64,17 +64,7 @@ def _template_message(message: Message, habits: Habits, ids: Mapping[str, str]) 
             )
             row["content"] = habits.no_content
         row["tool_calls"] = [
-            {
-                "id": ids[call.id],
-                "type": "function",
-                "function": {
-                    "name": call.name,
-                    "arguments": json.dumps(call.arguments, ensure_ascii=False)
-                    if habits.arguments_as_text
-                    else call.arguments,
-                },
-            }
-            for call in message.calls
+            replace(call, id=ids[call.id]).openai(habits.arguments_as_text) for call in message.calls
         ]
     if message.thinking and habits.thinking_key:
         row[habits.thinking_key] = message.thinking

@@ -1,20 +1,20 @@
-"""What a chat template wants of messages with calls, found by rendering a made-up dialogue in several ways.
+"""What a chat template wants, found once by rendering made-up dialogues in several ways.
 
 Templates differ in what they take, and some write nonsense where they should refuse: HTML entities, Python's ``repr``,
 JSON in JSON, the word ``None``.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
-from tooldecoding.errors import PromptError
-from tooldecoding.prompts.detect_format import written_format
-from tooldecoding.prompts.probe_call import NAME, PLAIN, TOOL, Written
-from tooldecoding.prompts.prompts import chat_prompt, leaves_out_tools
+from tooldecoding.chat.detect_format import Detected, detect, written_format
+from tooldecoding.chat.probe import ANSWER, IDS, NAME, PLAIN, TOOL, USER, Probe, Written, call_messages
+from tooldecoding.errors import ModelError
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -22,19 +22,10 @@ if TYPE_CHECKING:
 ThinkingKey = Literal["reasoning_content", "thinking"]
 ShownCalls = Literal["all", "first", "none"]
 
-_USER: Final[Mapping[str, Any]] = {"role": "user", "content": "Qzvx?"}
 [(_KEY, _VALUE)] = PLAIN.items()
 _OTHER_KEY: Final = "other_qzvx"
 _THOUGHT: Final = "qzvx thought"
 _THINKING_KEYS: Final[tuple[ThinkingKey, ...]] = ("reasoning_content", "thinking")
-
-_IDS: Final = {
-    IdForm.ANY: "call_qzvx_000001",
-    IdForm.NINE: "qzvx00001",
-    IdForm.NAMED: f"functions.{NAME}:0",
-    IdForm.NUMBER: "0",
-}
-"""An id of each form, in the sequence in which they are tried."""
 
 _NONSENSE: Final = ("&#34;", "&quot;", "&#39;", "&amp;", f"{{'{_KEY}'", f'\\"{_KEY}')
 """What shows that arguments were given in the wrong way."""
@@ -42,10 +33,16 @@ _NONSENSE: Final = ("&#34;", "&quot;", "&#39;", "&amp;", f"{{'{_KEY}'", f'\\"{_K
 
 @dataclass(frozen=True)
 class Habits:
-    """What a template wants.
+    """What a template wants; what the probe does not show is the default.
 
     Attributes
     ----------
+    found : Detected or str
+        The call format that it writes, or why it is unknown.
+    takes_messages : bool
+        Whether it takes a message of the user.
+    prints_tools : bool
+        Whether it prints tools; if not, ``tooldecoding.chat.printed_tools`` does.
     arguments_as_text : bool
         Whether arguments are JSON texts; else objects.
     no_content : str or None
@@ -61,12 +58,13 @@ class Habits:
         Which calls of a message the template writes.
     bare_tools : bool
         Whether tools may lack descriptions, or everything but the name.
-    prints_tools : bool
-        Whether it prints tools; if not, ``tooldecoding.chat.printed_tools`` does.
     takes_system : bool
         Whether it takes system messages.
     """
 
+    found: Detected | str = "the model's tokenizer has no chat template"
+    takes_messages: bool = False
+    prints_tools: bool = False
     arguments_as_text: bool = False
     no_content: str | None = ""
     ids: IdForm = IdForm.ANY
@@ -75,79 +73,87 @@ class Habits:
     content_beside_calls: bool = True
     shown_calls: ShownCalls = "all"
     bare_tools: bool = True
-    prints_tools: bool = True
     takes_system: bool = True
+
+    @property
+    def leaves_out_tools(self) -> bool:
+        """Whether it takes messages, but prints no tools, as many do."""
+        return self.takes_messages and not self.prints_tools
+
+    @property
+    def detected(self) -> Detected:
+        """The call format that it writes, and what shows it.
+
+        Raises
+        ------
+        ModelError
+            If there is no chat template, it refuses all dialogues with a call, or writes none in a known format. The
+            message shows what it wrote, and names ``--format``.
+        """
+        if isinstance(self.found, str):
+            raise ModelError(f"{self.found}; name the model's call format with --format: {', '.join(CALL_FORMATS)}")
+        return self.found
 
 
 _known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[Any, Habits]]" = WeakKeyDictionary()
 
 
 def habits_of(tokenizer: "PreTrainedTokenizerBase") -> Habits:
-    """Return the habits of a tokenizer's chat template; a habit that the probe does not show is the default."""
-    template = getattr(tokenizer, "chat_template", None)
+    """Return the habits of a tokenizer's chat template."""
+    text = getattr(tokenizer, "chat_template", None)
     known = _known.get(tokenizer)
-    if known is None or known[0] != template:
-        known = _known[tokenizer] = (template, _find(_Probe(tokenizer)))
+    if known is None or known[0] != text:
+        known = _known[tokenizer] = (text, _read(tokenizer) if text else Habits())
     return known[1]
 
 
-def _find(probe: "_Probe") -> Habits:
-    probe.choose_arguments()
-    probe.choose_content()
-    thinking_key = next((key for key in _THINKING_KEYS if _THOUGHT in probe.text({key: _THOUGHT})), None)
+def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
+    found, probe = detect(Probe(tokenizer)), Probe(tokenizer)
+    shown = probe.write([USER])
+    takes_messages, prints_tools = bool(shown or probe.write([USER], [])), NAME in shown
+    dialogue = _Dialogue(probe)
+    dialogue.choose_arguments()
+    dialogue.choose_content()
+    thinking_key = next((key for key in _THINKING_KEYS if _THOUGHT in dialogue.text({key: _THOUGHT})), None)
     return Habits(
-        probe.as_text,
-        probe.no_content,
-        probe.ids(),
+        found,
+        takes_messages,
+        prints_tools,
+        dialogue.as_text,
+        dialogue.no_content,
+        dialogue.ids(),
         thinking_key,
-        thinking_beside_content=thinking_key is None or probe.accepts({thinking_key: _THOUGHT, "content": "Well."}),
-        content_beside_calls=probe.accepts({"content": "Well."}),
-        shown_calls=probe.shown_calls(),
-        bare_tools=probe.takes_bare_tools(),
-        prints_tools=probe.prints_tools,
-        takes_system=probe.takes_system(),
+        thinking_beside_content=thinking_key is None or dialogue.accepts({thinking_key: _THOUGHT, "content": "Well."}),
+        content_beside_calls=dialogue.accepts({"content": "Well."}),
+        shown_calls=dialogue.shown_calls(nothing="none" if takes_messages and not prints_tools else "all"),
+        bare_tools=_takes_bare_tools(probe),
+        takes_system=_THOUGHT in probe.write([{"role": "system", "content": _THOUGHT}, USER], dialogue.tools),
     )
 
 
-class _Probe:
+class _Dialogue:
     """A question, a message with a call, and its result; in the way that was chosen so far."""
 
-    def __init__(self, tokenizer: "PreTrainedTokenizerBase") -> None:
-        self._tokenizer = tokenizer
+    def __init__(self, probe: Probe) -> None:
+        self._probe = probe
         self.as_text = False
         self.no_content: str | None = ""
-        self.prints_tools = not leaves_out_tools(tokenizer)
         # some tokenizers have a template of their own for tools; a few templates refuse tools
-        self._tools: list[Mapping[str, Any]] = [TOOL]
-        answered = [_USER, {"role": "assistant", "content": "Well."}, _USER]
-        self._without_call = self._rendered(answered)
-        if not self._without_call:
-            self._tools = []
-            self._without_call = self._rendered(answered)
+        self.tools: list[Mapping[str, Any]] = [TOOL] if probe.write([USER, ANSWER, USER]) else []
+        self._without_call = probe.write([USER, ANSWER, USER], self.tools)
 
-    def text(self, changes: Mapping[str, Any] | None = None, call_id: str = _IDS[IdForm.NINE]) -> str:
+    def text(self, changes: Mapping[str, Any] | None = None, call_id: str = IDS[IdForm.NINE]) -> str:
         """Return the text of the dialogue with changes to the message; empty if the template refuses it."""
-        return self._text([self._call(call_id)], changes or {})
+        return self._text({call_id: PLAIN}, changes or {})
 
     def accepts(self, changes: Mapping[str, Any]) -> bool:
         """Return whether changes are taken, or at least not to blame."""
         return bool(self.text(changes)) or not self.text()
 
-    def _text(self, calls: Sequence[Mapping[str, Any]], changes: Mapping[str, Any]) -> str:
-        message = {"role": "assistant", "content": self.no_content, "tool_calls": calls, **changes}
-        results = [{"role": "tool", "tool_call_id": c["id"], "name": NAME, "content": "Done."} for c in calls]
-        return self._rendered([_USER, message, *results])
-
-    def _rendered(self, messages: Sequence[Mapping[str, Any]]) -> str:
-        try:
-            return chat_prompt(self._tokenizer, messages, self._tools)
-        except PromptError:
-            return ""
-
-    def _call(self, call_id: str, key: str = _KEY) -> dict[str, Any]:
-        arguments = {key: _VALUE}
-        function = {"name": NAME, "arguments": json.dumps(arguments) if self.as_text else arguments}
-        return {"id": call_id, "type": "function", "function": function}
+    def _text(self, calls: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Any]) -> str:
+        given = {call_id: json.dumps(each) if self.as_text else dict(each) for call_id, each in calls.items()}
+        messages = call_messages(given, **{"content": self.no_content, **changes})
+        return self._probe.write([USER, *messages], self.tools)
 
     def choose_arguments(self) -> None:
         """Give arguments as objects, or as texts where only these are written as they should."""
@@ -165,38 +171,29 @@ class _Probe:
 
     def ids(self) -> IdForm:
         """Return the first form of ids that the template hides, or with which it writes a call that a reader takes."""
-        texts = {form: self.text(call_id=call_id) for form, call_id in _IDS.items()}
+        texts = {form: self.text(call_id=call_id) for form, call_id in IDS.items()}
         for form, text in texts.items():
-            if text and _IDS[form] not in text:
-                return form
-            if text and written_format(Written(text, PLAIN, before="", behind="", prompt="")) is not None:
+            if text and (IDS[form] not in text or written_format(Written(text, PLAIN)) is not None):
                 return form
         return next((form for form, text in texts.items() if text), IdForm.ANY)
 
-    def shown_calls(self) -> ShownCalls:
-        """Return which calls of a message are written."""
-        if _VALUE not in self.text():
-            return "none" if self.text() or not self.prints_tools else "all"
-        two = self._text([self._call("qzvx00001"), self._call("qzvx00002", _OTHER_KEY)], {})
+    def shown_calls(self, nothing: ShownCalls) -> ShownCalls:
+        """Return which calls of a message are written; ``nothing`` if the template refuses calls."""
+        written = self.text()
+        if _VALUE not in written:
+            return "none" if written else nothing
+        two = self._text({IDS[IdForm.NINE]: PLAIN, "qzvx00001": {_OTHER_KEY: _VALUE}}, {})
         return "first" if two and _OTHER_KEY not in two else "all"
-
-    def takes_system(self) -> bool:
-        """Return whether a system message is taken, and written."""
-        return _THOUGHT in self._rendered([{"role": "system", "content": _THOUGHT}, _USER])
-
-    def takes_bare_tools(self) -> bool:
-        """Return whether the template names tools with a mere signature, and tools with no more than a name."""
-        signature = {"name": NAME, "parameters": {"type": "object", "properties": {_KEY: {"type": "string"}}}}
-        return all(self._names({"type": "function", "function": tool}) for tool in (signature, {"name": NAME}))
-
-    def _names(self, tool: Mapping[str, Any]) -> bool:
-        try:
-            return NAME in chat_prompt(self._tokenizer, [_USER], [tool])
-        except PromptError:
-            return False
 
     def _sense(self, text: str) -> int:
         """Return 2 for a text with sensible arguments, 1 for one without any, 0 for nonsense or a refusal."""
         if not text or any(text.count(nonsense) > self._without_call.count(nonsense) for nonsense in _NONSENSE):
             return 0
         return 2 if _VALUE in text else 1
+
+
+def _takes_bare_tools(probe: Probe) -> bool:
+    """Return whether the template names tools with a mere signature, and tools with no more than a name."""
+    signature = {"name": NAME, "parameters": {"type": "object", "properties": {_KEY: {"type": "string"}}}}
+    tools = [{"type": "function", "function": tool} for tool in (signature, {"name": NAME})]
+    return all(NAME in probe.write([USER], [tool]) for tool in tools)

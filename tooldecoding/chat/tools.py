@@ -6,10 +6,10 @@ from typing import Any
 
 from lookup import LookupDictionary, extract
 from lookup.duplicates import OnDuplicate
+from tooldecoding.chat.documentation import Documentation, tool_name
+from tooldecoding.chat.tool_objects import json_schema
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.options import TOOL_CHOICES
-from tooldecoding.prompts.documentation import Documentation, tool_name
-from tooldecoding.prompts.tool_objects import json_schema
 
 NO_TOOLS = Documentation([], LookupDictionary(()))
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from lookup import DocumentationError
-from tooldecoding.chat.messages import Conversation
+from tooldecoding.chat.dialogue import read_dialogue
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, warning_lines
@@ -24,8 +26,6 @@ from tooldecoding.options.decode_command import DecodeCommand, Template, read_de
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.prompts.dialogue import Turn, read_dialogue
-from tooldecoding.prompts.documentation import Documentation
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from tooldecoding.batches.batch_rows import BatchRows
     from tooldecoding.batches.rows import BadRow, Row
     from tooldecoding.cluster.task import Workers
-    from tooldecoding.decoder import Request, ToolDecoder
+    from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.request import Request
     from tooldecoding.result import DecodeResult
 
 # torch and transformers take seconds to import: the functions that need them import them
@@ -56,7 +57,7 @@ def decode(given: Given) -> None:
 
 
 def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> None:
-    content: str | tuple[Turn, ...] | Conversation
+    content: str | tuple[Message, ...] | Conversation
     identifier = "prompt"
     if command.messages is not None:
         identifier = _stem(command.messages, "messages")
@@ -67,7 +68,7 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     else:
         content = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt or ""
     from tooldecoding.batches.requests import decode_requests, make_request, result_json
-    from tooldecoding.prompts.templates import template_of, unshortened
+    from tooldecoding.chat.templates import template_of, unshortened
 
     if isinstance(content, tuple):
         for warning in unshortened([content], command):
@@ -165,7 +166,7 @@ class _Warner:
 
     def __call__(self, kinds: Set[str]) -> None:
         """Take the kinds of all rows so far."""
-        from tooldecoding.prompts.choose_format import chosen_format
+        from tooldecoding.chat.templates import chosen_format
 
         bare = {"messages", "dialogue"} if self._documentation is None else set()
         old, new = ({self._templates[kind] for kind in some} for some in (self._kinds, kinds - self._kinds - bare))
@@ -180,7 +181,7 @@ class _Warner:
 
 
 def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase") -> None:
-    from tooldecoding.prompts.templates import misfits
+    from tooldecoding.chat.templates import misfits
 
     for misfit in misfits(templates, command, tokenizer):
         print(f"warning: {misfit}", file=sys.stderr)

@@ -6,6 +6,9 @@ from typing import Any
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from tooldecoding.chat.detect_format import Detected
+from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.templates import PRINTED
 from tooldecoding.doctor.samples import TOOLS
 from tooldecoding.doctor.self_check import Checked, SelfCheck
 from tooldecoding.engines.choose_engine import EngineFactory
@@ -15,9 +18,6 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.places import input_device
 from tooldecoding.models.sources import quantized
 from tooldecoding.options.decode_options import AUTO, Strategy
-from tooldecoding.prompts.choose_format import PRINTED
-from tooldecoding.prompts.detect_format import Detected, detected
-from tooldecoding.prompts.prompts import leaves_out_tools, shows_tools
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def examine(
         eos=_token(tokenizer, tokenizer.eos_token_id),
         turn_ends=[Token(_name(tokenizer, end), end) for end in ends],
         chat_template=bool(tokenizer.chat_template),
-        prints_tools=shows_tools(tokenizer),
+        prints_tools=habits_of(tokenizer).prints_tools,
         prompt=check.prompt(found.call_format, TOOLS[:1]) if check is not None and found is not None else "",
         format=None if found is None else found.call_format.name,
         format_reason=format_error if found is None else found.reason,
@@ -158,11 +158,11 @@ def examine(
 def _format(tokenizer: PreTrainedTokenizerBase, name: str) -> tuple[Detected | None, str]:
     """Return the format, or why it is unknown."""
     try:
-        found = detected(tokenizer)
+        found = habits_of(tokenizer).detected
     except ModelError as error:
         if name != AUTO:
             return Detected(CALL_FORMATS[name], "it was asked for"), ""
-        if leaves_out_tools(tokenizer):
+        if habits_of(tokenizer).leaves_out_tools:
             return Detected(CALL_FORMATS[PRINTED], "the default for chat templates that print no tools"), ""
         return None, str(error)
     if name in (AUTO, found.call_format.name):

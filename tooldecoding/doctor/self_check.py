@@ -12,12 +12,13 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.doctor.samples import CALLS, TOOLS
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.testing import SyntheticEngine
 from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable

@@ -14,13 +14,14 @@ from transformers.utils import ModelOutput
 from tooldecoding.calls.prompt_decoder import ends_as_chat
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.decoder import Request, ToolDecoder, Tools, as_lookup
+from tooldecoding.decoder import ToolDecoder, as_lookup
 from tooldecoding.errors import ConfigError
 from tooldecoding.generate.arguments import Limit, asked_of_generate, most_tokens, refuse_unheld
 from tooldecoding.options import DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.options.decode_options import AUTO
-from tooldecoding.prompts.choose_format import chat_format
+from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
 
 

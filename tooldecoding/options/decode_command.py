@@ -15,7 +15,7 @@ from tooldecoding.options.ray_options import RayOptions
 from tooldecoding.options.values import CountOrNone
 
 Template = Literal["auto", "raw", "api-bank", "bfcl", "chat"]
-"""How a prompt is made; ``tooldecoding.prompts.templates`` says what ``auto`` takes."""
+"""How a prompt is made; ``tooldecoding.chat.templates`` says what ``auto`` takes."""
 
 INPUTS: Final = ("prompt", "messages", "dialogue", "batch")
 """Options of which exactly one must be given."""

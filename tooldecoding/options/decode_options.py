@@ -32,7 +32,7 @@ Strategy = Literal["auto", "packed", "batched"]
 """How branches share a forward pass; ``auto`` takes packed if the model supports it."""
 
 Detail = Literal["full", "signatures", "names"]
-"""How much of the documentation a prompt prints; see ``tooldecoding.prompts.documentation``."""
+"""How much of the documentation a prompt prints; see ``tooldecoding.chat.documentation``."""
 
 PROMPT_CACHE_MB: Final = 1024
 """Default memory, in MiB, for the KV caches of former prompts."""

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.decoder import Request
 from tooldecoding.engines.engine import Need
+from tooldecoding.request import Request
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
 from tooldecoding.text_stream import ResultStream, TextPiece

@@ -13,15 +13,16 @@ from typing import Any, Final, Generic, TypeVar
 from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, read_messages
+from tooldecoding.chat.templates import chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
-from tooldecoding.decoder import Request, ToolDecoder
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Need
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions, changed
-from tooldecoding.prompts.choose_format import chat_misfits
-from tooldecoding.prompts.documentation import Documentation
+from tooldecoding.request import Request
 from tooldecoding.server.api_error import wrong_input
 from tooldecoding.server.chat_body import ChatBody
 from tooldecoding.server.json_answer import answer_lookup, answer_options, answer_schema, is_strict

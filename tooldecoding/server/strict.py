@@ -5,8 +5,8 @@ from itertools import islice
 from typing import Any, Final
 
 from lookup.dictionary import LookupDictionary, ToolSpec
+from tooldecoding.chat.documentation import tool_name
 from tooldecoding.errors import PromptError
-from tooldecoding.prompts.documentation import tool_name
 
 _MOST_NOTES: Final = 20
 

@@ -13,7 +13,7 @@ from eval.benchmarks.data_files import Entry, documentation_of, read_answered
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
-from tooldecoding.prompts.dialogue import Turn, Utterance
+from tooldecoding.chat.messages import Message
 
 NORMAL: Final = (
     "normal_single_turn_single_function",
@@ -139,13 +139,13 @@ def _sample(asked: Entry, answered: Entry, category: str) -> Sample:
     )
 
 
-def _turns(question: _Question, special: bool) -> tuple[Turn, ...]:
+def _turns(question: _Question, special: bool) -> tuple[Message, ...]:
     """Return what the system is told, and the dialogue, whose lines name the assistant ``system``."""
     told = " ".join(filter(None, (question.time, question.profile, _SENTENCES if special else "")))
     before, *parts = _LINE.split(question.question)
-    turns = [Utterance("system", told)] if told else []
+    turns = [Message("system", told)] if told else []
     if before.strip():
-        turns.append(Utterance("user", before.strip()))
+        turns.append(Message("user", before.strip()))
     for speaker, text in zip(parts[::2], parts[1::2], strict=True):
-        turns.append(Utterance("user" if speaker == "user" else "assistant", text.strip()))
+        turns.append(Message("user" if speaker == "user" else "assistant", text.strip()))
     return tuple(turns)

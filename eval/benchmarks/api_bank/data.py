@@ -16,9 +16,10 @@ from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.text.text_file import read_text
+from tooldecoding.chat.dialogue import TOOL_SEARCH, documented_tools, read_rows
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.dialogue import TOOL_SEARCH, Turn, documented_tools, read_rows
-from tooldecoding.prompts.documentation import Documentation
 
 LEVEL_1: Final = "level-1-given-desc"
 LEVEL_2: Final = "level-2-toolsearcher"
@@ -215,7 +216,7 @@ class _Documentation:
     def _of(self, names: tuple[str, ...]) -> Documentation:
         return Documentation.read([self._tool(name) for name in names], str(self._origin))
 
-    def found_in(self, turns: Sequence[Turn], path: Path) -> Documentation:
+    def found_in(self, turns: Sequence[Message], path: Path) -> Documentation:
         """ToolSearcher's own documentation, and what it has found so far."""
         found = [tool for tool in documented_tools(turns) if tool["name"] != TOOL_SEARCH]
         return Documentation.read([self._tool(TOOL_SEARCH), *found], str(path))

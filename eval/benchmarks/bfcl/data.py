@@ -17,7 +17,8 @@ from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.errors import ToolDecodingError
-from tooldecoding.prompts.dialogue import Turn, read_rows
+from tooldecoding.chat.dialogue import read_rows
+from tooldecoding.chat.messages import Message
 
 VERSION_PREFIX: Final = "BFCL_v4"
 """Prefix of the official files."""
@@ -166,7 +167,7 @@ def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
     )
 
 
-def _turns(place: str, row: Mapping[str, Any]) -> tuple[Turn, ...]:
+def _turns(place: str, row: Mapping[str, Any]) -> tuple[Message, ...]:
     """Return the messages of the first turn. The categories read here have no others."""
     question = row.get("question")
     if not isinstance(question, list) or not question or not isinstance(question[0], list):

@@ -23,9 +23,9 @@ from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.dictionary import MISSING, ToolSpec
+from tooldecoding.chat.dialogue import read_rows
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
-from tooldecoding.prompts.dialogue import read_rows
-from tooldecoding.prompts.documentation import Documentation
 
 SEEN: Final = "seen"
 UNSEEN: Final = "unseen"

@@ -5,6 +5,6 @@ Zhang et al., "Don't Fine-Tune, Decode: Syntax Error-Free Tool Use via Constrain
 
 from eval.methods.tooldec.decoder import FORMS, Form, ToolDecResult, run_tooldec
 from eval.methods.tooldec.machine import CallMachine
-from tooldecoding.formats.react import REACT
+from eval.methods.tooldec.react import REACT
 
 __all__ = ["FORMS", "REACT", "CallMachine", "Form", "ToolDecResult", "run_tooldec"]

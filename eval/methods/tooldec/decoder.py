@@ -10,11 +10,12 @@ from typing import Literal, get_args
 
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.tooldec.machine import Admission, CallMachine, Finished, Position, Value
-from tooldecoding.decoder import Request, ToolDecoder, callable_tools
+from eval.methods.tooldec.react import REACT
+from tooldecoding.decoder import ToolDecoder, callable_tools
 from tooldecoding.engines.steps import Steps
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.react import REACT
+from tooldecoding.request import Request
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Label
 

@@ -12,10 +12,10 @@ from formats.law.documents import Document
 from formats.law.judges import JUDGES, NOT_ASKED, Judged, Refused, judges_of
 from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import Bias, RandomEngine, SyntheticDecoder
 

@@ -24,7 +24,7 @@ from eval.benchmarks.api_bank.tools.rule import (
     stripped,
 )
 from eval.benchmarks.python_calls import CallDecodeError, evaluate
-from tooldecoding.prompts.dialogue import TOOL_SEARCH
+from tooldecoding.chat.dialogue import TOOL_SEARCH
 
 TEST_ACCOUNT: Final = "test"
 """The only bank account that a fresh tool knows."""

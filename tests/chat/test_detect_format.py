@@ -8,10 +8,11 @@ from transformers import PreTrainedTokenizerFast
 
 from data import DATA
 from tiny_models import byte_level_tokenizer
+from tooldecoding.chat.probe import NAME
+from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.errors import ModelError
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
-from tooldecoding.prompts.detect_format import detect_format, detected
-from tooldecoding.prompts.probe_call import NAME
 
 TEMPLATES = DATA.parent / "templates"
 
@@ -33,6 +34,10 @@ ORIGINALS = {
     "qwen3_5_think": "qwen-xml",
 }
 WITHOUT_CALLS = ("cohere2", "gemma3", "lfm2", "phi3_5")
+
+
+def detect_format(of: PreTrainedTokenizerFast) -> CallFormat:
+    return habits_of(of).detected.call_format
 
 
 @lru_cache
@@ -117,7 +122,7 @@ def test_templates_that_raise(guard: str, message: str | None) -> None:
 def test_the_instruction_for_tools_is_enough_if_one_format_fits() -> None:
     said = '{% if tools %}Write <tool_call>\n{"name": <name>, "arguments": <arguments>}\n</tool_call>{% endif %}'
     silent = template("{{ message.content }}")
-    found = detected(tokenizer(said + silent))
+    found = habits_of(tokenizer(said + silent)).detected
     assert found.call_format.name == "hermes"
     assert "instruction" in found.reason
     two = said + "{% if tools %}or <function_calls>\nf()\n</function_calls>{% endif %}"

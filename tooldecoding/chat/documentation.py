@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from lookup import LookupDictionary, ToolSpec, extract
 from lookup.duplicates import OnDuplicate
-from tooldecoding.files.manifest import digest
-from tooldecoding.options.decode_options import Detail
-from tooldecoding.prompts.tool_objects import (
+from tooldecoding.chat.tool_objects import (
     api_bank_object,
     api_bank_signature,
     json_schema,
     json_signature,
     signature_text,
 )
+from tooldecoding.files.manifest import digest
+from tooldecoding.options.decode_options import Detail
 
 _SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
 """Where tools as data have their JSON Schema: OpenAI's, MCP's, Anthropic's."""

@@ -4,17 +4,11 @@ import json
 
 import pytest
 
+from tooldecoding.chat.chat import continued
+from tooldecoding.chat.dialogue import dialogue_lines, documented_tools, openai_messages, read_dialogue, read_rows
+from tooldecoding.chat.messages import read_messages
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.prompts.dialogue import (
-    ToolRequest,
-    ToolResponse,
-    Utterance,
-    dialogue_lines,
-    documented_tools,
-    read_dialogue,
-    read_rows,
-)
 
 API_ROW = {
     "role": "API",
@@ -41,25 +35,48 @@ def test_lines_of_an_api_bank_dialogue() -> None:
     ]
 
 
-def test_chat_roles_give_the_same_turns() -> None:
-    call = {"type": "function", "function": {"name": "A", "arguments": '{"k": 1}'}}
-    turns = read_dialogue(
+def test_rows_of_both_kinds_become_openai_messages() -> None:
+    called = {"type": "function", "function": {"name": "g", "arguments": '{"k": 1}'}}
+    given = read_dialogue(
         as_text(
             {"role": "system", "content": "Be brief."},
-            {"role": "User", "content": "Hi"},
-            {"role": "assistant", "content": None, "tool_calls": [call]},
-            {"role": "tool", "name": "A", "content": '{"ok": true}'},
-            {"role": "ASSISTANT", "content": "Done."},
+            {"role": "User", "content": "One."},
+            {"role": "user", "text": "Two."},
+            {"role": "AI", "text": "I look."},
+            {"role": "API", "api_name": "f", "param_dict": {"city": "a"}},
+            {"role": "ASSISTANT", "content": None, "tool_calls": [called]},
+            {"role": "tool", "name": "g", "content": '{"ok":true}'},
+            {"role": "tool", "content": "done"},
+            {"role": "API", "api_name": "f", "param_dict": {}, "result": {"output": None, "exception": "12"}},
         ),
         "d",
     )
-    assert turns == (
-        Utterance("system", "Be brief."),
-        Utterance("user", "Hi"),
-        ToolRequest("A", {"k": 1}),
-        ToolResponse("A", {"ok": True}),
-        Utterance("assistant", "Done."),
-    )
+    messages = read_messages(openai_messages(given)).messages
+    assert [m.role for m in messages] == ["system", "user", "assistant", "tool", "tool", "assistant", "tool"]
+    assert messages[1].content == "One.\nTwo." and messages[2].content == "I look."
+    assert [(c.name, c.arguments) for c in messages[2].calls] == [("f", {"city": "a"}), ("g", {"k": 1})]
+    assert [m.content for m in messages[3:]] == ["done", '{"ok": true}', "", '"12"']
+    assert dialogue_lines(given, CALL_FORMATS["api-bank"])[5:] == [
+        "API-Request: [g(k='1')]",
+        'API-Response: {"ok": true}',
+        'API-Response: "done"',
+        "API-Request: [f()]",
+        'API-Response: "12"',
+    ]
+
+
+def test_a_call_without_result_is_refused_in_a_chat_template() -> None:
+    call = {key: value for key, value in API_ROW.items() if key != "result"}
+    for rows in ([call], [call, {"role": "User", "text": "Hi"}]):
+        with pytest.raises(PromptError, match=r"the call .* of 'AddAlarm' in .* has no result"):
+            read_messages(openai_messages(read_rows(rows, "d")), "the dialogue's messages")
+
+
+def test_the_assistant_goes_on_behind_open_thinking() -> None:
+    formats = CALL_FORMATS["pythonic"], CALL_FORMATS["harmony"]
+    assert continued("<turn>", "Well.", formats[0]) == "<turn>Well."
+    assert continued("<turn><think>\n", "Well.", formats[0]) == "<turn><think>\n</think>\n\nWell."
+    assert continued("<|start|>assistant", "Well.", formats[1]).endswith("Well.<|end|><|start|>assistant")
 
 
 def test_documentation_in_tool_searcher_results() -> None:
@@ -90,6 +107,8 @@ def test_documentation_in_tool_searcher_results() -> None:
         ('{"role": "API", "api_name": "A"}', "d:1: an API row needs a 'param_dict'"),
         ('{"role": "assistant", "tool_calls": [{"id": 1}]}', "d:1: a tool call needs a function"),
         ('{"role": "assistant", "tool_calls": 4}', "d:1: expected 'tool_calls' to be a list, found 4"),
+        ('{"role": "user", "text": "", "tool_calls": [{}]}', "d:1: a row of role user has 'tool_calls'"),
+        ('{"role": "tool", "content": "x", "name": "f"}', "d:1: a result of 'f' without a call before"),
         ('{"role": "tool"}', "d:1: a row of role tool needs a 'content'"),
         ('{"role": "User", }', "d:1:"),
         ("[1]", "d:1: expected a JSON object, found list"),

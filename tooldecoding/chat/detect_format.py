@@ -8,20 +8,14 @@ is recognised: ids, other spaces, Mistral's and harmony's forms for the history.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Any, Final, NamedTuple
 
 from lookup.values.notations import RawText
-from tooldecoding.errors import ModelError
+from tooldecoding.chat.probe import NAME, SYSTEM, USER, Probe, Written, leaves
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
+from tooldecoding.formats.known_formats import NATIVE_FORMATS
 from tooldecoding.formats.pythonic import PYTHONIC
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
-from tooldecoding.prompts.probe_call import NAME, Probe, Written, leaves
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
 
 _BEFORE, _BEHIND = 300, 150
 """Characters around the arguments in which a call begins and ends."""
@@ -48,50 +42,22 @@ class Detected(NamedTuple):
     reason: str
 
 
-_known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[str, Detected | str]]" = WeakKeyDictionary()
-"""Tokenizer -> its template, and what was found or why nothing was."""
-
-
-def detect_format(tokenizer: "PreTrainedTokenizerBase") -> CallFormat:
-    """Return the call format that the tokenizer's chat template writes; ModelError as ``detected``."""
-    return detected(tokenizer).call_format
-
-
-def detected(tokenizer: "PreTrainedTokenizerBase") -> Detected:
-    """Return the call format of the tokenizer's chat template, and what shows it.
-
-    Raises
-    ------
-    ModelError
-        If there is no chat template, it refuses all dialogues with a call, or writes none in a known format. The
-        message shows what it wrote, and names ``--format``.
-    """
-    template = str(getattr(tokenizer, "chat_template", None) or "")
-    if not template:
-        raise _unknown("the model's tokenizer has no chat template")
-    known = _known.get(tokenizer)
-    if known is None or known[0] != template:
-        known = _known[tokenizer] = (template, _detect(tokenizer))
-    if isinstance(known[1], str):
-        raise _unknown(known[1])
-    return known[1]
-
-
-def _detect(tokenizer: "PreTrainedTokenizerBase") -> Detected | str:
-    """Return the format, or why it is unknown."""
-    probe, first = Probe(tokenizer), ""
-    for written in probe.texts():
+def detect(probe: Probe) -> Detected | str:
+    """Return the format that a chat template writes, or why it is unknown, with what it wrote."""
+    first = ""
+    for written in probe.writings():
         found = written_format(written)
         if found is not None:
             return found
         first = first or _excerpt(written)
-    instructed = _instructed(probe.instruction())
+    instructions = (probe.write([*system, USER], ending=False) for system in ([], [SYSTEM]))
+    instructed = _instructed(next(filter(None, instructions), ""))
     if instructed is not None:
         return Detected(instructed, "the chat template's instruction for tools shows it")
     if first:
         return f"the model's chat template writes calls in no known format: {_shown(first)}"
-    if probe.refusal:
-        return f"the model's chat template refuses a dialogue with a call: {_shown(probe.refusal)}"
+    if probe.refusals and not probe.takes_calls:
+        return f"the model's chat template refuses a dialogue with a call: {_shown(probe.refusals[0])}"
     return "the model's chat template does not write calls of earlier turns"
 
 
@@ -100,7 +66,7 @@ def written_format(written: Written) -> Detected | None:
     begin, end = _place(written)
     around = _name_first(written.text[begin:end])
     text = written.text[:begin] + around + written.text[end:]
-    found = [(f, part) for f in _CANDIDATES for part in _parts(f, around, replace(written, text=text))]
+    found = [(f, part) for f in _CANDIDATES for part in _parts(f, around, written._replace(text=text))]
     if not found:
         found = [(f, part) for f in NATIVE_FORMATS if f.marks for part in _parts(f, _respaced(f, around), written)]
     if not found:
@@ -206,7 +172,3 @@ def _excerpt(written: Written) -> str:
 def _shown(text: str) -> str:
     """Return a short printable form of a text."""
     return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
-
-
-def _unknown(reason: str) -> ModelError:
-    return ModelError(f"{reason}; name the model's call format with --format: {', '.join(CALL_FORMATS)}")

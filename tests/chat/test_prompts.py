@@ -7,11 +7,11 @@ import pytest
 
 from tiny_models import byte_level_tokenizer
 from tooldecoding.batches.requests import make_request
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Message
+from tooldecoding.chat.prompts import bfcl_prompt
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.prompts.dialogue import Turn, Utterance
-from tooldecoding.prompts.documentation import Documentation
-from tooldecoding.prompts.prompts import bfcl_prompt
 
 API_BANK_TOOL = {
     "name": "GetDay",
@@ -32,7 +32,7 @@ SCHEMA_TOOL = {
         },
     },
 }
-TURNS: tuple[Turn, ...] = (Utterance("user", "Grüße, paint it."),)
+TURNS = (Message("user", "Grüße, paint it."),)
 CHAT_TEMPLATE = (
     "{% for t in tools %}<tool>{{ t | tojson }}</tool>{% endfor %}"
     "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% for c in m.tool_calls or [] %}"

@@ -1,0 +1,123 @@
+"""Which template makes a prompt, which call format it is decoded in, and whether the two fit the model.
+
+The template ``auto`` shows the documentation to the model. Messages take ``chat``, a dialogue takes ``api-bank``. A
+prompt with documentation beside it takes ``chat`` if the tokenizer has a chat template that takes it; otherwise
+``bfcl`` for the call format ``pythonic`` and ``api-bank`` for others. A prompt without documentation beside it takes
+``raw``: it holds its documentation.
+
+The format ``auto`` is what the chat template writes, for prompts of the template ``chat``, and ``PRINTED`` if it prints
+no tools; ``pythonic`` for ``bfcl``; ``api-bank`` for other prompts.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from tooldecoding.chat.dialogue import TOOL_SEARCH, documented_tools
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.messages import Conversation, Message
+from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.errors import ModelError
+from tooldecoding.options.decode_command import DecodeCommand, Template
+from tooldecoding.options.decode_options import AUTO, DecodeOptions
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
+
+FORMATS: Final[Mapping[Template, str]] = {"api-bank": "api-bank", "bfcl": "pythonic"}
+"""Template -> the call format that its instruction asks for; the other templates ask for none."""
+
+PRINTED: Final = "pythonic"
+"""The format of chat templates that print no tools and write no calls; docs/models.md says why."""
+
+Content = str | Sequence[Message] | Conversation
+"""The text of a prompt, a dialogue, or messages."""
+
+
+def template_of(
+    content: Content,
+    documentation: Documentation | None,
+    options: DecodeCommand,
+    tokenizer: "PreTrainedTokenizerBase",
+) -> Template:
+    """Return the template of one prompt or dialogue; never ``auto``.
+
+    Parameters
+    ----------
+    documentation : Documentation or None
+        Documentation beside the prompt: of ``--tools``, or of the row.
+    """
+    if isinstance(content, Conversation):
+        return "chat"
+    if options.template != "auto":
+        return options.template
+    if not isinstance(content, str):
+        return "api-bank"
+    if documentation is None:
+        return "raw"
+    if habits_of(tokenizer).takes_messages:
+        return "chat"
+    return "bfcl" if options.format == FORMATS["bfcl"] else "api-bank"
+
+
+def misfits(
+    templates: Iterable[Template], options: DecodeCommand, tokenizer: "PreTrainedTokenizerBase"
+) -> Iterator[str]:
+    """Yield a warning for each template that does not fit the call format or the model."""
+    for template in sorted(set(templates)):
+        asked = FORMATS.get(template)
+        if asked not in (None, options.format) and options.format != AUTO:
+            other = [name for name, call_format in FORMATS.items() if call_format == options.format]
+            remedy = " or ".join([f"--format {asked}", *(f"--template {name}" for name in other)])
+            yield (
+                f"the template {template} asks the model for calls in the format {asked}, but they are written in "
+                f"{options.format}; {remedy} fits"
+            )
+        if template == "chat":
+            yield from chat_misfits(options.format, tokenizer)
+
+
+def unshortened(dialogues: Iterable[Sequence[Message]], options: DecodeOptions) -> Iterator[str]:
+    """Yield a warning if dialogues hold documentation, which ``documentation`` does not shorten."""
+    if options.documentation != "full" and any(map(documented_tools, dialogues)):
+        yield (
+            f"results of {TOOL_SEARCH} stand in the dialogue as they are, with all documentation of the tools they "
+            f"found; documentation {options.documentation} shortens only what the template prints"
+        )
+
+
+def chosen_format(options: DecodeOptions, template: Template, tokenizer: "PreTrainedTokenizerBase") -> str:
+    """Return the name of the format for a prompt of a template but ``auto``; ModelError as ``chat_format``."""
+    if template == "chat":
+        return chat_format(options, tokenizer)
+    return options.format if options.format != AUTO else FORMATS.get(template, "api-bank")
+
+
+def chat_format(options: DecodeOptions, tokenizer: "PreTrainedTokenizerBase") -> str:
+    """Return the name of the format for a prompt of the chat template.
+
+    Raises
+    ------
+    ModelError
+        If it is ``auto``, tools may be called, and the chat template prints them but writes calls in no known format.
+    """
+    if options.format != AUTO:
+        return options.format
+    try:
+        return habits_of(tokenizer).detected.call_format.name
+    except ModelError:
+        if habits_of(tokenizer).leaves_out_tools or (options.tool_choice == "none" and tokenizer.chat_template):
+            return PRINTED  # a text without calls has no format
+        raise
+
+
+def chat_misfits(name: str, tokenizer: "PreTrainedTokenizerBase") -> Iterator[str]:
+    """Yield a warning if a chat template writes calls in another format."""
+    try:
+        written = name if name == AUTO else habits_of(tokenizer).detected.call_format.name
+    except ModelError:
+        written = name
+    if written != name:
+        yield (
+            f"the model's chat template writes calls in the format {written}, but they are decoded in {name}; "
+            "--format auto takes the template's"
+        )

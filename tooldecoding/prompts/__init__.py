@@ -1,1 +1,0 @@
-"""Prompts: dialogues, documentation, templates, and their tokens."""

@@ -1,0 +1,36 @@
+"""What a decoder is asked for: one prompt, its tools and its options."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lookup.dictionary import LookupDictionary
+from tooldecoding.options import DecodeOptions
+
+Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
+"""Documentation text, tools as data, functions, pydantic models, or a lookup dictionary."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One prompt to decode.
+
+    Attributes
+    ----------
+    prompt : str or sequence of int
+        The text that the model reads, or its token ids.
+    tools : LookupDictionary
+        The tools that may be called.
+    options : DecodeOptions
+    special_tokens : bool
+        Whether the tokenizer may add its special tokens, such as a beginning of sequence, to a text that does not begin
+        with them.
+    stop : str, optional
+        Ends free text once there is more than white space before it: the newline of prompts in which a line is a turn.
+    """
+
+    prompt: str | Sequence[int]
+    tools: LookupDictionary
+    options: DecodeOptions
+    special_tokens: bool = True
+    stop: str | None = None
