@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lookup.schema.check import allows
 from lookup.schema.limits import numbers_of, refused_values, said, texts_of
-from lookup.schema.nodes import Branch, Conjunction, Constants, Contained, Lists, Texts
+from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Texts
 from lookup.schema.object_branches import ObjectBranches
 from lookup.schema.schema import Made, Schema
 from lookup.schema.words import IMPLIED, KINDS, Kind, identity
@@ -84,21 +84,14 @@ class PlainBranches:
             items.append(self.conjunction(of_item if of_item or contained else unevaluated))
         end = next((place for place, item in enumerate(items) if item.is_false), None)
         most = min(said(plain, "maxItems") + ([] if end is None else [end]), default=None)
-        places = items if end is None else items[:end]
-        contains = tuple(self._contained(schema, places) for schema in plain if "contains" in schema.words)
-        least = max([*said(plain, "minItems"), *(one.least for one in contains)], default=0)
+        contains = (schema.words.get("minContains", 1) for schema in plain if "contains" in schema.words)
+        least = max([*said(plain, "minItems"), *contains], default=0)
         if most is not None and least > most:
             return []
         unique = any("uniqueItems" in schema.words for schema in plain)
         rest = None if end is not None else items[size]
-        return [Lists(tuple(places[:size]), rest, least, most, unique, contains, any(said(plain, Made.TUPLE)))]
-
-    def _contained(self, schema: Schema, items: Sequence[Conjunction]) -> Contained:
-        inner = schema.words["contains"]
-        wanted, others = (
-            tuple(self.conjunction([*item.schemas, one]) for item in items) for one in (inner, inner.negation)
-        )
-        return Contained(wanted, others, schema.words.get("minContains", 1), schema.words.get("maxContains"))
+        prefix = tuple(items[:size] if end is None else items[:end])
+        return [Lists(prefix, rest, least, most, unique, any(said(plain, Made.TUPLE)))]
 
 
 def _is_contradictory(branch: Branch) -> bool:

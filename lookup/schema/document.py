@@ -31,6 +31,9 @@ _WORDS: Final[dict[str, str]] = {
 _KEYED: Final = frozenset({"properties", "required", "dependentRequired", "dependentSchemas", "dependencies"})
 """Words of an object's keys that are read together."""
 
+_PLAIN: Final = frozenset({"type", "title", "description", "default", "example", "examples", "deprecated"})
+"""All words of a schema that says no more than a type."""
+
 
 class Document:
     """The schemas of one document.
@@ -54,7 +57,7 @@ class Document:
         self.documentation = documentation
         self._requires = requires
         self._whole = Resource(_name(root) or "", root)
-        self._schemas: dict[tuple[Written, Resource], Schema] = {}
+        self._schemas: dict[Any, Schema] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Document, (self.root, self.documentation, self._requires)
@@ -66,11 +69,15 @@ class Document:
         return isinstance(draft, str) and any(name in draft for name in _ALONE)
 
     def schema(self, written: object, resource: Resource | None = None) -> Schema:
-        """The schema that is written somewhere in a resource, by default in the root; the same object each time."""
+        """The schema that is written somewhere in a resource, by default in the root; the same object each time.
+
+        All that say no more than a type, which are most, are one.
+        """
         if not isinstance(written, dict) or not written:
             return NOTHING if written is False else EVERYTHING
         resource = self._own_resource(written, resource or self._whole)
-        place = Written(written), resource
+        kind = written.get("type") if written.keys() <= _PLAIN else None
+        place: Any = kind if isinstance(kind, str) else (Written(written), resource)
         if place not in self._schemas:
             self._schemas[place] = Schema(self, written, resource)
         return self._schemas[place]

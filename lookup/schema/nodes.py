@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from lookup.languages.formats import FORMATS
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
@@ -190,23 +190,6 @@ class Conjunction:
         return self.is_false or not (self._is_sure or self.size < INFINITE)
 
 
-class Contained(NamedTuple):
-    """What ``contains`` says of a list.
-
-    Attributes
-    ----------
-    wanted, others : tuple of Conjunction
-        The items that count, and those that do not: at each place of the prefix, and behind it.
-    least, most : int
-        How many count; ``most`` may be ``None``.
-    """
-
-    wanted: tuple[Conjunction, ...]
-    others: tuple[Conjunction, ...]
-    least: int
-    most: int | None
-
-
 @dataclass(frozen=True, eq=False)
 class Lists:
     """Lists: the schemas of the first items, and of all others (``None``: there are no others).
@@ -219,7 +202,6 @@ class Lists:
     least: int = 0
     most: int | None = None
     unique: bool = False
-    contains: tuple[Contained, ...] = ()
     is_tuple: bool = False
 
     def item(self, index: int) -> Conjunction | None:

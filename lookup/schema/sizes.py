@@ -4,13 +4,12 @@ A value that needs more than ``_MAX_DEPTH`` levels, ``_MAX_SIZE`` characters or 
 impossible.
 """
 
-import math
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from lookup.schema.free_keys import groups_of
-from lookup.schema.listing import MAX_LISTED, listed_values
-from lookup.schema.nodes import INFINITE, Branch, Conjunction, Constants, Contained, Lists, Numbers, Objects, Texts
+from lookup.schema.listing import listed_values
+from lookup.schema.nodes import INFINITE, Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
 from lookup.schema.words import identity
 
@@ -71,8 +70,6 @@ def needed(branch: Branch) -> Iterator[Conjunction]:
         yield from branch.prefix[: branch.least]
         if branch.least > len(branch.prefix) and branch.rest is not None:
             yield branch.rest
-        for contained in branch.contains:
-            yield from (*contained.wanted, *contained.others)
     elif isinstance(branch, Objects):
         must_count = branch.least > len(branch.required)
         yield from branch.keys.values() if must_count else (branch.keys[key] for key in branch.required)
@@ -101,8 +98,6 @@ def _exact_size(branch: Branch, size_of: _SizeOf) -> int:
 def _list(branch: Lists, size_of: _SizeOf) -> int:
     if branch.least > _MAX_SIZE or (branch.unique and not _can_differ(branch)):
         return INFINITE
-    if not all(_can_contain(branch, contained, size_of) for contained in branch.contains):
-        return INFINITE
     items = [size_of(item) for item in branch.prefix[: branch.least]]
     more = branch.least - len(items)
     if more > 0:
@@ -112,42 +107,13 @@ def _list(branch: Lists, size_of: _SizeOf) -> int:
 
 
 def _can_differ(branch: Lists) -> bool:
-    """Whether the items that a list must have can all differ, where their values are few: each takes one of its own."""
-    takers: dict[Any, int] = {}
-    listed = [None if item is None else listed_values(item) for item in map(branch.item, range(_few(branch)))]
-    values = [[] if found is None else list(map(identity, found)) for found in listed]
-
-    def takes(place: int, tried: set[Any]) -> bool:
-        for value in values[place]:
-            if value not in tried:
-                tried.add(value)
-                if value not in takers or takes(takers[value], tried):
-                    takers[value] = place
-                    return True
-        return False
-
-    return all(found is None or takes(place, set()) for place, found in enumerate(listed))
-
-
-def _few(branch: Lists) -> int:
-    """How many of the first items to look at: behind the prefix so many that all listed values are taken."""
-    return min(branch.least, len(branch.prefix) + MAX_LISTED + 1)
-
-
-def _can_contain(branch: Lists, contained: Contained, size_of: _SizeOf) -> bool:
-    """Whether a list can have enough items that ``contains`` counts, and not too many."""
-    inside = [size_of(item) < INFINITE for item in contained.wanted[: branch.most]]
-    prefix = len(branch.prefix)
-    places: float = sum(inside[:prefix])
-    if any(inside[prefix:]):
-        behind = math.inf if branch.most is None else branch.most - prefix
-        places += min(behind, _values(contained.wanted[prefix])) if branch.unique else behind
-    if contained.most is None:
-        return places >= contained.least
-    always = [size_of(item) >= INFINITE for item in contained.others]
-    forced = sum(always[: min(prefix, branch.least)])
-    forced += max(0, branch.least - prefix) if any(always[prefix:]) else 0
-    return places >= contained.least and contained.most >= max(forced, contained.least)
+    """Whether the values of the items that a list must have are as many as these items, where they are few."""
+    items = map(branch.item, range(min(branch.least, len(branch.prefix) + 1)))
+    listed = [[] if item is None else listed_values(item) for item in items]
+    if not listed or (listed[-1] is None and branch.least > len(branch.prefix)):
+        return True
+    unlisted = sum(values is None for values in listed)
+    return len({identity(value) for values in listed for value in values or ()}) >= branch.least - unlisted
 
 
 def _object(branch: Objects, size_of: _SizeOf) -> int:
@@ -162,12 +128,6 @@ def _object(branch: Objects, size_of: _SizeOf) -> int:
         others += [1] * more if groups is None else []
         pairs += [4 + size for size in [*sorted(others), *[INFINITE] * more][:more]]
     return min(INFINITE, 2 + sum(pairs))
-
-
-def _values(conjunction: Conjunction) -> float:
-    """How many values a schema allows, if they are listed; otherwise infinitely many."""
-    listed = listed_values(conjunction)
-    return math.inf if listed is None else len(listed)
 
 
 def _text(branch: Texts) -> int:

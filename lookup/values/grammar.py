@@ -14,9 +14,9 @@ from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
 from lookup.schema.words import Kind
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
-from lookup.values.plain_shapes import Literals, Union
-from lookup.values.shapes import Reading, Shape, Start, advance, begun, byte_length, closing, first_bytes
-from lookup.values.sorted_texts import is_prefix_free
+from lookup.values.plain_shapes import Literals, is_prefix_free
+from lookup.values.reading import advance, begun, closing, first_bytes
+from lookup.values.shapes import Reading, Shape, Start, Union, byte_length
 from lookup.values.whole_shapes import whole_shape
 
 Constraint = Literal["typed", "free"]

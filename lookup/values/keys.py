@@ -7,8 +7,8 @@ from typing import NamedTuple
 from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
 from lookup.literals.literal_reader import parse_key
 from lookup.values.notations import SPACED, Spacing
+from lookup.values.plain_shapes import SortedTexts
 from lookup.values.shapes import Shape, byte_length
-from lookup.values.sorted_texts import SortedTexts
 from lookup.values.texts import Text
 
 

@@ -4,18 +4,19 @@ from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
+from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect
 from lookup.literals.literal_reader import parse_literal, read_literal
-from lookup.literals.literal_writer import render_json, render_literal, render_quoted
+from lookup.literals.literal_writer import render_json, render_literal
 from lookup.reserved import RESERVED_CHARACTER
+from lookup.schema.value_schema import schema_of
 from lookup.values.notations import Notation, RawText, inside, renderer
-from lookup.values.raw_reader import is_padded, raw_end, read_raw
 
 
 def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
-    """The Python value of a literal. In quoted and raw notation, the documented type determines how it is read.
+    """The Python value of a literal. In quoted and raw notation, the parameter's schema determines how it is read.
 
-    A quoted or raw content that is not a literal of its type stays a string, so that the type check can report it. In
-    JSON, the documentation determines which arrays are tuples.
+    What may be a text is one: between quotes before anything else, raw only where it is no JSON that the schema allows;
+    a lead that says which it is decides. In JSON, the documentation determines which arrays are tuples.
 
     Raises
     ------
@@ -23,30 +24,78 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
         If ``text`` is not one literal.
     """
     if isinstance(notation, RawText):
-        value = read_raw(text, spec, notation)
-    else:
-        value = parse_literal(text, inside(notation).dialect)
-    if notation in ("json", "python-lists", "python-json") or not isinstance(notation, str):
-        if spec.default is not MISSING and render_json(spec.default) == render_json(value):
-            return spec.default
-        return _with_tuples(value, spec.value_type)
-    if notation != "quoted" or not isinstance(value, str):
-        return value
+        return _as_documented(_read_raw(text, spec, notation), spec)
+    value = parse_literal(text, inside(notation).dialect)
+    if notation == "quoted":
+        return _unquoted(value, spec) if isinstance(value, str) else value
+    return value if notation == "python" else _as_documented(value, spec)
+
+
+def _unquoted(text: str, spec: ParameterSpec) -> Any:
+    """The value of what stands between quotes."""
     for member in spec.enum or ():
-        if value == (member if isinstance(member, str) else render_literal(member, '"')):
+        if not isinstance(member, str) and text == render_literal(member, '"'):
             return member
-    if spec.value_type.admits_text:
-        return value
-    if spec.default is not MISSING and render_quoted(spec.default) == render_quoted(value):
-        return spec.default
+    if _may_be_text(text, spec):
+        return text
+    value = _parsed(text, PYTHON_OR_JSON)
+    return text if value is MISSING else value
+
+
+def _read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
+    """The value of a literal with its mark."""
+    content, is_text = _content(text, notation)
+    if is_text:
+        return content
+    value = _parsed(content, JSON) if content == content.strip() else MISSING
+    if value is MISSING:
+        if is_text is None:
+            return content
+        raise LiteralError("JSON", len(text))
+    if is_text is None and _may_be_text(content, spec) and (isinstance(value, str) or not _obeys(value, spec)):
+        return content
+    return value
+
+
+def _may_be_text(content: str, spec: ParameterSpec) -> bool:
+    return spec.value_type.admits_text or schema_of(spec).allows(content)
+
+
+def _obeys(value: Any, spec: ParameterSpec) -> bool:
+    is_default = spec.default is not MISSING and render_json(value) == render_json(spec.default)
+    return is_default or schema_of(spec).allows(value)
+
+
+def _parsed(text: str, dialect: Dialect) -> Any:
+    """The value of a literal; ``MISSING`` if it is none."""
     try:
-        return parse_literal(value)
+        return parse_literal(text, dialect)
     except LiteralError:
-        return value
+        return MISSING
+
+
+def _content(text: str, notation: RawText) -> tuple[str, bool | None]:
+    """Return what stands before the mark, and whether its lead says that it is a text; None if no lead tells."""
+    if not text.endswith(notation.mark):
+        raise LiteralError(repr(notation.mark), len(text))
+    content = text.removesuffix(notation.mark)
+    if notation.text_lead == notation.other_lead:
+        return content.removeprefix(notation.text_lead), None
+    for lead, is_text in ((notation.text_lead, True), (notation.other_lead, False)):
+        if content.startswith(lead):
+            return content.removeprefix(lead), is_text
+    raise LiteralError(f"{notation.text_lead!r} or {notation.other_lead!r}", 0)
+
+
+def _as_documented(value: Any, spec: ParameterSpec) -> Any:
+    """A value read from JSON: the default as it is documented, and lists as tuples."""
+    if spec.default is not MISSING and render_json(spec.default) == render_json(value):
+        return spec.default
+    return _with_tuples(value, spec.value_type)
 
 
 def _with_tuples(value: Any, value_type: ValueType) -> Any:
-    """A value read from JSON, with lists converted to tuples as documented."""
+    """A value with lists converted to tuples as documented."""
     if not isinstance(value, list | dict):
         return value
     written = render_json(value) if value_type.enum else ""
@@ -77,7 +126,11 @@ def render_value(value: Any, notation: Notation) -> str:
 def literal_end(text: str, position: int, notation: Notation) -> int:
     """Return the end of the literal that starts at ``position``; LiteralError if there is none."""
     if isinstance(notation, RawText):
-        return raw_end(text, position, notation)
+        core = notation.mark.lstrip("\n")
+        found = text.find(core, position)
+        if found < 0:
+            raise LiteralError(repr(notation.mark), len(text))
+        return found + len(core)
     return read_literal(text, position, inside(notation).dialect)[1]
 
 
@@ -96,9 +149,10 @@ def is_literal(text: str, notation: Notation) -> bool:
         end = literal_end(text, 0, notation)
     except LiteralError:
         return False
-    return end == len(text) and not (isinstance(notation, RawText) and is_padded(text, notation))
+    content = _content(text, notation)[0] if isinstance(notation, RawText) else ""
+    return end == len(text) and content == content.strip()
 
 
 def is_key(name: str, notation: Notation) -> bool:
     """Whether an object in a value may have this key."""
-    return is_literal(render_value({name: 0}, notation), notation)
+    return is_literal(name if isinstance(notation, str) else render_value({name: 0}, notation), notation)

@@ -13,16 +13,15 @@ from lookup.schema.free_keys import groups_of
 from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
 from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts, matches
 from lookup.schema.number_range import NumberRange
-from lookup.values.bracket_shapes import Elements
-from lookup.values.distinct_items import DistinctItems
+from lookup.values.any_shapes import any_shape, scalar_shape
 from lookup.values.keys import FreeKeys, Key, KeyRules
+from lookup.values.lists import Elements
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.notations import Notation, RawText, inside
-from lookup.values.object_shapes import Record
-from lookup.values.plain_shapes import Literals, Number, Union
-from lookup.values.shapes import Frame, Reading, Shape, byte_length
+from lookup.values.objects import Record
+from lookup.values.plain_shapes import Literals, Number
+from lookup.values.shapes import Frame, Reading, Shape, Union, byte_length
 from lookup.values.texts import text_shape
-from lookup.values.type_shapes import any_shape, scalar_shape
 
 MAX_DEPTH: Final = 40
 """Deeper than this, a bracket is only opened for the shortest literal."""
@@ -52,7 +51,7 @@ def written_members(
 
 
 class NodeShapes:
-    """Makes the shapes of one law in one notation."""
+    """Makes the shapes of one schema in one notation."""
 
     def __init__(self, notation: Notation) -> None:
         self.notation: Notation = notation
@@ -97,13 +96,13 @@ class NodeShapes:
 
     def _list(self, branch: Lists) -> Shape:
         unique = branch.unique and leaves_values(branch)
-        distinct = DistinctItems(self._inside.dialect) if unique else None
+        dialect = self._inside.dialect if unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
         prefix = [self._item(item, unique) for item in possible]
         further = branch.rest if len(possible) == len(branch.prefix) else None
         rest = None if further is None or further.is_empty else self._item(further, unique)
         bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
-        return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, distinct)
+        return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, dialect)
 
     def _item(self, item: Conjunction, unique: bool) -> "Lazy":
         """The shape of an item. Items that must differ are listed where there are few."""
@@ -164,9 +163,10 @@ class NodeShapes:
         return [name for name in names if name in possible]
 
     def _can_have(self, branch: Objects, name: str) -> bool:
-        if not is_key(name, self.notation) and name in branch.keys:
+        possible = is_key(name, self.notation)
+        if not possible and name in branch.keys:
             raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
-        return is_key(name, self.notation)
+        return possible
 
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""

@@ -1,14 +1,15 @@
-"""Shapes of numbers, listed literals and unions (``lookup.values.shapes``)."""
+"""Shapes of numbers and of listed literals (``lookup.values.shapes``)."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-from collections.abc import Iterable, Sequence
+import itertools
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import regex
 
 from lookup.values.shapes import Frame, Reading, Shape, Span, byte_length, spans_of
-from lookup.values.sorted_texts import SortedTexts, Stretch
 
 _IN_NUMBERS: Final = "-+.0123456789eE"
 
@@ -96,12 +97,66 @@ class _NumberReading(Reading):
         return spans_of(c for c in _IN_NUMBERS if self._numbers.possible(self._written + c))
 
 
+class Stretch(NamedTuple):
+    """The texts ``start`` to ``end`` of a sorted list. They share their first ``length`` characters."""
+
+    start: int
+    end: int
+    length: int
+
+
+class SortedTexts:
+    """Distinct texts, sorted so that those with a common prefix are adjacent.
+
+    Attributes
+    ----------
+    texts : list of str
+    whole : Stretch
+        The stretch of all texts.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = sorted(set(texts))
+        self.whole = Stretch(0, len(self.texts), 0)
+
+    def narrow(self, stretch: Stretch, character: str) -> Stretch | None:
+        """The texts of a stretch that continue with a character; ``None`` if there are none. Logarithmic time."""
+        start, end, length = stretch
+        start = bisect_left(self.texts, character, start, end, key=lambda text: text[length : length + 1])
+        end = bisect_right(self.texts, character, start, end, key=lambda text: text[length : length + 1])
+        return Stretch(start, end, length + 1) if start < end else None
+
+    def ends(self, stretch: Stretch) -> bool:
+        """Whether one text of a stretch consists of the shared characters only."""
+        return len(self.texts[stretch.start]) == stretch.length
+
+    def characters(self, stretch: Stretch) -> Iterator[str]:
+        """The characters that may continue a stretch."""
+        start, end, length = stretch
+        start += self.ends(stretch)
+        while start < end:
+            character = self.texts[start][length]
+            yield character
+            start = bisect_right(self.texts, character, start, end, key=lambda text: text[length])
+
+
+def is_prefix_free(texts: Iterable[str]) -> bool:
+    """Whether no text is a prefix of another one."""
+    ordered = sorted(texts)
+    return not any(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ordered))
+
+
 class Literals(Shape):
     """Given literals: the members of an enum, booleans, a default."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.given = tuple(literals)
         self.literals = SortedTexts(self.given)
+
+    def only(self, wanted: Callable[[str], bool]) -> "Literals | None":
+        """Those that are wanted; ``None`` if none is."""
+        found = list(filter(wanted, self.given))
+        return Literals(found) if found else None
 
     @cached_property
     def size(self) -> int:
@@ -140,28 +195,3 @@ class _LiteralReading(Reading):
 
     def identity(self) -> tuple[object, ...]:
         return _LiteralReading, self._shape, self.frame, self._stretch
-
-
-class Union(Shape):
-    """The literals of several shapes."""
-
-    def __init__(self, shapes: Sequence[Shape]) -> None:
-        self._shapes = shapes
-
-    @cached_property
-    def alternatives(self) -> tuple[Shape, ...]:
-        return tuple(alternative for shape in self._shapes for alternative in shape.alternatives)
-
-    @cached_property
-    def size(self) -> int:
-        return min(shape.size for shape in self.alternatives)
-
-    @cached_property
-    def longest_closing(self) -> int:
-        return max(shape.longest_closing for shape in self.alternatives)
-
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [reading for shape in self.alternatives for reading in shape.start(frame)]
-
-    def shortest(self) -> str:
-        return min(self.alternatives, key=lambda shape: shape.size).shortest()

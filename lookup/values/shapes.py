@@ -8,9 +8,8 @@ tell what is still missing, from the inside out.
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import Final
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
 
 Span = tuple[int, int]
 """Some code points, from the first one to the one behind the last one."""
@@ -19,10 +18,6 @@ Span = tuple[int, int]
 def spans_of(characters: Iterable[str]) -> list[Span]:
     """The code points of characters."""
     return [(ord(character), ord(character) + 1) for character in characters]
-
-
-_SIZES: Final = ((0, 0x80, 0, 0), (0x80, 0x800, 6, 0xC0), (0x800, 0x10000, 12, 0xE0), (0x10000, 0x110000, 18, 0xF0))
-"""Code points with so many bytes, the bits behind those of the first byte, and what is added to it."""
 
 
 def byte_length(text: str) -> int:
@@ -206,98 +201,98 @@ class Ended(Reading):
         return []
 
 
-def advance(readings: Sequence[Reading], text: str, most: int | None = None) -> list[Reading]:
-    """The readings after ``text`` was added to a prefix; empty if no literal begins so. At most ``most`` are kept.
+class Fixed(Reading):
+    """Before the rest of a fixed text, which is not empty; ``behind`` makes the reading that goes on behind it."""
 
-    Linear in ``text``: each reading reads each character once.
-    """
-    current = list(readings)
-    position = 0
-    while current and position < len(text):
-        position = _skip(current, text, position)
-        if position == len(text):
-            break
-        current = _step(current, text[position])[:most]
-        position += 1
-    return current
+    def __init__(self, frame: Frame | None, rest: str, behind: Callable[[], Reading]) -> None:
+        self.frame = frame
+        self._rest = rest
+        self._behind = behind
 
+    def read(self, character: str) -> Iterable[Reading]:
+        if character != self._rest[0]:
+            return []
+        return [fixed(self.frame, self._rest[1:], self._behind)]
 
-def _skip(readings: list[Reading], text: str, position: int) -> int:
-    """Let all readings read as much of ``text`` as all of them can at once. Return the position behind it."""
-    if len(readings) == 1:
-        readings[0], position = readings[0].skip(text, position)
-        return position
-    skipped = [reading.skip(text, position) for reading in readings]
-    end = min(behind for _, behind in skipped)
-    if end > position and any(behind > end for _, behind in skipped):
-        skipped = [reading.skip(text[:end], position) for reading in readings]
-    if end == position or any(behind != end for _, behind in skipped):
-        return position
-    readings[:] = [reading for reading, _ in skipped]
-    return end
+    def closing(self) -> str:
+        return self._rest + self._behind().closing()
+
+    def identity(self) -> tuple[object, ...]:
+        return Fixed, self._rest, self._behind().identity()
+
+    def spans(self) -> list[Span]:
+        return spans_of(self._rest[0])
 
 
-def _step(readings: Sequence[Reading], character: str) -> list[Reading]:
-    """The distinct readings after one character."""
-    if len(readings) == 1 and not readings[0].whole:
-        only = list(readings[0].read(character))
-        if len(only) < 2:
-            return only
-    following: dict[tuple[object, ...], Reading] = {}
-    for reading in readings:
-        found: list[Reading] = [*reading.read(character)]
-        if reading.whole and reading.frame is not None:
-            found += reading.frame.behind(character)
-        for new in found:
-            following.setdefault(new.identity(), new)
-    return _joined(list(following.values())) if len(following) > 1 else list(following.values())
+def fixed(frame: Frame | None, rest: str, behind: Callable[[], Reading]) -> Reading:
+    """The reading before the rest of a fixed text, which may be empty."""
+    return Fixed(frame, rest, behind) if rest else behind()
 
 
-def _joined(readings: list[Reading]) -> list[Reading]:
-    """The readings, with those before the same value as one."""
-    groups: dict[Hashable, list[Reading]] = {}
-    for reading in readings:
-        common = reading.common_value()
-        groups.setdefault(reading if common is None else common, []).append(reading)
-    return [group[0].joined(group[1:]) if len(group) > 1 else group[0] for group in groups.values()]
+class Enclosed(Shape):
+    """The literals of another shape between an opening and a closing text, which is not empty."""
+
+    def __init__(self, opening: str, inner: Shape, closing: str) -> None:
+        self._opening, self._inner, self._closing = opening, inner, closing
+
+    @cached_property
+    def size(self) -> int:
+        return byte_length(self.shortest())
+
+    @cached_property
+    def longest_closing(self) -> int:
+        inner = max(self._inner.longest_closing, self._inner.size)
+        return byte_length(self._opening) + inner + byte_length(self._closing)
+
+    def shortest(self) -> str:
+        return self._opening + self._inner.shortest() + self._closing
+
+    @cached_property
+    def _outermost(self) -> "_Enclosing":
+        return _Enclosing(None, self._closing)  # one object, so that readings with the same continuations are equal
+
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        enclosing = self._outermost if frame is None else _Enclosing(frame, self._closing)
+        return [fixed(enclosing, self._opening, lambda: Start(self._inner, enclosing))]
 
 
-def closing(readings: Iterable[Reading]) -> str:
-    """The shortest text, in bytes, that completes one of the readings."""
-    given = list(readings)
-    able = [reading for reading in given if not reading.is_stuck] if len(given) > 1 else given
-    return min((_closing(reading) for reading in able or given), key=byte_length)
+class _Enclosing(Frame):
+    """The closing text around a literal."""
+
+    def __init__(self, parent: Frame | None, closing: str) -> None:
+        self.parent = parent
+        self._closing = closing
+
+    def behind(self, character: str) -> Iterable[Reading]:
+        return Fixed(self.parent, self._closing, lambda: Ended(self.parent)).read(character)
+
+    def closing(self) -> str:
+        return self._closing
+
+    def spans_behind(self) -> list[Span]:
+        return spans_of(self._closing[0])
 
 
-def _closing(reading: Reading) -> str:
-    return "".join([reading.closing(), *(frame.closing() for frame in _frames(reading.frame))])
+class Union(Shape):
+    """The literals of several shapes."""
 
+    def __init__(self, shapes: Sequence[Shape]) -> None:
+        self._shapes = shapes
 
-def _frames(frame: Frame | None) -> Iterator[Frame]:
-    while frame is not None:
-        yield frame
-        frame = frame.parent
+    @cached_property
+    def alternatives(self) -> tuple[Shape, ...]:
+        return tuple(alternative for shape in self._shapes for alternative in shape.alternatives)
 
+    @cached_property
+    def size(self) -> int:
+        return min(shape.size for shape in self.alternatives)
 
-def first_bytes(readings: Iterable[Reading]) -> frozenset[int]:
-    """The first UTF-8 bytes of all characters that may follow."""
-    return frozenset[int]().union(*[_first_bytes(span) for reading in readings for span in reading.all_spans()])
+    @cached_property
+    def longest_closing(self) -> int:
+        return max(shape.longest_closing for shape in self.alternatives)
 
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [reading for shape in self.alternatives for reading in shape.start(frame)]
 
-@lru_cache(maxsize=4096)
-def _first_bytes(span: Span) -> frozenset[int]:
-    first, stop = span
-    found: set[int] = set()
-    for low, high, shift, lead in _SIZES:
-        if first < high and stop > low:
-            found.update(range((max(first, low) >> shift) + lead, (min(stop, high) - 1 >> shift) + lead + 1))
-    return frozenset(found)
-
-
-def begun(part: bytes) -> Span:
-    """The code points of the characters whose UTF-8 bytes begin so."""
-    low, high, shift, lead = next(size for size in reversed(_SIZES) if part[0] >= size[3])
-    point = part[0] - lead
-    for byte in part[1:]:
-        point, shift = point << 6 | byte & 0x3F, shift - 6
-    return max(point << shift, low), min((point + 1) << shift, high)
+    def shortest(self) -> str:
+        return min(self.alternatives, key=lambda shape: shape.size).shortest()

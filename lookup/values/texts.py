@@ -13,9 +13,8 @@ from lookup.languages.codepoints import END
 from lookup.languages.language import Language, State, completions, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.literals.literal_reader import parse_literal
-from lookup.values.enclosed_shapes import fixed
 from lookup.values.notations import TextSyntax
-from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, byte_length, spans_of
+from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, byte_length, fixed, spans_of
 
 _MAX_TRIED: Final = 2_000
 _MAX_KEPT: Final = 512

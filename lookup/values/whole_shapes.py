@@ -6,14 +6,13 @@ from functools import partial
 
 from lookup.errors import DocumentationError
 from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Objects, Texts
-from lookup.values.enclosed_shapes import Enclosed
+from lookup.values.any_shapes import any_shape, nested_shapes
 from lookup.values.literal_values import is_literal
 from lookup.values.node_shapes import NO_VALUE, NodeShapes, written_members
 from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, raw_text, renderer
-from lookup.values.plain_shapes import Literals, Union
-from lookup.values.shapes import Shape
+from lookup.values.plain_shapes import Literals
+from lookup.values.shapes import Enclosed, Shape, Union
 from lookup.values.texts import any_text, text_shape
-from lookup.values.type_shapes import any_shape, nested_shapes
 
 _BRACKETS = "[{"
 

@@ -58,7 +58,7 @@ def close(wanted: ParameterSpec, beginning: str, notation: Notation = "python") 
 def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
     close(integers(3), "{")  # computed once
     small, large = (steps(lambda n=n: close(integers(n), beginning)) for n in (160, 320))  # type: ignore[misc]
-    assert large < 2.2 * small and small < 160 * 1000
+    assert large < 2.2 * small and small < 160 * 175
     assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
 
 

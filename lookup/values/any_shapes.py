@@ -4,12 +4,12 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from lookup.schema.number_range import MAX_DIGITS
-from lookup.values.bracket_shapes import Elements
 from lookup.values.keys import FreeKeys, KeyRules
+from lookup.values.lists import Elements
 from lookup.values.notations import Notation, inside
-from lookup.values.object_shapes import Record
-from lookup.values.plain_shapes import AnyNumbers, Literals, Number, Union
-from lookup.values.shapes import Shape
+from lookup.values.objects import Record
+from lookup.values.plain_shapes import AnyNumbers, Literals, Number
+from lookup.values.shapes import Shape, Union
 from lookup.values.texts import any_text
 
 MAX_FREE_DEPTH: Final = 12

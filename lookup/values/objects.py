@@ -1,20 +1,60 @@
-"""Objects while they are read: which keys may follow, and what is missing (``lookup.values.object_shapes``)."""
+"""Shapes of objects (``lookup.values.shapes``): unique keys, all required keys, named ones and free ones."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Final
 
 from lookup.literals.literal_reader import parse_key
-from lookup.values.bracket_shapes import Bracket, Gap, Place
-from lookup.values.keys import KeyRules
+from lookup.values.brackets import Bracket, Gap, Place
+from lookup.values.keys import Key, KeyRules
 from lookup.values.notations import Spacing
-from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, byte_length, spans_of
-from lookup.values.sorted_texts import Stretch
+from lookup.values.plain_shapes import Stretch
+from lookup.values.shapes import Ended, Fixed, Frame, Reading, Shape, Span, byte_length, spans_of
+
+_TO_TELL_APART: Final = 6
+"""The most digits that are appended to make a key unique."""
 
 
-def behind_key(spacing: Spacing) -> Place:
+def _behind_key(spacing: Spacing) -> Place:
     """The gap behind a key: a bare key has its colon already."""
     return "colon" if spacing.colon else "value"
+
+
+class Record(Shape):
+    """Objects whose keys obey rules."""
+
+    bracket = "{"
+
+    def __init__(self, rules: KeyRules) -> None:
+        self.rules = rules
+
+    @cached_property
+    def size(self) -> int:
+        return byte_length(self.shortest())
+
+    @cached_property
+    def longest_closing(self) -> int:
+        # All required keys are missing, and the current key has the longest completion.
+        under_way = [_longest(key) - key.required * (key.size + len(", ")) for key in self.rules.keys]
+        if self.rules.free is not None:
+            key = max(text.longest_closing for text in self.rules.free.texts) + _TO_TELL_APART + len(" : ")
+            under_way.append(max(key + self.rules.free.bound.size, self.rules.free.bound.longest_closing))
+        needed = {number for key in self.rules.keys for number in key.needs}
+        required = sum(key.size + len(", ") for n, key in enumerate(self.rules.keys) if key.required or n in needed)
+        return max(under_way, default=0) + required + len(" }") + (self.size if self.rules.least else 0)
+
+    def shortest(self) -> str:
+        return "{" + OpenRecord(self.rules, None, 0).completed("opened")
+
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [Fixed(frame, "{", lambda: Gap(OpenRecord(self.rules, frame, 0), "opened"))]
+
+
+def _longest(key: Key) -> int:
+    """The most bytes that complete a key and its value once the key has begun."""
+    written = max(map(byte_length, key.texts)) + len(": ") + key.shape.size
+    return max(written, key.shape.longest_closing)
 
 
 class OpenRecord(Bracket):
@@ -216,7 +256,7 @@ class _KeyReading(Reading):
         return _KeyReading(self._inside, Stretch(start, end, last)), position + last - length
 
     def _behind(self, number: int) -> Gap:
-        return Gap(self._inside.with_key(number), behind_key(self._inside.spacing))
+        return Gap(self._inside.with_key(number), _behind_key(self._inside.spacing))
 
     def closing(self) -> str:
         start, _, length = self._stretch
@@ -256,7 +296,7 @@ class _OpenKey(Frame):
         inside = self._inside
         name = parse_key(written, inside.rules.dialect)
         value = inside.free_value(name)
-        return [] if value is None else [Gap(inside.with_free(name, value), behind_key(inside.spacing))]
+        return [] if value is None else [Gap(inside.with_free(name, value), _behind_key(inside.spacing))]
 
     def behind(self, character: str) -> Iterable[Reading]:
         return ()
@@ -271,4 +311,4 @@ class _OpenKey(Frame):
         inside = self._inside
         name = parse_key(written, inside.rules.dialect)
         value = None if self._alone else inside.free_value(name)
-        return "" if value is None else inside.with_free(name, value).completed(behind_key(inside.spacing))
+        return "" if value is None else inside.with_free(name, value).completed(_behind_key(inside.spacing))

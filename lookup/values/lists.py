@@ -1,0 +1,271 @@
+"""Shapes of lists and tuples (``lookup.values.shapes``), also of those without an element twice (``uniqueItems``)."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
+
+import itertools
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Final, Literal, cast
+
+from lookup.errors import DocumentationError, LiteralError
+from lookup.literals.dialects import Dialect
+from lookup.literals.literal_reader import parse_literal
+from lookup.schema.words import identity
+from lookup.values.brackets import Bracket, Gap, Place
+from lookup.values.notations import SPACED, Spacing
+from lookup.values.plain_shapes import Literals
+from lookup.values.reading import advance, closing
+from lookup.values.shapes import Ended, Fixed, Frame, Reading, Shape, Span, Start, Union, byte_length, spans_of
+
+_CLOSERS: Final = {"[": "]", "(": ")"}
+_MAX_TRIED: Final = 1_000
+_MAX_STEPS: Final = 20_000
+_MAX_CHECKED: Final = 2_000
+_COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
+
+
+class Elements(Shape):
+    """A list or a tuple.
+
+    Parameters
+    ----------
+    bracket : {"[", "("}
+        A tuple of one element ends with a comma.
+    element : Shape, optional
+        The shape of the elements behind ``prefix``; without it there are none.
+    spacing : Spacing
+    prefix : sequence of Shape
+        The shapes of the first elements.
+    least, most : int
+        The number of elements; ``most`` may be ``None``.
+    unique : Dialect, optional
+        How elements are read to make sure that none stands there twice.
+    """
+
+    def __init__(
+        self,
+        bracket: Literal["[", "("],
+        element: Shape | None,
+        spacing: Spacing = SPACED,
+        prefix: Sequence[Shape] = (),
+        least: int = 0,
+        most: int | None = None,
+        unique: Dialect | None = None,
+    ) -> None:
+        self.bracket = bracket
+        self.spacing = spacing
+        self.least = least
+        self.unique = unique
+        self._prefix = tuple(prefix)
+        self._element = element
+        self.most = most if element is not None else min(len(self._prefix), len(self._prefix) if most is None else most)
+        self.counted = max(2, len(self._prefix), least, self.most or 0)
+
+    def at(self, index: int) -> Shape | None:
+        """The shape of an element; ``None`` if there cannot be so many."""
+        if self.most is not None and index >= self.most:
+            return None
+        return self._prefix[index] if index < len(self._prefix) else self._element
+
+    @property
+    def _shapes(self) -> list[Shape]:
+        return [*self._prefix, *([self._element] if self._element is not None else [])]
+
+    @cached_property
+    def size(self) -> int:
+        return byte_length(self.shortest())
+
+    @cached_property
+    def longest_closing(self) -> int:
+        # The bracket, and either a space before the element or the comma of a tuple of one element.
+        under_way = max((max(shape.longest_closing, shape.size) for shape in self._shapes), default=0) + 2
+        return under_way + (self.size if self.least else 0)
+
+    def shortest(self) -> str:
+        return self.bracket + OpenList(self, None, 0).completed("opened")
+
+    def start(self, frame: Frame | None) -> Iterable[Reading]:
+        return [Fixed(frame, self.bracket, lambda: Gap(OpenList(self, frame, 0), "opened"))]
+
+
+class OpenList(Bracket):
+    """An open list or tuple, with the number of its elements as far as it matters, and what they are if it matters."""
+
+    def __init__(
+        self, shape: Elements, parent: Frame | None, count: int, seen: frozenset[Hashable] = frozenset()
+    ) -> None:
+        self.parent = parent
+        self.closer = _CLOSERS[shape.bracket]
+        self.spacing = shape.spacing
+        self._shape = shape
+        self._count = count
+        self.seen = seen
+
+    @cached_property
+    def _next(self) -> "OpenList":
+        return (
+            self
+            if self._count == self._shape.counted
+            else OpenList(self._shape, self.parent, self._count + 1, self.seen)
+        )
+
+    def having(self, written: str) -> "OpenList | None":
+        """The list behind an element; ``None`` if that is there already."""
+        assert self._shape.unique is not None
+        read = _read(written, self._shape.unique)
+        if read is None or read in self.seen:
+            return None
+        return OpenList(self._shape, self.parent, self._count, self.seen | {read})
+
+    def is_new(self, written: str) -> bool:
+        """Whether it is an element that is not there yet."""
+        return self.having(written) is not None
+
+    def unseen(self, readings: Sequence[Reading], written: str) -> str | None:
+        """A short element that begins so and is not there yet; ``None`` if none is found."""
+        rests = itertools.islice(_rests(readings), len(self.seen) + _MAX_TRIED)
+        return next((written + rest for rest in rests if self.is_new(written + rest)), None)
+
+    @cached_property
+    def _element(self) -> Shape | None:
+        """The shape of the current element."""
+        shape = self._shape.at(self._count)
+        if shape is None or not self.seen:
+            return shape
+        shapes = [left for one in shape.alternatives if (left := self._left(one)) is not None]
+        return Union(shapes) if len(shapes) > 1 else shapes[0] if shapes else None
+
+    def _left(self, shape: Shape) -> Shape | None:
+        """The shape of the elements that are not there yet; ``None`` if there are none."""
+        if isinstance(shape, Literals):
+            return shape.only(self.is_new)
+        return shape if self.unseen([Start(shape)], "") is not None else None
+
+    @property
+    def _needs_comma(self) -> bool:
+        """Whether the current element is the only one of a tuple."""
+        return self.closer == ")" and self._count == 0
+
+    def members(self) -> Iterable[Reading]:
+        element = self._element
+        if element is None:
+            return []
+        return element.start(self) if self._shape.unique is None else [_Unique(self, [Start(element)], "")]
+
+    def may_close(self, place: Place) -> bool:
+        if place == "opened":
+            return not self._shape.least
+        return place == "comma" and self.closer == ")" and self._count == 1 and self._shape.least < 2
+
+    def completed(self, place: Place) -> str:
+        if self.may_close(place):
+            return self.closer
+        if self._element is None:
+            return self.closer
+        written, behind = self._filled(self._element)
+        return written + behind.closing()
+
+    def _filled(self, element: Shape) -> "tuple[str, OpenList]":
+        """A short element, and the list behind it."""
+        if self._shape.unique is None:
+            return element.shortest(), self
+        written = self.unseen([Start(element)], "")
+        if written is None:
+            raise DocumentationError(f"a list needs more than {len(self.seen)} different items, and none is found")
+        return written, self.having(written) or self
+
+    def behind(self, character: str) -> Iterable[Reading]:
+        if character == ",":
+            may_go_on = self._next._element is not None or (self._needs_comma and self._shape.least < 2)
+            return [Gap(self._next, "comma")] if may_go_on else []
+        may_end = character == self.closer and not self._needs_comma and self._count + 1 >= self._shape.least
+        return [Ended(self.parent)] if may_end else []
+
+    def closing(self) -> str:
+        written: list[str] = []
+        here = self
+        while here._count + 1 < self._shape.least and (element := here._next._element) is not None:
+            text, here = here._next._filled(element)
+            written.append(self.spacing.comma + text)
+        return "".join(written) + "," * here._needs_comma + self.closer
+
+
+@lru_cache(maxsize=4096)
+def _read(written: str, dialect: Dialect) -> Hashable:
+    """Equal for equal elements; ``None`` if it is none."""
+    try:
+        return cast("Hashable", identity(parse_literal(written, dialect)))
+    except LiteralError:
+        return None
+
+
+def _rests(readings: Sequence[Reading]) -> Iterator[str]:
+    """What completes an element, that with the shorter beginnings first."""
+    yield closing(readings)
+    waiting: list[tuple[str, Sequence[Reading]]] = [("", readings)]
+    steps = 0
+    for opening, here in waiting:  # it grows
+        others = [chr(span[0]) for reading in here for span in reading.all_spans() if span[0] >= 128]
+        for character in (*_CHARACTERS, *sorted(set(others))):
+            steps += 1
+            if further := advance(here, character):
+                yield opening + character + closing(further)
+                waiting.append((opening + character, further))
+        if steps > _MAX_STEPS:
+            return
+
+
+class _Unique(Reading):
+    """Inside an element of a list without one twice, or at its end: it goes on behind the element by itself.
+
+    It goes on only as long as an element that is not there yet is found behind it: ``whole`` is such a one.
+    """
+
+    def __init__(self, inside: OpenList, readings: Sequence[Reading], written: str, whole: str | None = None) -> None:
+        self.frame = inside.parent
+        self._inside = inside
+        self._readings = readings
+        self._written = written
+        self._whole = whole
+
+    def read(self, character: str) -> Iterable[Reading]:
+        found: list[Reading] = []
+        further = advance(self._readings, character)
+        if further:
+            found += self._going_on(further, self._written + character)
+        if any(reading.whole and reading.frame is None for reading in self._readings):
+            inside = self._inside.having(self._written)
+            found += [] if inside is None else inside.behind(character)
+        return found
+
+    def _going_on(self, readings: Sequence[Reading], written: str) -> "list[_Unique]":
+        """The element behind one more character; empty if all that begins so is there already."""
+        if any(map(_is_end, readings)) and not self._inside.is_new(written):
+            readings = [reading for reading in readings if not _is_end(reading)]
+        whole = self._whole
+        if self._inside.seen and len(written) <= _MAX_CHECKED and (whole is None or not whole.startswith(written)):
+            whole = self._inside.unseen(readings, written) if readings else None
+            if whole is None:
+                return []
+        return [_Unique(self._inside, readings, written, whole)] if readings else []
+
+    def closing(self) -> str:
+        whole = self._whole
+        if whole is None or not whole.startswith(self._written):
+            whole = self._inside.unseen(self._readings, self._written) or self._written + closing(self._readings)
+        return whole[len(self._written) :] + (self._inside.having(whole) or self._inside).closing()
+
+    def identity(self) -> tuple[object, ...]:
+        return _Unique, self._inside, self._written
+
+    def spans(self) -> list[Span]:
+        inner = {span for reading in self._readings for span in reading.all_spans()}
+        ascii_points = {point for first, stop in inner for point in range(first, min(stop, 128))}
+        found = [span for span in inner if span[1] > 128 and self.read(chr(max(span[0], 128)))]
+        behind = [ord(","), ord(self._inside.closer)]
+        return [*spans_of(c for c in map(chr, {*ascii_points, *behind}) if self.read(c)), *found]
+
+
+def _is_end(reading: Reading) -> bool:
+    """Whether an element ends here and cannot go on."""
+    return isinstance(reading, Ended) and reading.frame is None
