@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from tooldecoding.cli.reference import default_file
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
-from tooldecoding.options.config_file import CONFIG_FOLDER, read_config
 from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
-from tooldecoding.options.default_file import default_file
+from tooldecoding.options.given import CONFIG_FOLDER, Given, read_config
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def config(tmp_path: Path) -> Path:
 
 def test_command_line_over_file_over_default(config: Path) -> None:
     config.write_text("order_limit: 5\nseed: 7\n")
-    command = read_decode_command({"prompt": "x", "order_limit": 3, "seed": None}, str(config))
+    command = read_decode_command(Given({"prompt": "x", "order_limit": 3, "seed": None}, str(config)))
     assert (command.order_limit, command.seed, command.batch_size) == (3, 7, 8)
 
 
@@ -57,7 +57,7 @@ def test_default_file_holds_the_defaults() -> None:
 def test_bad_files(config: Path, text: str, said: str) -> None:
     config.write_text(text)
     with pytest.raises(ConfigError) as error:
-        read_decode_command({"prompt": "x"}, str(config))
+        read_decode_command(Given({"prompt": "x"}, str(config)))
     assert str(error.value).startswith(str(config))
     assert said in str(error.value)
 
@@ -74,13 +74,13 @@ def test_bad_files(config: Path, text: str, said: str) -> None:
 )
 def test_bad_command_lines(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as error:
-        read_decode_command({"prompt": "x", **given})
+        read_decode_command(Given({"prompt": "x", **given}))
     assert str(error.value).startswith(said)
 
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
-        read_decode_command({"prompt": "x"}, str(tmp_path / "none.yaml"))
+        read_decode_command(Given({"prompt": "x"}, str(tmp_path / "none.yaml")))
     known = ", ".join(sorted(path.stem for path in CONFIG_FOLDER.glob("*.yaml")))
     with pytest.raises(ConfigError, match=f"known: {known}$"):
-        read_decode_command({"prompt": "x"}, "none")
+        read_decode_command(Given({"prompt": "x"}, "none"))

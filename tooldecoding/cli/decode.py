@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 def decode(given: Given) -> None:
     """Decode tool calls: documentation in, voted call out. Options go before the file, the file before defaults."""
-    command = read_decode_command(given.values, given.config)
+    command = read_decode_command(given)
     documentation = None
     if command.tools is not None:
         text, origin = read_input(command.tools, DocumentationError)
