@@ -51,6 +51,11 @@ class TestDecode:
         rows.write_text('{"prompt": "x"}\n')
         assert_bad(decode("--tools", TOOLS, "--batch", rows, "--show-greedy"), "--show-greedy is for a single prompt")
 
+    @pytest.mark.parametrize(("dtype", "found"), [("torch.bfloat16", "bfloat16"), ("double", "float64")])
+    def test_types_of_weights_have_torchs_names(self, cli: Cli, tiny_model_path: str, dtype: str, found: str) -> None:
+        ran = cli("doctor", "--model", tiny_model_path, "--device", "cpu", "--dtype", dtype)
+        assert ran.code == 1 and f"{found} on cpu" in ran.out, ran
+
     def test_a_prompt_with_tools_shows_them_to_the_model(self, decode: Cli) -> None:
         some = ["--tools", TOOLS, "--prompt", "Cancel table 7.", "--order-limit", 1]
         ran = decode(*some)
@@ -100,7 +105,8 @@ class TestBadDecode:
         some = ["--dialogue", DIALOGUE]
         bad([*some, "--model", tmp_path], "cannot load", str(tmp_path))
         bad([*some, "--device", "abacus"], "device 'abacus'")
-        bad([*some, "--dtype", "fp8"], "--dtype", "got 'fp8'")
+        bad([*some, "--dtype", "fp8"], "--dtype", "such as float64 or torch.bfloat16, got 'fp8'")
+        bad([*some, "--dtype", "float65"], "unknown dtype 'float65'")
         bad([*some, "--template", "chat"], "no chat template")
         bad([*some, "--tool-choice", "Nothing"], "unknown tool_choice 'Nothing'", "BookTable")
 

@@ -12,10 +12,9 @@ from lookup import DocumentationError
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, progress_bar, warning_lines
+from tooldecoding.cli.console import output_console, progress_bar, read_input, warning_lines
 from tooldecoding.cli.extras import demand_extra, demand_ray
-from tooldecoding.cli.inputs import read_input
-from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced, print_unread
+from tooldecoding.cli.lookup import print_uncarried, print_unenforced, print_unread
 from tooldecoding.cli.results import greedy_json, show_result
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import json_line

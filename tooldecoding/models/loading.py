@@ -28,7 +28,8 @@ from transformers import (
 from transformers.utils import logging
 
 from tooldecoding.errors import ModelError
-from tooldecoding.models.causality import is_causal
+from tooldecoding.models.identity import FILES, files_state
+from tooldecoding.models.places import input_device
 from tooldecoding.models.sources import Source, demand_packages, find_source
 
 DTYPES: dict[str, torch.dtype | str] = {
@@ -37,6 +38,11 @@ DTYPES: dict[str, torch.dtype | str] = {
     "fp16": torch.float16,
     "auto": "auto",
 }
+
+_DIFFERENCES: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
+_DIFFERENCE_OF_HALF: Final = 0.05
+"""Largest difference of two computations of one text, in standard deviations of the logits: they differ by rounding.
+Attention that looks ahead makes a larger difference, even with random weights."""
 
 _WHERE: Final = frozenset({"revision", "token", "subfolder"})
 """Arguments that say where files are: configuration and tokenizer take them, too."""
@@ -180,7 +186,23 @@ def _load(
         model = model.eval()
         if not is_causal(model):
             raise _other_kind(path, f"a {type(model).__name__} whose tokens see what follows them")
+    setattr(model, FILES, files_state(source, arguments.get("revision")))
     return model, tokenizer
+
+
+def is_causal(model: PreTrainedModel) -> bool:
+    """Whether the logits of two tokens do not depend on the token that follows them.
+
+    Some masked language models load as causal ones but look ahead. Costs one forward pass of shape (2, 3).
+    """
+    # the middle of the vocabulary has no special tokens
+    middle = max(0, model.config.get_text_config().vocab_size // 2 - 2)
+    rows = [[middle, middle + 1, middle + last] for last in (2, 3)]
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor(rows, device=input_device(model)), use_cache=False).logits[:, :2].float()
+    most = _DIFFERENCES.get(model.dtype, _DIFFERENCE_OF_HALF)
+    # NaN passes: it has other causes
+    return not float((logits[0] - logits[1]).abs().max()) > most * float(logits.std())
 
 
 def find_dtype(dtype: str | torch.dtype | None, default: str) -> torch.dtype | str:
