@@ -93,11 +93,7 @@ class TestBadDecode:
         some = ["--dialogue", DIALOGUE]
         bad([*some, "--format", "xml"], "--format: expected 'auto', 'api-bank', 'pythonic', 'hermes'", "got 'xml'")
         bad([*some, "--order-limit", "0"], "--order-limit", "1 or more, got 0")
-        bad([*some, "--order-limit", "-4"], "1 or more, got -4")
         bad([*some, "--orders", "up"], "--orders", "'shuffled-once' or 'aggregated', got 'up'")
-        bad([*some, "--template", "x"], "--template", "got 'x'")
-        bad([*some, "--batch-size", "0"], "--batch-size", "got 0")
-        bad([*some, "--out", "x"], "--out takes the results of a --batch")
         bad([], "exactly one of --prompt, --messages, --dialogue and --batch, got none")
         bad([*some, "--prompt", "x"], "got --prompt and --dialogue")
 

@@ -44,6 +44,8 @@ _DIFFERENCE_OF_HALF: Final = 0.05
 """Largest difference of two computations of one text, in standard deviations of the logits: they differ by rounding.
 Attention that looks ahead makes a larger difference, even with random weights."""
 
+_TRUSTED: Final = "trust_remote_code: Python code of {!r} may be run on this machine; it can do anything that you can"
+
 _WHERE: Final = frozenset({"revision", "token", "subfolder"})
 """Arguments that say where files are: configuration and tokenizer take them, too."""
 
@@ -87,7 +89,7 @@ def load_model(
         code and it is not trusted; or if the model is not a causal LM.
     """
     if trust_remote_code:
-        warnings.warn(trust_warning(path), stacklevel=3)
+        warnings.warn(_TRUSTED.format(path), stacklevel=3)
     return _load(path, device, dtype, trust_remote_code, arguments)
 
 
@@ -99,36 +101,32 @@ def load_quietly(
     **arguments: Unpack[LoadArguments],
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Like ``load_model``, but without the libraries' messages; for the command line."""
-    _be_quiet(path, trust_remote_code)
-    with _without_bar():
+    with _quiet(path, trust_remote_code):
         return _load(path, device, dtype, trust_remote_code, arguments)
-
-
-@contextmanager
-def _without_bar() -> Iterator[None]:
-    """Within the block, transformers shows no progress of a GGUF file; its switch for bars does not reach this one."""
-    bar = modeling_gguf_pytorch_utils.tqdm
-    modeling_gguf_pytorch_utils.tqdm = lambda rows, **options: rows
-    try:
-        yield
-    finally:
-        modeling_gguf_pytorch_utils.tqdm = bar
 
 
 def load_tokenizer_quietly(
     path: str, trust_remote_code: bool = False, **arguments: Unpack[LoadArguments]
 ) -> PreTrainedTokenizerBase:
     """Like ``load_tokenizer``, but without the libraries' messages; for the command line."""
-    _be_quiet(path, trust_remote_code)
-    return load_tokenizer(path, trust_remote_code, **arguments)
+    with _quiet(path, trust_remote_code):
+        return load_tokenizer(path, trust_remote_code, **arguments)
 
 
-def _be_quiet(path: str, trust_remote_code: bool) -> None:
+@contextmanager
+def _quiet(path: str, trust_remote_code: bool) -> Iterator[None]:
+    """Within the block the libraries print nothing; that code is trusted is said on standard error."""
     hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     if trust_remote_code:
-        print(f"warning: {trust_warning(path)}", file=sys.stderr)
+        print(f"warning: {_TRUSTED.format(path)}", file=sys.stderr)
+    bar = modeling_gguf_pytorch_utils.tqdm  # the switch for bars does not reach this one
+    modeling_gguf_pytorch_utils.tqdm = lambda rows, **options: rows
+    try:
+        yield
+    finally:
+        modeling_gguf_pytorch_utils.tqdm = bar
 
 
 def load_tokenizer(
@@ -140,11 +138,6 @@ def load_tokenizer(
         return AutoTokenizer.from_pretrained(
             source.path, trust_remote_code=trust_remote_code, **_where(source, arguments)
         )
-
-
-def trust_warning(path: str) -> str:
-    """Return the warning to show before a model's own code may run."""
-    return f"trust_remote_code: Python code of {path!r} may be run on this machine; it can do anything that you can"
 
 
 def _where(source: Source, arguments: LoadArguments) -> dict[str, Any]:
