@@ -1,7 +1,7 @@
 """From messages and tools to the assistant's next message, at once or piece by piece."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -17,7 +17,6 @@ from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import Request, ToolDecoder, Tools
 from tooldecoding.errors import ChatWarning, PromptError
-from tooldecoding.option_fields import ChatOptionFields
 from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.prompts.choose_format import chat_format, chat_misfits
 from tooldecoding.prompts.documentation import Documentation
@@ -97,7 +96,7 @@ class Asked(NamedTuple):
     tool_choice: Any
     parallel: Any
     options: DecodeOptions | None
-    fields: ChatOptionFields
+    fields: Mapping[str, Any]
 
 
 def chat(decoder: ToolDecoder, messages: Any, asked: Asked) -> ChatMessage | list[ChatMessage]:
