@@ -8,6 +8,7 @@ from filelock import FileLock
 from batch_echo import Echo, Folder, row, said
 from command_line import CASES
 from tiny_models import tiny_model
+from tooldecoding.models.identity import FILES
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,8 @@ def test_another_setting_is_refused(folder: Folder, option: list[object], said: 
 
 def test_another_model_is_refused(folder: Folder, echo: Echo) -> None:
     folder.decode([row(1)])
-    echo.decoder.model = tiny_model("llama", len(echo.decoder.tokenizer), seed=1)
+    echo.decoder.model = tiny_model("llama", len(echo.decoder.tokenizer))
+    setattr(echo.decoder.model, FILES, "others")
     folder.refuses([row(1)], said="the model 'reference' in float32, not 'reference' in float32: other weights; choose")
 
 

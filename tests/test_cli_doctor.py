@@ -11,8 +11,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBa
 
 from command_line import Ran, assert_bad, limited
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.doctor.samples import CALLS
-from tooldecoding.doctor.self_check import SelfCheck
+from tooldecoding.doctor.self_check import CALLS, SelfCheck
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 

@@ -1,24 +1,21 @@
-"""Options are written once: every command, YAML file and reference page is derived from dataclass fields."""
+"""Options: each written once, for the command line, files and help; errors name the flag, or file, line and key."""
 
-from dataclasses import MISSING
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
 
+from test_docs import commands
 from tooldecoding.cli.app import COMMANDS, app
+from tooldecoding.cli.reference import default_file
+from tooldecoding.errors import ConfigError
+from tooldecoding.options import DecodeOptions
+from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
+from tooldecoding.options.given import CONFIG_FOLDER, Given, read_config
 
-
-def leaves(group: Any, prefix: str = "") -> dict[str, Any]:
-    found = {}
-    for name, command in group.commands.items():
-        found[prefix + name] = command
-        if hasattr(command, "commands"):
-            found |= leaves(command, f"{prefix}{name} ")
-    return found
-
-
-TYPER = leaves(typer.main.get_command(app))
+TYPER = dict(commands(typer.main.get_command(app)))
 
 
 def test_every_command_is_on_the_command_line_and_back() -> None:
@@ -42,5 +39,78 @@ def test_every_option_is_on_the_command_line_with_its_help(command: Any) -> None
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_default_is_a_value(command: Any) -> None:
     for each in (*command.options, *command.file_options):
-        if each.default is not MISSING:
+        if not each.required:
             each.check(each.default, each.name)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return tmp_path / "run.yaml"
+
+
+def test_command_line_over_file_over_default(config: Path) -> None:
+    config.write_text("order_limit: 5\nseed: 7\n")
+    command = read_decode_command(Given({"prompt": "x", "order_limit": 3, "seed": None}, str(config)))
+    assert (command.order_limit, command.seed, command.batch_size) == (3, 7, 8)
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
+def test_shipped_files_are_right(path: Path) -> None:
+    read_config(str(path), DecodeCommand)
+
+
+def test_default_file_holds_the_defaults() -> None:
+    given = read_config(str(CONFIG_FOLDER / "default.yaml"), DecodeCommand)
+    assert given == {key: getattr(DecodeCommand(), key) for key in given}
+    assert {f.name for f in fields(DecodeOptions)} <= given.keys()
+    assert (CONFIG_FOLDER / "default.yaml").read_text(encoding="utf-8") == default_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("seed: 1\norder_limits: 3\n", ":2: unknown setting 'order_limits'; did you mean 'order_limit'?"),
+        ("order_limit: twelve\n", ":1: order_limit: expected a whole number of 1 or more, got 'twelve'"),
+        ("order_limit: 0\n", ":1: order_limit: expected a whole number of 1 or more, got 0"),
+        ("draft_tokens: -1\n", ":1: draft_tokens: expected a whole number of 0 or more, got -1"),
+        ("json: 1\n", ":1: json: expected true or false, got 1"),
+        ("tools: 3\n", ":1: tools: expected a text, got 3"),
+        ("orders: up\n", "expected 'shuffled', 'documented', 'reversed', 'shuffled-once' or 'aggregated', got 'up'"),
+        ("optional_share: .nan\n", ":1: optional_share: expected a number from 0 to 1, got nan"),
+        ("trust_remote_code: true\n", ":1: trust_remote_code stands on the command line alone: --trust-remote-code"),
+        ("seed: 1\nseed: 2\n", ":2: setting 'seed' stands twice"),
+        ("- seed\n", "expected settings as 'key: value' lines, found a list"),
+        ("seed: [1\n", ":2:1: malformed YAML"),
+        ("seed: 2024-99-99\n", "malformed YAML"),
+    ],
+)
+def test_bad_files(config: Path, text: str, said: str) -> None:
+    config.write_text(text)
+    with pytest.raises(ConfigError) as error:
+        read_decode_command(Given({"prompt": "x"}, str(config)))
+    assert str(error.value).startswith(str(config))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"order_limit": 0}, "--order-limit: expected a whole number of 1 or more, got 0"),
+        ({"prompt": None}, "expected exactly one of --prompt, --messages, --dialogue and --batch, got none of them"),
+        ({"out": "x"}, "--out takes the results of a --batch"),
+        ({"retry_failed": True}, "--retry-failed takes failed rows from the results in --out"),
+        ({"tools": "-", "prompt": "-"}, "standard input can be read once"),
+    ],
+)
+def test_bad_command_lines(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        read_decode_command(Given({"prompt": "x", **given}))
+    assert str(error.value).startswith(said)
+
+
+def test_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such file"):
+        read_decode_command(Given({"prompt": "x"}, str(tmp_path / "none.yaml")))
+    known = ", ".join(sorted(path.stem for path in CONFIG_FOLDER.glob("*.yaml")))
+    with pytest.raises(ConfigError, match=f"known: {known}$"):
+        read_decode_command(Given({"prompt": "x"}, "none"))

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -25,7 +25,6 @@ from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
 from tooldecoding.models.places import demand_placed
-from tooldecoding.option_fields import ChatOptionFields, DecodeOptionFields
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.request import Request, Tools
 from tooldecoding.request_run import RequestRun
@@ -81,7 +80,7 @@ class ToolDecoder:
         prompt_cache_mb: int = PROMPT_CACHE_MB,
         *,
         engine_factory: Callable[[], Engine] | None = None,
-        **fields: Unpack[DecodeOptionFields],
+        **fields: Any,
     ) -> None:
         if engine_factory is None:
             demand_placed(model)
@@ -116,7 +115,7 @@ class ToolDecoder:
         quantization_config: Any = None,
         device_map: Any = None,
         options: DecodeOptions | None = None,
-        **fields: Unpack[DecodeOptionFields],
+        **fields: Any,
     ) -> "ToolDecoder":
         """Load a model and its tokenizer from a folder or the hub.
 
@@ -162,13 +161,13 @@ class ToolDecoder:
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 
     @overload
-    def decode(  # type: ignore[overload-overlap]  # a text is also a sequence of texts
+    def decode(
         self,
         prompt: Prompt,
         tools: Tools | None = None,
         *,
         options: DecodeOptions | None = None,
-        **fields: Unpack[DecodeOptionFields],
+        **fields: Any,
     ) -> DecodeResult: ...
 
     @overload
@@ -178,7 +177,7 @@ class ToolDecoder:
         tools: Tools | None = None,
         *,
         options: DecodeOptions | None = None,
-        **fields: Unpack[DecodeOptionFields],
+        **fields: Any,
     ) -> list[DecodeResult]: ...
 
     def decode(
@@ -187,7 +186,7 @@ class ToolDecoder:
         tools: Tools | None = None,
         *,
         options: DecodeOptions | None = None,
-        **fields: Unpack[DecodeOptionFields],
+        **fields: Any,
     ) -> DecodeResult | list[DecodeResult]:
         """Decode one prompt, or several together.
 
@@ -241,7 +240,7 @@ class ToolDecoder:
         parallel_tool_calls: bool = True,
         *,
         options: DecodeOptions | None = None,
-        **fields: Unpack[ChatOptionFields],
+        **fields: Any,
     ) -> ChatMessage: ...
 
     @overload
@@ -253,7 +252,7 @@ class ToolDecoder:
         parallel_tool_calls: bool = True,
         *,
         options: DecodeOptions | None = None,
-        **fields: Unpack[ChatOptionFields],
+        **fields: Any,
     ) -> list[ChatMessage]: ...
 
     def chat(
@@ -264,7 +263,7 @@ class ToolDecoder:
         parallel_tool_calls: bool = True,
         *,
         options: DecodeOptions | None = None,
-        **fields: Unpack[ChatOptionFields],
+        **fields: Any,
     ) -> ChatMessage | list[ChatMessage]:
         """Answer a conversation with text, calls, or both, in the format of the model's chat template.
 
@@ -310,7 +309,7 @@ class ToolDecoder:
         parallel_tool_calls: bool = True,
         *,
         options: DecodeOptions | None = None,
-        **fields: Unpack[ChatOptionFields],
+        **fields: Any,
     ) -> Iterator[StreamPiece]:
         """Answer one conversation as ``chat``, piece by piece.
 

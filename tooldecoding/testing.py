@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
-from typing import Unpack
+from typing import Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -10,7 +10,6 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Engine, Feed, Need, Usage
 from tooldecoding.engines.logits import NextTokenLogits
-from tooldecoding.option_fields import DecodeOptionFields
 
 Bias = Callable[[bytes], float]
 """Token text -> what to add to its random logit."""
@@ -24,9 +23,7 @@ class SyntheticDecoder(ToolDecoder):
 
     engine: Engine
 
-    def __init__(
-        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, **fields: Unpack[DecodeOptionFields]
-    ) -> None:
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, **fields: Any) -> None:
         super().__init__(model, tokenizer, engine_factory=lambda: self.engine, **fields)
 
 

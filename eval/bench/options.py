@@ -11,8 +11,7 @@ from eval.bench.words import MOST_KEYS
 from eval.errors import EvalError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP
-from tooldecoding.options.option import check_all, option
-from tooldecoding.options.values import Count, CountOrNone, Share
+from tooldecoding.options.option import Count, CountOrNone, Share, check_all, option
 from voting import Stopping
 
 GREEDY: Final = "greedy"

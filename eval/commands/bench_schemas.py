@@ -11,8 +11,7 @@ from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.given import Given
-from tooldecoding.options.option import option, options_of
-from tooldecoding.options.values import CountOrNone, Positive
+from tooldecoding.options.option import CountOrNone, Positive, option, options_of
 
 PeerName = Literal["llguidance", "xgrammar", "outlines"]
 """The libraries in ``eval.schemas.engines``."""

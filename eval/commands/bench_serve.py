@@ -23,9 +23,8 @@ from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import MODEL_HELP
-from tooldecoding.options.option import option, options_of
+from tooldecoding.options.option import Count, option, options_of
 from tooldecoding.options.serve_command import KEY_VARIABLE
-from tooldecoding.options.values import Count
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

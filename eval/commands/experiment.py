@@ -84,6 +84,4 @@ def _checked(
     return settings
 
 
-_OPTIONS = tuple(each for each in options_of(EvalOptions) if each.only != "file")
-
-EXPERIMENT = Command("experiment", experiment, (*options_of(ExperimentCommand), *_OPTIONS))
+EXPERIMENT = Command("experiment", experiment, (*options_of(ExperimentCommand), *options_of(EvalOptions)))

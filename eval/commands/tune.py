@@ -72,7 +72,7 @@ def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
 
     _refuse(given, "benchmarks, not for batch", *_OF_BENCHMARKS)
     limit = check_given({"limit": given.values.get("limit")}, EvalOptions).get("limit")
-    options = read_decode_command({**given.values, "batch": command.data, "out": None}, given.config)
+    options = read_decode_command(replace(given, values={**given.values, "batch": command.data, "out": None}))
     if options.tool_choice == "none":
         raise ConfigError("--tool-choice: tune compares calls, and none forbids them")
     documentation = None

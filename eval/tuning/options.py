@@ -8,8 +8,7 @@ from pydantic import Field as Bounds
 
 from eval.commands.benchmark_command import BENCHMARK_NAMES, BenchmarkCommand
 from eval.errors import EvalError
-from tooldecoding.options.option import check_all, option
-from tooldecoding.options.values import Count, Positive
+from tooldecoding.options.option import Count, Positive, check_all, option
 
 OWN_DATA: Final = "batch"
 """What the command line calls prompts without answers."""

@@ -11,8 +11,8 @@ import pytest
 from command_line import CASES, Ran
 from eval.options import EvalOptions
 from eval_data import write_sgd
-from tooldecoding.options.config_file import read_config
 from tooldecoding.options.decode_command import DecodeCommand
+from tooldecoding.options.given import read_config
 
 Cli = Callable[..., Ran]
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)

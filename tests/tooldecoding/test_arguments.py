@@ -1,7 +1,6 @@
-"""The Python API: options that type checkers know, calls that can be read, and a typed error for each mistake."""
+"""The Python API: calls that can be read, and a typed error for each mistake."""
 
-from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
@@ -10,8 +9,6 @@ from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder, tool_decoding
 from tooldecoding.errors import ConfigError, PromptError
-from tooldecoding.option_fields import DecodeOptionFields
-from tooldecoding.options import DecodeOptions
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 from tools import lookup, parameter, tool
@@ -74,11 +71,6 @@ def test_what_is_no_documentation(decoder: ToolDecoder) -> None:
         decoder.decode("x", tools=lookup())
     with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\)\('"):
         decoder.decode("x", tools=lookup(tool("f"), tool("f(x)")))
-
-
-def test_the_option_fields_are_those_of_the_options() -> None:
-    hints = get_type_hints(DecodeOptions)
-    assert get_type_hints(DecodeOptionFields) == {f.name: hints[f.name] for f in fields(DecodeOptions)}
 
 
 def test_a_call_has_a_name_and_arguments() -> None:

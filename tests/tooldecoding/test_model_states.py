@@ -1,5 +1,7 @@
 """What is known of a model's weights: its identity, changes of them, and where a ``device_map`` has put them."""
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +13,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder
 from tooldecoding.errors import ModelError
-from tooldecoding.models.identity import identify
+from tooldecoding.models.identity import files_state, identify, weights_state
+from tooldecoding.models.loading import load_quietly
 from tooldecoding.models.places import input_device
-from tooldecoding.models.weights_state import weights_state
+from tooldecoding.models.sources import Source
 from tools import PROMPTS, WEATHER, lookup
 
 TOKENIZER = byte_level_tokenizer()
@@ -21,11 +24,6 @@ TOKENIZER = byte_level_tokenizer()
 
 def new_model(seed: int = 0) -> PreTrainedModel:
     return tiny_model("llama", len(TOKENIZER), seed)
-
-
-def one_weight(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-    with torch.no_grad():
-        list(model.parameters())[-1].reshape(-1)[-1] += 1
 
 
 def rope(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -42,7 +40,7 @@ def new_token(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Non
 
 @pytest.mark.parametrize(
     ("change", "parts"),
-    [(one_weight, {"weights"}), (rope, {"config"}), (chat_template, {"tokenizer"}), (new_token, {"tokenizer"})],
+    [(rope, {"config"}), (chat_template, {"tokenizer"}), (new_token, {"tokenizer"})],
 )
 def test_a_change_shows_in_the_identity(change: Callable[..., None], parts: set[str]) -> None:
     model, tokenizer = new_model(), byte_level_tokenizer()
@@ -51,6 +49,34 @@ def test_a_change_shows_in_the_identity(change: Callable[..., None], parts: set[
     change(model, tokenizer)
     after = identify(model, tokenizer)
     assert {part for part in before if before[part] != after[part]} == parts
+
+
+def weights(folder: Path) -> str:
+    return identify(*load_quietly(str(folder)))["weights"]
+
+
+def test_a_change_of_the_files_shows_in_the_identity(tiny_model_path: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(tiny_model_path, tmp_path / "copy"))
+    before = weights(folder)
+    assert before == weights(Path(tiny_model_path)) == weights(folder)  # a copy keeps the times
+    file = folder / "model.safetensors"
+    os.utime(file, (0, 0))
+    later = weights(folder)
+    file.rename(folder / "pytorch_model.safetensors")
+    assert len({before, later, files_state(Source(str(folder)), None)}) == 3
+
+
+def test_the_hub_knows_weights_by_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    found = {}
+    for commit in ("a" * 40, "b" * 40):
+        for name in ("config.json", "sub/x.gguf", "sub/y.gguf"):
+            file = tmp_path / "models--owner--name" / "snapshots" / commit / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+        for gguf in (None, "sub/x.gguf", "sub/y.gguf"):
+            found[commit, gguf] = files_state(Source("owner/name", gguf), commit)
+    assert len(set(found.values())) == len(found)
 
 
 def step(model: PreTrainedModel) -> None:
@@ -118,6 +144,7 @@ def test_a_spread_model_decodes_the_same_tokens(
         assert [result.token_ids for result in one] == [result.token_ids for result in other]
         assert [result.counters.positions for result in one] == [result.counters.positions for result in other]
     assert identify(whole.model, TOKENIZER) == identify(spread.model, TOKENIZER)
+    assert identify(whole.model, TOKENIZER)["weights"]
 
 
 @pytest.mark.parametrize("part", ["all", "one layer"])

@@ -49,14 +49,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for each in (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPERIMENT, EXPORT, TUNE):
-    app.command(each.name, cls=GroupedHelp)(each.for_typer())
-
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
-bench.callback(invoke_without_command=True)(BENCH.for_typer())
-for each in (BENCH_SCHEMAS, BENCH_SERVE):
-    bench.command(each.name.split()[-1])(each.for_typer())
-app.add_typer(bench, name=BENCH.name)
+for each in COMMANDS:
+    if each is BENCH:
+        bench.callback(invoke_without_command=True)(each.for_typer())
+        app.add_typer(bench, name=each.name)
+    else:
+        group = bench if each.name.startswith(f"{BENCH.name} ") else app
+        group.command(each.name.split()[-1], cls=GroupedHelp)(each.for_typer())
 
 
 def main() -> None:

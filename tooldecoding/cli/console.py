@@ -1,4 +1,4 @@
-"""Consoles, tables and progress bars of the command line."""
+"""Inputs, consoles, tables and progress bars of the command line."""
 
 import sys
 import warnings
@@ -11,10 +11,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from lookup.errors import ToolDecodingError
+from lookup.text.text_file import read_text
 from tooldecoding.errors import ChatWarning
 
 PLAIN_WIDTH = 120
 """Columns of output that goes to no terminal."""
+
+
+def read_input(path: str, error: type[ToolDecodingError]) -> tuple[str, str]:
+    """Return the text of a file or of standard input (``-``), and its name for messages."""
+    if path != "-":
+        return read_text(path, error), path
+    try:
+        return sys.stdin.read().removeprefix("\ufeff"), "<stdin>"
+    except UnicodeDecodeError:
+        raise error("<stdin>: expected UTF-8 text") from None
 
 
 def output_console(stderr: bool = False) -> Console:

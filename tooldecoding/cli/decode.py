@@ -14,10 +14,9 @@ from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, progress_bar, warning_lines
+from tooldecoding.cli.console import output_console, progress_bar, read_input, warning_lines
 from tooldecoding.cli.extras import demand_extra, demand_ray
-from tooldecoding.cli.inputs import read_input
-from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced, print_unread
+from tooldecoding.cli.lookup import print_uncarried, print_unenforced, print_unread
 from tooldecoding.cli.results import greedy_json, show_result
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import json_line
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
 def decode(given: Given) -> None:
     """Decode tool calls: documentation in, voted call out. Options go before the file, the file before defaults."""
-    command = read_decode_command(given.values, given.config)
+    command = read_decode_command(given)
     documentation = None
     if command.tools is not None:
         text, origin = read_input(command.tools, DocumentationError)

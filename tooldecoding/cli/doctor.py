@@ -10,9 +10,8 @@ from rich.text import Text
 from lookup import DocumentationError, extract
 from lookup.duplicates import OnDuplicate
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, shown, table
-from tooldecoding.cli.inputs import read_input
-from tooldecoding.cli.lookup_tables import UNENFORCED
+from tooldecoding.cli.console import output_console, read_input, shown, table
+from tooldecoding.cli.lookup import UNENFORCED
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import Strategy
@@ -85,45 +84,29 @@ def _show(findings: "Findings", unenforced: Mapping[str, Sequence[str]]) -> None
 
 
 def _rows(found: "Findings") -> Iterator[tuple[str, str]]:
+    checked, readable = found.self_check, "cannot be read" if found.tokenizer_error else "can be read"
+    prints = "prints tools" if found.prints_tools else "prints no tools: Tool Decoding prints them"
     yield "model", found.model
     yield "architecture", f"{found.architecture} ({found.model_type})"
     yield "parameters", f"{found.parameters:,}"
     yield "weights", f"{found.dtype} on {found.device}{found.quantized and ', ' + found.quantized}"
     yield "engine", f"{found.engine}: {found.engine_reason}"
     yield "context", "no limit in the configuration" if found.context is None else f"{found.context:,} tokens"
-    readable = "can be read" if not found.tokenizer_error else "cannot be read"
     yield "tokenizer", f"{found.tokenizer}, {found.tokens:,} tokens for {found.vocabulary:,} logits; they {readable}"
-    yield "beginning", _token(found.bos)
-    yield "end", _token(found.eos)
-    yield "ends of turn", _tokens(found.turn_ends)
-    yield "chat template", _template(found)
+    yield "beginning", _listed([found.bos])
+    yield "end", _listed([found.eos])
+    yield "ends of turn", _listed(found.turn_ends)
+    yield "chat template", prints if found.chat_template else "none"
     yield "call format", "unknown" if found.format is None else f"{found.format}: {found.format_reason}"
-    yield "marks as tokens", _tokens([mark for mark in found.marks if mark.id is not None])
-    yield "marks as text", _tokens([mark for mark in found.marks if mark.id is None])
-    yield "self-check", _self_check(found)
+    yield "marks as tokens", _listed([mark for mark in found.marks if mark.id is not None])
+    yield "marks as text", _listed([mark for mark in found.marks if mark.id is None])
+    exact = "not run" if checked is None else f"{checked.exact} of {checked.tried} sample calls decoded exactly"
+    yield "self-check", exact
 
 
-def _template(found: "Findings") -> str:
-    if not found.chat_template:
-        return "none"
-    return "prints tools" if found.prints_tools else "prints no tools: Tool Decoding prints them"
-
-
-def _self_check(found: "Findings") -> str:
-    checked = found.self_check
-    if checked is None:
-        return "not run"
-    return f"{checked.exact} of {checked.tried} sample calls decoded exactly"
-
-
-def _tokens(tokens: "Sequence[Token]") -> str:
-    return ", ".join(map(_token, tokens)) or "none"
-
-
-def _token(token: "Token | None") -> str:
-    if token is None:
-        return "none"
-    return token.text if token.id is None else f"{token.text} ({token.id})"
+def _listed(tokens: "Sequence[Token | None]") -> str:
+    known = [token for token in tokens if token is not None]
+    return ", ".join(t.text if t.id is None else f"{t.text} ({t.id})" for t in known) or "none"
 
 
 DOCTOR = Command("doctor", doctor, options_of(DoctorCommand))

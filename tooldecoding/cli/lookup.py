@@ -1,16 +1,33 @@
-"""``tooldecoding lookup``."""
+"""``tooldecoding lookup``, and what the command line prints of a lookup dictionary."""
 
+import itertools
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from lookup import DocumentationError, extract
+from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.duplicates import OnDuplicate
+from lookup.source import Source
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console
-from tooldecoding.cli.inputs import read_input
-from tooldecoding.cli.lookup_tables import print_unread, show_lookup
+from tooldecoding.cli.console import output_console, read_input, shown, table
 from tooldecoding.files.json_lines import json_line
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
+
+_REQUIRED: Final = {True: "yes", False: "no", None: "?"}
+_NAMED_TOOLS: Final = 5
+"""Most tools or keys that a note names."""
+
+UNENFORCED: Final = "not enforced while decoding, only checked"
+"""What stands before a limit of a tool's values that only finished values are checked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +53,99 @@ def lookup(given: Given) -> None:
         show_lookup(output_console(), dictionary, command.explain)
     if not command.explain:
         print_unread(dictionary)
+
+
+def show_lookup(console: Console, lookup: LookupDictionary, explain: bool = False) -> None:
+    """Print a table for each tool; ``explain`` adds its place, the rules that decided, and what was not taken."""
+    for number, tool in enumerate(lookup.tools):
+        if number:
+            console.print()
+        console.print(Text(shown(tool.name), style="bold"))
+        if tool.documented_name:
+            console.print(
+                Text(shown(f"documented as {tool.documented_name}, which another tool is called"), style="yellow")
+            )
+        if explain and tool.source:
+            console.print(Text(shown(_place(tool.source))))
+        if tool.description:
+            console.print(Text(shown(tool.description), style="dim"))
+        console.print(_tool_table(tool, explain) if tool.parameters else Text("no parameters"))
+        for note in tool.notes if explain else ():
+            console.print(Text(shown(f"note: {note}"), style="yellow"))
+        for limit in tool.unenforced if explain else ():
+            console.print(Text(shown(f"{UNENFORCED}: {limit}"), style="yellow"), soft_wrap=True)
+    if explain:
+        console.print()
+        console.print(f"looks like a tool and was not taken: {len(lookup.unread) or 'nothing'}")
+        for entry in lookup.unread:
+            console.print(Text(shown(f"  {entry}"), style="yellow"))
+
+
+def print_unread(lookup: LookupDictionary) -> None:
+    """Print one line to standard error for each text that looks like a tool and was not taken, and one for notes."""
+    for entry in lookup.unread:
+        print(f"note: {shown(str(entry))}", file=sys.stderr)
+    if noted := _listed(tool.name for tool in lookup.tools if tool.notes):
+        print(f"note: not all that is documented was taken over for {noted}; see lookup --explain", file=sys.stderr)
+
+
+def print_unenforced(lookup: LookupDictionary) -> None:
+    """Print one line to standard error that names the tools whose documentation is not enforced as a whole."""
+    if noted := _listed(tool.name for tool in lookup.tools if tool.unenforced):
+        print(
+            f"note: not all that is documented is enforced while decoding, but checked after, for {noted}; "
+            "see lookup --explain",
+            file=sys.stderr,
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """The first names; no more are looked for than are shown."""
+    first = [*itertools.islice(names, _NAMED_TOOLS + 1)]
+    return shown(", ".join(first[:_NAMED_TOOLS]) + (", …" if len(first) > _NAMED_TOOLS else ""))
+
+
+def print_uncarried(call_format: CallFormat, tools: LookupDictionary) -> None:
+    """Print one line to standard error that names the tools and keys that a call format cannot write readably."""
+    if names := unreadable(call_format, tools):
+        listed = "; ".join(names[:_NAMED_TOOLS]) + ("; …" if len(names) > _NAMED_TOOLS else "")
+        print(
+            f"warning: the format {call_format.name} cannot carry {shown(listed)}; "
+            "such calls are written and marked invalid",
+            file=sys.stderr,
+        )
+
+
+def _place(source: Source) -> str:
+    place = f"{source.origin}:{source.span}" if source.span else str(source)
+    return f"{place}, {source.form}"
+
+
+def _tool_table(tool: ToolSpec, explain: bool) -> Table:
+    columns = ["key", "type", "raw type", "required", "enum", "default", "description"]
+    if explain:
+        columns.insert(4, "decided by")
+    return table(columns, [row for p in tool.parameters for row in _key_rows(p, p.name, explain)])
+
+
+def _key_rows(spec: ParameterSpec, name: str, explain: bool) -> Iterator[list[str]]:
+    """The row of a key, then those of the keys of its object, as ``outer.inner``, or ``outer[].inner`` in a list."""
+    written = f"{spec.type} or null" if spec.type.nullable else str(spec.type)
+    yield [
+        name,
+        written,
+        spec.raw_type,
+        _REQUIRED[spec.required],
+        *([spec.rule] if explain else []),
+        "" if spec.enum is None else ", ".join(map(repr, spec.enum)),
+        "" if spec.default is MISSING else repr(spec.default),
+        spec.description,
+    ]
+    inner, path = spec.type, name
+    while inner.items and inner.properties is None:
+        inner, path = inner.items, f"{path}[]"
+    for child in inner.properties or ():
+        yield from _key_rows(child, f"{path}.{child.name}", explain)
 
 
 LOOKUP = Command("lookup", lookup, options_of(LookupCommand))

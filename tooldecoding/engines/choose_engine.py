@@ -14,7 +14,7 @@ from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.engines.ragged_attention import is_on, switch_off, switch_on
 from tooldecoding.engines.recurrent_engine import RecurrentEngine
 from tooldecoding.errors import ModelError
-from tooldecoding.models.weights_state import weights_state
+from tooldecoding.models.identity import weights_state
 from tooldecoding.options import Strategy
 
 Layout = Literal["packed", "batched"]

@@ -28,7 +28,8 @@ from transformers import (
 from transformers.utils import logging
 
 from tooldecoding.errors import ModelError
-from tooldecoding.models.causality import is_causal
+from tooldecoding.models.identity import FILES, files_state
+from tooldecoding.models.places import input_device
 from tooldecoding.models.sources import Source, demand_packages, find_source
 
 DTYPES: dict[str, torch.dtype | str] = {
@@ -37,6 +38,13 @@ DTYPES: dict[str, torch.dtype | str] = {
     "fp16": torch.float16,
     "auto": "auto",
 }
+
+_DIFFERENCES: Final = {torch.float32: 1e-3, torch.float64: 1e-3}
+_DIFFERENCE_OF_HALF: Final = 0.05
+"""Largest difference of two computations of one text, in standard deviations of the logits: they differ by rounding.
+Attention that looks ahead makes a larger difference, even with random weights."""
+
+_TRUSTED: Final = "trust_remote_code: Python code of {!r} may be run on this machine; it can do anything that you can"
 
 _WHERE: Final = frozenset({"revision", "token", "subfolder"})
 """Arguments that say where files are: configuration and tokenizer take them, too."""
@@ -81,7 +89,7 @@ def load_model(
         code and it is not trusted; or if the model is not a causal LM.
     """
     if trust_remote_code:
-        warnings.warn(trust_warning(path), stacklevel=3)
+        warnings.warn(_TRUSTED.format(path), stacklevel=3)
     return _load(path, device, dtype, trust_remote_code, arguments)
 
 
@@ -93,36 +101,32 @@ def load_quietly(
     **arguments: Unpack[LoadArguments],
 ) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """Like ``load_model``, but without the libraries' messages; for the command line."""
-    _be_quiet(path, trust_remote_code)
-    with _without_bar():
+    with _quiet(path, trust_remote_code):
         return _load(path, device, dtype, trust_remote_code, arguments)
-
-
-@contextmanager
-def _without_bar() -> Iterator[None]:
-    """Within the block, transformers shows no progress of a GGUF file; its switch for bars does not reach this one."""
-    bar = modeling_gguf_pytorch_utils.tqdm
-    modeling_gguf_pytorch_utils.tqdm = lambda rows, **options: rows
-    try:
-        yield
-    finally:
-        modeling_gguf_pytorch_utils.tqdm = bar
 
 
 def load_tokenizer_quietly(
     path: str, trust_remote_code: bool = False, **arguments: Unpack[LoadArguments]
 ) -> PreTrainedTokenizerBase:
     """Like ``load_tokenizer``, but without the libraries' messages; for the command line."""
-    _be_quiet(path, trust_remote_code)
-    return load_tokenizer(path, trust_remote_code, **arguments)
+    with _quiet(path, trust_remote_code):
+        return load_tokenizer(path, trust_remote_code, **arguments)
 
 
-def _be_quiet(path: str, trust_remote_code: bool) -> None:
+@contextmanager
+def _quiet(path: str, trust_remote_code: bool) -> Iterator[None]:
+    """Within the block the libraries print nothing; that code is trusted is said on standard error."""
     hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     if trust_remote_code:
-        print(f"warning: {trust_warning(path)}", file=sys.stderr)
+        print(f"warning: {_TRUSTED.format(path)}", file=sys.stderr)
+    bar = modeling_gguf_pytorch_utils.tqdm  # the switch for bars does not reach this one
+    modeling_gguf_pytorch_utils.tqdm = lambda rows, **options: rows
+    try:
+        yield
+    finally:
+        modeling_gguf_pytorch_utils.tqdm = bar
 
 
 def load_tokenizer(
@@ -134,11 +138,6 @@ def load_tokenizer(
         return AutoTokenizer.from_pretrained(
             source.path, trust_remote_code=trust_remote_code, **_where(source, arguments)
         )
-
-
-def trust_warning(path: str) -> str:
-    """Return the warning to show before a model's own code may run."""
-    return f"trust_remote_code: Python code of {path!r} may be run on this machine; it can do anything that you can"
 
 
 def _where(source: Source, arguments: LoadArguments) -> dict[str, Any]:
@@ -180,7 +179,23 @@ def _load(
         model = model.eval()
         if not is_causal(model):
             raise _other_kind(path, f"a {type(model).__name__} whose tokens see what follows them")
+    setattr(model, FILES, files_state(source, arguments.get("revision")))
     return model, tokenizer
+
+
+def is_causal(model: PreTrainedModel) -> bool:
+    """Whether the logits of two tokens do not depend on the token that follows them.
+
+    Some masked language models load as causal ones but look ahead. Costs one forward pass of shape (2, 3).
+    """
+    # the middle of the vocabulary has no special tokens
+    middle = max(0, model.config.get_text_config().vocab_size // 2 - 2)
+    rows = [[middle, middle + 1, middle + last] for last in (2, 3)]
+    with torch.no_grad():
+        logits = model(input_ids=torch.tensor(rows, device=input_device(model)), use_cache=False).logits[:, :2].float()
+    most = _DIFFERENCES.get(model.dtype, _DIFFERENCE_OF_HALF)
+    # NaN passes: it has other causes
+    return not float((logits[0] - logits[1]).abs().max()) > most * float(logits.std())
 
 
 def find_dtype(dtype: str | torch.dtype | None, default: str) -> torch.dtype | str:

@@ -1,15 +1,11 @@
 """Where a model's files are: a folder, the hub, a GGUF file, or a package that holds one."""
 
 import re
-from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from tooldecoding.errors import MissingExtraError, ModelError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 REFERENCE_MODEL: Final = "reference"
 """Name of the small model that comes with the package."""
@@ -62,18 +58,6 @@ def demand_packages(need: str, *packages: str) -> None:
     """Raise MissingExtraError if a package of the extra ``gguf`` that something needs is not installed."""
     if missing := [package for package in packages if find_spec(package) is None]:
         raise MissingExtraError(f"{need} needs {' and '.join(missing)}; pip install 'tooldecoding[gguf]'")
-
-
-def quantized(path: str, model: "PreTrainedModel") -> str:
-    """Return what the weights of a loaded model were quantised with; empty if they were not."""
-    source = find_source(path)
-    if source.gguf_file is not None and (Path(source.path) / source.gguf_file).is_file():
-        from gguf import GGUFReader
-
-        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(Path(source.path) / source.gguf_file).tensors)
-        return f"dequantized from GGUF ({types.most_common(1)[0][0]})"
-    method = getattr(getattr(model.config, "quantization_config", None), "quant_method", "")
-    return f"quantized with {getattr(method, 'value', method)}" if method else ""
 
 
 def _source(path: str) -> Source:

@@ -1,18 +1,15 @@
 """The options of ``tooldecoding decode``."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from lookup.duplicates import OnDuplicate
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.options.config_file import read_config
 from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
-from tooldecoding.options.given import check_given
-from tooldecoding.options.option import option
+from tooldecoding.options.given import Given, check_given, read_config
+from tooldecoding.options.option import CountOrNone, option
 from tooldecoding.options.ray_options import RayOptions
-from tooldecoding.options.values import CountOrNone
 
 Template = Literal["auto", "raw", "api-bank", "bfcl", "chat"]
 """How a prompt is made; ``tooldecoding.chat.templates`` says what ``auto`` takes."""
@@ -56,23 +53,15 @@ class DecodeCommand(RayOptions):
         return {name: value for name, value in super().to_json().items() if name != "retry_failed"}
 
 
-def read_decode_command(given: Mapping[str, Any], config: str | None = None) -> DecodeCommand:
+def read_decode_command(given: Given) -> DecodeCommand:
     """Merge the options of one decode: command line over file over defaults.
-
-    Parameters
-    ----------
-    given : mapping
-        What the command line gave.
-    config : str, optional
-        YAML file, or the name of one in ``configs/``.
 
     Raises
     ------
     ConfigError
-        As ``tooldecoding.options.given.merge``, and for anything but one of ``INPUTS``.
+        As ``Given.merge``, and for anything but one of ``INPUTS``.
     """
-    command_line = check_given(given, DecodeCommand)
-    from_file = read_config(config, DecodeCommand) if config is not None else {}
+    command_line, from_file = check_given(given.values, DecodeCommand), read_config(given.config, DecodeCommand)
     if any(key in command_line for key in INPUTS):
         from_file = {key: value for key, value in from_file.items() if key not in INPUTS}
     values = from_file | command_line
@@ -80,15 +69,15 @@ def read_decode_command(given: Mapping[str, Any], config: str | None = None) -> 
     if len(inputs) != 1:
         found = " and ".join(inputs) or "none of them"
         raise ConfigError(f"expected exactly one of --prompt, --messages, --dialogue and --batch, got {found}")
-    if values.get("out") is not None and values.get("batch") is None:
-        raise ConfigError("--out takes the results of a --batch; a single result goes to standard output")
-    if values.get("ray") is not None and values.get("batch") is None:
-        raise ConfigError("--ray spreads the rows of a --batch over a cluster; a single prompt needs none")
-    if values.get("show_greedy") and values.get("batch") is not None:
+    if values.get("batch") is None:
+        if values.get("out") is not None:
+            raise ConfigError("--out takes the results of a --batch; a single result goes to standard output")
+        if values.get("ray") is not None:
+            raise ConfigError("--ray spreads the rows of a --batch over a cluster; a single prompt needs none")
+    elif values.get("show_greedy"):
         raise ConfigError("--show-greedy is for a single prompt, not for a --batch; leave it out")
-    command = DecodeCommand(**values)
-    if command.retry_failed and command.out is None:
+    if values.get("retry_failed") and values.get("out") is None:
         raise ConfigError("--retry-failed takes failed rows from the results in --out; name the file")
-    if [command.tools, *(getattr(command, key) for key in INPUTS)].count("-") > 1:
+    if [values.get(key) for key in ("tools", *INPUTS)].count("-") > 1:
         raise ConfigError("standard input can be read once: - stands for two inputs")
-    return command
+    return DecodeCommand(**values)

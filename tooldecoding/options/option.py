@@ -4,43 +4,42 @@
 ... class SayOptions:
 ...     times: Count = option(2, "How often.")
 
-``options_of`` reads the fields, ``check`` and ``check_all`` check values, ``tooldecoding.cli.command`` makes a command.
+``options_of`` reads the fields, pydantic checks values, ``tooldecoding.cli.command`` makes a command of them.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
-from functools import cache, cached_property
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import cache
 from inspect import cleandoc
-from typing import Any, Final, Literal, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_type_hints
 
-from pydantic import TypeAdapter
+from pydantic import Field as Bounds
+from pydantic import TypeAdapter, ValidationError
 
 from tooldecoding.errors import ConfigError
-from tooldecoding.options.values import adapter_of, bounds_in_words, fits, in_words, schema_of
+
+Count = Annotated[int, Bounds(ge=1)]
+"""1 or more."""
+CountOrNone = Annotated[int, Bounds(ge=0)]
+"""0 or more."""
+Positive = Annotated[float, Bounds(gt=0, allow_inf_nan=False)]
+"""Above 0."""
+NotNegative = Annotated[float, Bounds(ge=0, allow_inf_nan=False)]
+"""0 or more."""
+Share = Annotated[float, Bounds(ge=0, le=1)]
+"""0 to 1."""
 
 T = TypeVar("T")
 
-Only = Literal["command line", "file"]
-
 _KEY: Final = "option"
+_WORDS: Final = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 
 
-def option(
-    default: Any,
-    help: str,
-    *,
-    metavar: str | None = None,
-    flag: str | None = None,
-    default_text: str = "",
-    expected: str | None = None,
-    choices: Iterable[str] = (),
-    only: Only | None = None,
-    positional: bool = False,
-    commas: bool = False,
-) -> Any:
-    """A dataclass field that is an option; its type says which values it takes.
+@dataclass(frozen=True)
+class Option:
+    """An option.
 
-    Parameters
+    Attributes
     ----------
     default : Any
         ``...`` for an option that must be given.
@@ -56,50 +55,35 @@ def option(
         Its values in words; made from the type by default.
     choices : iterable of str
         The values of an option of type ``str`` whose choices no ``Literal`` can hold.
-    only : {"command line", "file"}, optional
+    only : "command line", optional
         The only place where it can be set; by default the command line and YAML files.
     positional : bool
         Whether it is an argument without a flag.
     commas : bool
         Whether the command line takes the items of a tuple as one text; by default the option is repeated.
-    """
-    names = tuple(choices)
-    kept = MISSING if default is ... else default
-    about = Option("", None, kept, help, metavar, flag, default_text, expected, names, only, positional, commas)
-    return field(metadata={_KEY: about}) if default is ... else field(default=default, metadata={_KEY: about})
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option as ``options_of`` reads it; see ``option`` for the attributes that are not described here.
-
-    Attributes
-    ----------
     name : str
         The field's name, and its key in a YAML file.
     type : Any
         The field's type, with its bounds.
-    default : Any
-        ``dataclasses.MISSING`` if it must be given.
     """
 
-    name: str
-    type: Any
     default: Any
     help: str
     metavar: str | None = None
     flag: str | None = None
     default_text: str = ""
     expected: str | None = None
-    choices: tuple[str, ...] = ()
-    only: Only | None = None
+    choices: Iterable[str] = ()
+    only: Literal["command line"] | None = None
     positional: bool = False
     commas: bool = False
+    name: str = ""
+    type: Any = None
 
     @property
     def required(self) -> bool:
         """Whether it must be given."""
-        return self.default is MISSING
+        return self.default is ...
 
     @property
     def written(self) -> str:
@@ -109,50 +93,88 @@ class Option:
     @property
     def shown_default(self) -> str:
         """The default in words; empty if there is nothing to say."""
-        if self.default_text or self.required or self.default is None or self.default is False or self.default == ():
+        if self.default_text or self.required or self.default in (None, ()) or self.default is False:
             return self.default_text
         return ",".join(map(str, self.default)) if isinstance(self.default, tuple) else str(self.default)
 
     @property
     def full_help(self) -> str:
         """The help text with bounds and default."""
-        bounds = f" Takes a number{bounds_in_words(self.schema)}." if "maximum" in self.schema else ""
+        bounds = f" Takes a number{_bounds(self.schema)}." if "maximum" in self.schema else ""
         default = f" Default: {self.shown_default}." if self.shown_default else ""
         return self.help + bounds + default
-
-    @cached_property
-    def _adapter(self) -> TypeAdapter[Any]:
-        return adapter_of(self.type)
 
     @property
     def schema(self) -> Mapping[str, Any]:
         """JSON Schema of the values, without null."""
-        return schema_of(self.type)
+        schema = _adapter(self.type).json_schema()
+        return next((branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"), schema)
 
     @property
     def values(self) -> str:
         """The values in words: ``a whole number of 1 or more``."""
-        return self.expected or in_words(self.schema) + (", separated by commas" if self.commas else "")
+        return self.expected or _in_words(self.schema) + (", separated by commas" if self.commas else "")
 
-    def check(self, value: Any, place: str) -> None:
-        """ConfigError, which begins with ``place``, if the value has the wrong type or is out of bounds."""
-        self._check(value, place, value)
+    def check(self, value: Any, place: str, given: Any = None) -> None:
+        """ConfigError, which begins with ``place``, if a value has the wrong type or is out of bounds.
+
+        Parameters
+        ----------
+        given : Any, optional
+            What the user wrote for the value, for the message.
+        """
+        try:
+            _adapter(self.type).validate_python(value, strict=True)
+        except ValidationError as error:
+            # a path may hold bytes that are not UTF-8
+            if any(each["type"] != "string_unicode" for each in error.errors()):
+                got = value if given is None else given
+                raise ConfigError(f"{place}: expected {self.values}, got {got!r}") from None
 
     def read_text(self, text: str, place: str) -> tuple[Any, ...]:
         """The items of a text with commas, each once, numbers sorted; ConfigError as ``check``."""
-        parts = dict.fromkeys(part.strip() for part in text.split(",")) if text.strip() else {}
-        items: tuple[Any, ...] = tuple(parts)
+        items: tuple[Any, ...] = tuple(dict.fromkeys(part.strip() for part in text.split(","))) if text.strip() else ()
         if self.schema["items"]["type"] == "integer":
             try:
-                items = tuple(sorted({int(part) for part in parts}))
+                items = tuple(sorted({int(part) for part in items}))
             except ValueError:
-                items = (None,)  # no whole number: fails the check below
-        self._check(items, place, text)
+                items = (None,)  # no whole number: fails the check
+        self.check(items, place, text)
         return items
 
-    def _check(self, value: Any, place: str, given: Any) -> None:
-        if not fits(value, self._adapter):
-            raise ConfigError(f"{place}: expected {self.values}, got {given!r}")
+
+def option(default: Any, help: str, **about: Any) -> Any:
+    """A dataclass field that is an option; its type says which values it takes, ``Option`` what can be said of it."""
+    found = Option(default, help, **about)
+    return field(default=MISSING if default is ... else default, metadata={_KEY: found})
+
+
+@cache
+def _adapter(type_: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(type_)
+
+
+def _in_words(schema: Mapping[str, Any]) -> str:
+    """Return the values of a schema in words."""
+    if choices := schema.get("enum", [schema["const"]] if "const" in schema else None):
+        *most, last = map(repr, choices)
+        return f"{', '.join(most)} or {last}" if most else last
+    if schema["type"] == "array":
+        items = schema["items"]
+        if items["type"] == "integer":
+            return f"whole numbers{_bounds(items)}"
+        return _in_words(items) if "enum" in items else "names"
+    return _WORDS[schema["type"]] + _bounds(schema)
+
+
+def _bounds(schema: Mapping[str, Any]) -> str:
+    """Return the bounds of a number: `` from 0 to 1``, `` of 1 or more``, `` above 0``; empty without bounds."""
+    least, most, above = (schema.get(key) for key in ("minimum", "maximum", "exclusiveMinimum"))
+    if above is not None:
+        return f" above {above:g}" + ("" if most is None else f", {most:g} at most")
+    if most is not None:
+        return f" from {least:g} to {most:g}"
+    return f" of {least:g} or more" if least is not None else ""
 
 
 def options_of(kind: type) -> tuple[Option, ...]:
@@ -162,19 +184,16 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 @cache
 def _options_of(kind: Any) -> tuple[Option, ...]:
-    types, own = get_type_hints(kind, include_extras=True), vars(kind).get("__annotations__", {})
-    by_name = {each.name: each for each in fields(kind)}
-    mine = [_read(by_name[name], types[name]) for name in own if name in by_name]
-    bases: list[Any] = [base for base in kind.__bases__ if is_dataclass(base)]
-    return (*mine, *(each for base in bases for each in _options_of(base) if each.name not in own))
+    types, by_name = get_type_hints(kind, include_extras=True), {each.name: each for each in fields(kind)}
+    names = dict.fromkeys(name for base in kind.__mro__ for name in vars(base).get("__annotations__", ()))
+    return tuple(_named(by_name[name].metadata[_KEY], name, types[name]) for name in names if name in by_name)
 
 
-def _read(found: Field[Any], type_: Any) -> Option:
-    about: Option = found.metadata[_KEY]
+def _named(about: Option, name: str, type_: Any) -> Option:
     if about.choices:
-        choice: Any = cast(Any, Literal)[about.choices]
+        choice: Any = cast(Any, Literal)[tuple(about.choices)]
         type_ = choice if type_ is str else cast(Any, tuple)[choice, ...]
-    return replace(about, name=found.name, type=type_)
+    return replace(about, name=name, type=type_)
 
 
 def described(kind: type[T]) -> type[T]:

@@ -4,8 +4,25 @@ from dataclasses import dataclass
 
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.model_options import ModelOptions
-from tooldecoding.options.option import option
-from tooldecoding.options.values import Count, NotNegative
+from tooldecoding.options.option import Count, NotNegative, option
+
+
+def demand_cluster(ray: str | None, word: str, count: int | None, gpus: float | None) -> None:
+    """ConfigError unless a cluster and the number of its workers are given together, with GPUs that can be shared.
+
+    Parameters
+    ----------
+    word : str
+        What the options call the workers: ``actors``.
+    """
+    gpus_flag = f"--gpus-per-{word.removesuffix('s')}"
+    for flag, value in {f"--{word}": count, gpus_flag: gpus}.items():
+        if ray is None and value is not None:
+            raise ConfigError(f"{flag} is for a Ray cluster; name it with --ray local, auto or HOST:PORT")
+    if ray is not None and count is None:
+        raise ConfigError(f"--ray needs the number of workers: --{word} N")
+    if gpus is not None and gpus > 1 and gpus != int(gpus):
+        raise ConfigError(f"{gpus_flag}: expected a whole number or a share of one GPU, got {gpus:g}")
 
 
 @dataclass(frozen=True)
@@ -34,12 +51,4 @@ class RayOptions(ModelOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = {"--actors": self.actors, "--gpus-per-actor": self.gpus_per_actor}
-        for flag, value in given.items():
-            if self.ray is None and value is not None:
-                raise ConfigError(f"{flag} is for a Ray cluster; name it with --ray local, auto or HOST:PORT")
-        if self.ray is not None and self.actors is None:
-            raise ConfigError("--ray needs the number of workers: --actors N")
-        gpus = self.gpus_per_actor or 0
-        if gpus > 1 and gpus != int(gpus):
-            raise ConfigError(f"--gpus-per-actor: expected a whole number or a share of one GPU, got {gpus:g}")
+        demand_cluster(self.ray, "actors", self.actors, self.gpus_per_actor)

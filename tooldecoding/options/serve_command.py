@@ -6,11 +6,10 @@ from typing import Annotated, Final
 
 from pydantic import Field as Bounds
 
-from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
 from tooldecoding.options.model_options import ModelOptions
-from tooldecoding.options.option import option
-from tooldecoding.options.values import Count, CountOrNone, NotNegative, Positive
+from tooldecoding.options.option import Count, CountOrNone, NotNegative, Positive, option
+from tooldecoding.options.ray_options import demand_cluster
 
 KEY_VARIABLE: Final = "TOOLDECODING_API_KEY"
 """The environment's variable that may hold the key: other users of a machine see command lines."""
@@ -75,12 +74,4 @@ class ServeCommand(ModelOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = {"--replicas": self.replicas, "--gpus-per-replica": self.gpus_per_replica}
-        for flag, value in given.items():
-            if self.ray is None and value is not None:
-                raise ConfigError(f"{flag} is for a Ray cluster; name it with --ray local, auto or HOST:PORT")
-        if self.ray is not None and self.replicas is None:
-            raise ConfigError("--ray needs the number of replicas: --replicas N")
-        gpus = self.gpus_per_replica or 0
-        if gpus > 1 and gpus != int(gpus):
-            raise ConfigError(f"--gpus-per-replica: expected a whole number or a share of one GPU, got {gpus:g}")
+        demand_cluster(self.ray, "replicas", self.replicas, self.gpus_per_replica)
