@@ -10,6 +10,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.config_file import read_config
 from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
 from tooldecoding.options.given import check_given
+from tooldecoding.options.mcp_options import McpOptions
 from tooldecoding.options.option import option
 from tooldecoding.options.ray_options import RayOptions
 from tooldecoding.options.values import CountOrNone
@@ -22,7 +23,7 @@ INPUTS: Final = ("prompt", "messages", "dialogue", "batch")
 
 
 @dataclass(frozen=True)
-class DecodeCommand(RayOptions):
+class DecodeCommand(McpOptions, RayOptions):
     """Everything that ``tooldecoding decode`` can be told."""
 
     tools: str | None = option(None, "File with tool documentation.", metavar="DOCS")
