@@ -1,7 +1,8 @@
 """The command line.
 
 Exit codes: 0, also if rows of a batch failed; 1 if nobody reads the output any more; 2 for input that cannot be used
-and output that cannot be written; 130 after SIGINT, 143 after SIGTERM.
+and output that cannot be written; 3 if an agent had to ask for a call and could not; 4 if it has no answer; 130 after
+SIGINT, 143 after SIGTERM.
 """
 
 import sys
@@ -18,6 +19,7 @@ from eval.commands.export import EXPORT
 from eval.commands.report import REPORT
 from eval.commands.score import SCORE
 from eval.commands.tune import TUNE
+from tooldecoding.cli.agent import AGENT
 from tooldecoding.cli.command import GroupedHelp
 from tooldecoding.cli.decode import DECODE
 from tooldecoding.cli.doctor import DOCTOR
@@ -29,6 +31,7 @@ COMMANDS: Final = (
     LOOKUP,
     DECODE,
     SERVE,
+    AGENT,
     DOCTOR,
     EVAL,
     SCORE,

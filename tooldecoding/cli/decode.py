@@ -17,14 +17,15 @@ from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, read_input, warning_lines
 from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.cli.lookup import print_uncarried, print_unenforced, print_unread
+from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.cli.results import greedy_json, show_result
-from tooldecoding.errors import PromptError
+from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand, Template, read_decode_command
 from tooldecoding.options.given import Given
+from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import options_of
-from tooldecoding.options.serve_command import ServeCommand
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -48,6 +49,10 @@ def decode(given: Given) -> None:
         text, origin = read_input(command.tools, DocumentationError)
         documentation = Documentation.read(text, origin, command.on_duplicate)
         print_unread(documentation.lookup)
+    if command.servers:
+        if documentation is not None:
+            raise ConfigError("give --tools, or --mcp and --mcp-config, not both")
+        documentation = Documentation.read(mcp_documentation(command), "MCP", command.on_duplicate)
     with warning_lines():
         if command.batch is not None:
             _decode_batch(command.batch, documentation, command)
@@ -72,7 +77,7 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     if isinstance(content, tuple):
         for warning in unshortened([content], command):
             print(f"warning: {warning}", file=sys.stderr)
-    decoder = load_decoder(command)
+    decoder = load_decoder(command, command.prompt_cache_mb)
     request = make_request(content, documentation, command, decoder.tokenizer)
     if len(request.tools):
         _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder.tokenizer)
@@ -222,18 +227,21 @@ def _print_results(results: Sequence[Mapping[str, Any]]) -> None:
         print(json_line(result), flush=True)
 
 
-def load_decoder(command: DecodeCommand | ServeCommand) -> "ToolDecoder":
+def load_decoder(command: ModelOptions, prompt_cache_mb: int) -> "ToolDecoder":
     """Load the model that the command names."""
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly
 
     model, tokenizer = load_quietly(command.model, **command.loading)
-    return ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
+    return ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=prompt_cache_mb)
 
 
 _PANELS: Final = {
     "Start with": ("tools", "prompt", "messages", "model", "tool_choice", "order_limit"),
-    "Input": ("dialogue", "batch", "template", "format", "documentation", "unknown_keys", "on_duplicate", "config"),
+    "Input": (
+        *("dialogue", "batch", "template", "format", "documentation", "unknown_keys", "on_duplicate", "config"),
+        *("mcp", "mcp_config", "tool_timeout"),
+    ),
     "Model": (
         *("revision", "device", "device_map", "dtype", "attn_implementation", "trust_remote_code"),
         *("strategy", "batch_size", "prompt_cache_mb"),

@@ -6,7 +6,7 @@ from typing import Literal
 from tooldecoding.errors import MissingExtraError
 from tooldecoding.options.ray_options import RayOptions
 
-Extra = Literal["batch", "eval", "bench", "serve", "ray"]
+Extra = Literal["batch", "eval", "bench", "serve", "ray", "mcp"]
 """An extra of ``pyproject.toml``."""
 
 

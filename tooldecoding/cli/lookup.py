@@ -16,10 +16,13 @@ from lookup.duplicates import OnDuplicate
 from lookup.source import Source
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, read_input, shown, table
+from tooldecoding.cli.mcp import mcp_documentation
+from tooldecoding.errors import ConfigError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options.given import Given
+from tooldecoding.options.mcp_options import McpOptions
 from tooldecoding.options.option import option, options_of
 
 _REQUIRED: Final = {True: "yes", False: "no", None: "?"}
@@ -31,10 +34,12 @@ UNENFORCED: Final = "not enforced while decoding, only checked"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LookupCommand:
+class LookupCommand(McpOptions):
     """Everything that ``tooldecoding lookup`` can be told."""
 
-    docs: str = option(..., "File with tool documentation; - reads standard input.", metavar="DOCS", positional=True)
+    docs: str | None = option(
+        None, "File with tool documentation; - reads standard input.", metavar="DOCS", positional=True
+    )
     as_json: bool = option(False, "Print JSON instead of tables.", flag="--json")
     explain: bool = option(
         False, "Show where each tool stands, which rule decided for each key, and what is not enforced."
@@ -45,8 +50,13 @@ class LookupCommand:
 def lookup(given: Given) -> None:
     """Show what the documentation says of each tool: keys, types, required or optional, enums, defaults."""
     command = given.read(LookupCommand)
-    text, origin = read_input(command.docs, DocumentationError)
-    dictionary = extract(text, origin=origin, on_duplicate=command.on_duplicate)
+    if (command.docs is None) == (not command.servers):
+        raise ConfigError("give either DOCS, a file with tool documentation, or --mcp or --mcp-config")
+    if command.docs is None:
+        dictionary = extract(mcp_documentation(command), origin="MCP", on_duplicate=command.on_duplicate)
+    else:
+        text, origin = read_input(command.docs, DocumentationError)
+        dictionary = extract(text, origin=origin, on_duplicate=command.on_duplicate)
     if command.as_json:
         print(json_line(dictionary.to_json(command.explain)))
     else:

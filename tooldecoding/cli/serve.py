@@ -44,7 +44,7 @@ def _serve_here(command: ServeCommand, bound: socket) -> None:
     from tooldecoding.server.app import Server
     from tooldecoding.server.run import run_server
 
-    decoder = load_decoder(command)
+    decoder = load_decoder(command, command.prompt_cache_mb)
     decoder.options = changed(command, {})
     run_server(Server(decoder, command).app(), command, bound)
 

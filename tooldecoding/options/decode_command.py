@@ -8,6 +8,7 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
 from tooldecoding.options.given import Given, check_given, read_config
+from tooldecoding.options.mcp_options import McpOptions
 from tooldecoding.options.option import CountOrNone, option
 from tooldecoding.options.ray_options import RayOptions
 
@@ -19,7 +20,7 @@ INPUTS: Final = ("prompt", "messages", "dialogue", "batch")
 
 
 @dataclass(frozen=True)
-class DecodeCommand(RayOptions):
+class DecodeCommand(McpOptions, RayOptions):
     """Everything that ``tooldecoding decode`` can be told."""
 
     tools: str | None = option(None, "File with tool documentation.", metavar="DOCS")

@@ -1,0 +1,187 @@
+"""Tools of MCP servers: what they return, and what happens when a server misbehaves."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tooldecoding.agents.servers import McpServer, McpServers, read_mcp_config
+from tooldecoding.agents.tools import MOST_RESULT, AgentTool, ToolFailed, runnable
+from tooldecoding.errors import ConfigError
+
+STUB = (sys.executable, str(Path(__file__).parent / "mcp_stub.py"))
+TOOLS = ["echo", "now", "fail", "hang", "die", "large", "picture"]
+
+
+def by_name(servers: McpServers) -> dict[str, AgentTool]:
+    return {tool.name: tool for tool in servers.tools}
+
+
+@pytest.fixture(scope="module")
+def servers():
+    with McpServers([McpServer("stub", STUB, env={"STUB": "set"})]) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "result"),
+    [
+        ("echo", {"text": "你好", "times": 2}, "你好 你好"),
+        ("large", {"size": 3}, "xxx"),
+        ("picture", {}, "[image, image/png: not shown]"),
+    ],
+)
+def test_results_are_texts(servers, name, arguments, result):
+    assert by_name(servers)[name].result(arguments) == result
+
+
+def test_tools_are_those_of_the_server_with_its_hints(servers):
+    assert [tool.name for tool in servers.tools] == TOOLS and servers.notes == []
+    assert by_name(servers)["echo"].hints == "readOnlyHint"
+    assert runnable(servers.tools) == (servers.tools, [])
+
+
+def test_a_failure_of_a_tool_says_why(servers):
+    with pytest.raises(ToolFailed, match="no such thing"):
+        by_name(servers)["fail"].run({"reason": "no such thing"})
+
+
+def test_a_result_of_megabytes_is_cut_and_says_so(servers):
+    result = by_name(servers)["large"].result({"size": 3_000_000})
+    assert len(result) < MOST_RESULT + 100
+    assert result.endswith(f"[cut: the first {MOST_RESULT:,} of 3,000,000 characters]")
+
+
+def test_the_environment_is_given_and_the_process_ends_with_the_context():
+    with McpServers([McpServer("stub", STUB, env={"STUB": "set"})]) as running:
+        _, pid, said = by_name(running)["now"].run({}).split()
+        assert said == "set"
+    for _ in range(100):
+        if not _alive(int(pid)):
+            return
+        time.sleep(0.1)
+    pytest.fail("the server outlives its context")
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_servers_that_misbehave_get_a_line_and_the_others_go_on():
+    silent = McpServer("silent", (sys.executable, "-c", "import time; time.sleep(60)"))
+    ends = McpServer("ends", (sys.executable, "-c", "raise SystemExit('no key')"))
+    missing = McpServer("missing", ("/no/such/program",))
+    nobody = McpServer("nobody", url="http://127.0.0.1:9/mcp")
+    with McpServers([silent, ends, missing, nobody, McpServer("stub", STUB)], timeout=8) as running:
+        assert [note.split(":")[0] for note in running.notes] == [
+            f"MCP server {name}" for name in ("silent", "ends", "missing", "nobody")
+        ]
+        assert "no answer within 8 seconds" in running.notes[0] and "(no key)" in running.notes[1]
+        assert by_name(running)["echo"].run({"text": "on"}) == "on"
+
+
+def test_a_call_that_hangs_or_kills_its_server_fails():
+    with McpServers([McpServer("stub", STUB)], timeout=6) as running:
+        with pytest.raises(ToolFailed, match="no answer within 6 seconds"):
+            by_name(running)["hang"].run({})
+        for name in ("die", "echo"):
+            with pytest.raises(ToolFailed, match="MCP server stub: "):
+                by_name(running)[name].run({"text": "still there?"} if name == "echo" else {})
+
+
+def test_tools_of_one_name_are_called_by_their_server():
+    with McpServers([McpServer("a", STUB), McpServer("b c", STUB)]) as running:
+        assert [tool.name for tool in running.tools] == [f"{own}__{name}" for own in ("a", "b_c") for name in TOOLS]
+        assert len(running.notes) == 2 * len(TOOLS) and "b_c__echo" in running.notes[len(TOOLS)]
+        assert by_name(running)["b_c__echo"].run({"text": "x"}) == "x"
+
+
+def test_streamable_http():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([*STUB, str(port)], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(150):
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        url = f"http://127.0.0.1:{port}/mcp"
+        with McpServers([McpServer("web", url=url, headers={"X-Key": "k"}), McpServer.parse(url)]) as running:
+            assert [tool.run({"text": "x"}) for tool in running.tools if tool.name.endswith("echo")] == ["x", "x"]
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_tools_without_a_readable_schema_are_left_out_with_a_note():
+    good = AgentTool("good", {"name": "good", "inputSchema": {"type": "object"}}, str)
+    bad = AgentTool("bad", {"name": "bad", "inputSchema": "none"}, str, "s")
+    usable, [note] = runnable([good, bad])
+    assert usable == [good] and note.startswith("s: bad is left out: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "url"),
+    [
+        ("python -m 'a b'", ("python", "-m", "a b"), ""),
+        (" http://h/mcp ", (), "http://h/mcp"),
+    ],
+)
+def test_a_server_is_a_command_line_or_a_url(text, command, url):
+    read = McpServer.parse(text)
+    assert (read.command, read.url) == (command, url)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "python 'open"])
+def test_anything_else_is_refused(text):
+    with pytest.raises(ConfigError, match="--mcp"):
+        McpServer.parse(text)
+
+
+def test_the_file_of_other_programs_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("KEY", "secret")
+    entries = {
+        "time": {"command": "uvx", "args": ["mcp-server-time"], "env": {"A": "${KEY}"}, "autoApprove": []},
+        "web": {"type": "http", "url": "https://h/mcp", "headers": {"Authorization": "Bearer ${KEY}"}},
+        "off": {"command": "x", "disabled": True},
+    }
+    path = tmp_path / "mcp.json"
+    for key in ("mcpServers", "servers"):
+        path.write_text(json.dumps({key: entries}))
+        assert read_mcp_config(path) == [
+            McpServer("time", ("uvx", "mcp-server-time"), env={"A": "secret"}),
+            McpServer("web", url="https://h/mcp", headers={"Authorization": "Bearer secret"}),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("content", "match"),
+    [
+        ("", "expected JSON"),
+        ("[]", "valid dictionary|mcpServers"),
+        ("{}", "mcpServers"),
+        ('{"mcpServers": {"a": {}}}', "a: expected either command or url"),
+        ('{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}', "a: expected either"),
+        ('{"mcpServers": {"a": {"command": 3}}}', "a.command"),
+        ('{"mcpServers": {"a": {"url": "http://h", "type": "sse"}}}', "'sse' is not supported"),
+        ('{"mcpServers": {"a": {"command": "${NOT_SET_AT_ALL}"}}}', "no variable NOT_SET_AT_ALL"),
+    ],
+)
+def test_a_wrong_file_is_an_error_that_names_the_place(tmp_path, content, match):
+    path = tmp_path / "mcp.json"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match=match):
+        read_mcp_config(path)
+    with pytest.raises(ConfigError):
+        read_mcp_config(tmp_path / "missing.json")

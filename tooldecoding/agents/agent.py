@@ -1,0 +1,156 @@
+"""An agent: the model calls tools until it answers with text."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from tooldecoding.agents.tools import AgentTool, ToolFailed, runnable
+from tooldecoding.chat.reply import CallPiece
+from tooldecoding.chat.templates import chat_format
+from tooldecoding.chat.tools import read_tools
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
+
+MOST_TURNS: Final = 8
+"""Default for how often the model may be asked."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens in a run of an agent.
+
+    Attributes
+    ----------
+    kind : str
+        ``text`` (the last one is the answer), ``call``, ``result`` (what a call returned, or why it did not), ``end``.
+    content : str
+        Of a text or a result. Of an end its reason: ``answer``, ``length`` (a limit of tokens cut it off), ``turns``.
+    id, name : str
+        Of a call and its result.
+    arguments : dict
+        Of a call.
+    confidence : dict of str to float
+        Of each argument, in [0, 1]; see ``voting.confidence``.
+    server, hints : str
+        Who has the tool, and what the server says of it, such as ``readOnlyHint``. Nothing relies on that.
+    failed, refused : bool
+        Of a result.
+    """
+
+    kind: Literal["text", "call", "result", "end"]
+    content: str = ""
+    id: str = ""
+    name: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    confidence: dict[str, float] = field(default_factory=dict)
+    server: str = ""
+    hints: str = ""
+    failed: bool = False
+    refused: bool = False
+
+    @property
+    def least(self) -> float:
+        """The confidence of the least certain argument; 1 without arguments."""
+        return min(self.confidence.values(), default=1.0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the event as JSON, with the attributes of its kind."""
+        names = {
+            "call": ("id", "name", "arguments", "confidence", "server", "hints"),
+            "result": ("id", "name", "content", "failed", "refused"),
+        }.get(self.kind, ("content",))
+        return {"event": self.kind} | {name: getattr(self, name) for name in names}
+
+
+class Agent:
+    """Lets a model call tools until it answers with text.
+
+    Parameters
+    ----------
+    decoder : ToolDecoder
+    tools : sequence of AgentTool or callable
+        Those of ``McpServers``, and Python functions.
+    approve : callable, optional
+        Takes the event of a call and returns whether the tool is run; by default every call is. The model is told of
+        a call that is refused.
+    max_turns : int
+        How often the model is asked, at most.
+
+    Attributes
+    ----------
+    messages : list of dict
+        The conversation so far, in OpenAI's shape.
+    tools : dict of str to AgentTool
+        By name.
+    notes : list of str
+        What is wrong with tools, a line each: those that are left out because their documentation cannot be read, and
+        names that the call format cannot write.
+
+    Raises
+    ------
+    ToolDecodingError
+        If two tools have one name.
+    """
+
+    def __init__(
+        self,
+        decoder: ToolDecoder,
+        tools: Sequence[AgentTool | Callable[..., Any]],
+        approve: Callable[[Event], bool] | None = None,
+        max_turns: int = MOST_TURNS,
+    ) -> None:
+        usable, self.notes = runnable(tools)
+        self.messages: list[dict[str, Any]] = []
+        self.tools = {tool.name: tool for tool in usable}
+        self._decoder = decoder
+        self._approve = approve
+        self._max_turns = max_turns
+        if usable:
+            lookup = read_tools([tool.documentation for tool in usable]).lookup
+            written = CALL_FORMATS[chat_format(decoder.options, decoder.tokenizer)]
+            self.notes += [f"the format {written.name} cannot carry {name}" for name in unreadable(written, lookup)]
+
+    def run(self, question: str, tool_choice: str | None = None, **options: Any) -> Iterator[Event]:
+        """Ask, and yield what happens; a second question goes on with the conversation.
+
+        Parameters
+        ----------
+        question : str
+        tool_choice : str, optional
+            As of ``ToolDecoder.chat``, for the first turn; behind a result the model decides.
+        **options
+            Fields of ``DecodeOptions``.
+
+        Raises
+        ------
+        ToolDecodingError
+            As ``ToolDecoder.chat``.
+        """
+        self.messages.append({"role": "user", "content": question})
+        documentation = [tool.documentation for tool in self.tools.values()]
+        for turn in range(1, self._max_turns + 1):
+            choice = tool_choice if turn == 1 else "auto"
+            reply = self._decoder.chat(self.messages, documentation or None, choice, **options)
+            self.messages.append(reply.message)
+            if reply.content:
+                yield Event("text", reply.content)
+            if not reply.calls:
+                yield Event("end", "length" if reply.finish_reason == "length" else "answer")
+                return
+            for piece in reply.call_pieces:
+                yield from self._run(piece)
+        yield Event("end", "turns")
+
+    def _run(self, piece: CallPiece) -> Iterator[Event]:
+        call, tool = piece.call, self.tools[piece.call.name]
+        sure = {key: call.confidence(key) for key in call.arguments}
+        called = Event("call", "", piece.id, call.name, call.arguments, sure, tool.server, tool.hints)
+        yield called
+        refused = self._approve is not None and not self._approve(called)
+        try:
+            content = "The user refused this call." if refused else tool.result(call.arguments)
+            returned = Event("result", content, piece.id, call.name, failed=refused, refused=refused)
+        except ToolFailed as error:
+            returned = Event("result", f"error: {error}", piece.id, call.name, failed=True)
+        self.messages.append({"role": "tool", "tool_call_id": piece.id, "content": returned.content})
+        yield returned

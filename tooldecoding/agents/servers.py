@@ -1,0 +1,282 @@
+"""Running MCP servers: what they are called, and their tools. The official package ``mcp`` does the protocol."""
+
+import json
+import math
+import os
+import re
+import shlex
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from io import SEEK_END
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, Final, Self, TextIO
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lookup.text.text_file import read_text
+from tooldecoding.agents.tools import AgentTool, ToolFailed
+from tooldecoding.errors import ConfigError
+
+MCP_TIMEOUT: Final = 60.0
+"""Default seconds that a server may take to start, to list its tools, and for each call."""
+
+_MOST_PAGES: Final = 100
+"""Pages of a list of tools; a server that has always one more does not hang the command."""
+
+_LONG: Final = 30
+"""Characters of a server's name that can stand before a tool's."""
+
+_VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+
+_HTTP: Final = ("http", "streamable-http", "streamableHttp", "streamable_http")
+
+
+@dataclass(frozen=True)
+class McpServer:
+    """How a server is reached.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it; the prefix of tools whose names two servers have.
+    command : tuple of str
+        Program and arguments of a server that talks over its standard input and output; empty for ``url``.
+    url : str
+        Address of a server that talks over streamable HTTP.
+    env : mapping of str to str
+        Variables of the environment beside the few that ``mcp`` passes on.
+    cwd : str, optional
+        Folder in which it is started.
+    headers : mapping of str to str
+        Sent with every request to ``url``.
+    """
+
+    name: str
+    command: tuple[str, ...] = ()
+    url: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read a URL, or a command line as a shell would split it; ConfigError for anything else."""
+        if re.match(r"https?://", text.strip()):
+            return cls(text.strip(), url=text.strip())
+        try:
+            words = tuple(shlex.split(text))
+        except ValueError as error:
+            raise ConfigError(f"--mcp {text!r:.100}: {error}") from None
+        if not words:
+            raise ConfigError("--mcp: expected a command line or a URL, found nothing")
+        return cls(text.strip(), command=words)
+
+
+class _Entry(BaseModel):
+    """An entry of ``mcpServers``; keys that only other programs need are theirs."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    type: str | None = None
+    command: str | None = None
+    args: list[str] = []
+    env: dict[str, str] = {}
+    cwd: str | None = None
+    url: str | None = None
+    headers: dict[str, str] = {}
+    disabled: bool = False
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="ignore", populate_by_name=True)
+
+    servers: dict[str, _Entry] = Field(alias="mcpServers")
+
+
+def read_mcp_config(path: str | Path) -> list[McpServer]:
+    """Read the file with ``mcpServers`` that other programs use; entries that are ``disabled`` are left out.
+
+    ``${NAME}`` in a text stands for a variable of the environment.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, an entry has neither ``command`` nor ``url`` or both, asks for a transport other
+        than stdio and streamable HTTP, or names a variable that is not set.
+    """
+    try:
+        content = json.loads(read_text(Path(path), ConfigError))
+        if isinstance(content, dict) and "mcpServers" not in content and "servers" in content:
+            content["mcpServers"] = content["servers"]
+        entries = _File.model_validate(content).servers
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        raise ConfigError(f"{path}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: expected JSON with mcpServers: {error}") from None
+    return [_server(f"{path}: {name}", name, entry) for name, entry in entries.items() if not entry.disabled]
+
+
+def _server(place: str, name: str, entry: _Entry) -> McpServer:
+    if (entry.command is None) == (entry.url is None):
+        raise ConfigError(f"{place}: expected either command or url")
+    if entry.type not in (None, "stdio", *_HTTP):
+        raise ConfigError(f"{place}: the transport {entry.type!r} is not supported, only stdio and {_HTTP[0]}")
+
+    def filled(text: str) -> str:
+        return _VARIABLE.sub(lambda found: _variable(place, found[1]), text)
+
+    command = () if entry.command is None else (filled(entry.command), *map(filled, entry.args))
+    env, headers = ({key: filled(text) for key, text in some.items()} for some in (entry.env, entry.headers))
+    return McpServer(name, command, filled(entry.url or ""), env, entry.cwd, headers)
+
+
+def _variable(place: str, name: str) -> str:
+    if name not in os.environ:
+        raise ConfigError(f"{place}: the environment has no variable {name}")
+    return os.environ[name]
+
+
+class McpServers:
+    """Servers that run while the context lasts; its end ends their processes.
+
+    Attributes
+    ----------
+    tools : list of AgentTool
+        In the sequence of the servers. Tools of one name in two servers are called ``SERVER__NAME``.
+    notes : list of str
+        Which servers are missing and why, and which tools have other names here, a line each.
+    """
+
+    def __init__(self, servers: Sequence[McpServer], timeout: float = MCP_TIMEOUT) -> None:
+        self.tools: list[AgentTool] = []
+        self.notes: list[str] = []
+        self._servers = servers
+        self._timeout = timeout
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        from anyio.from_thread import start_blocking_portal
+
+        with ExitStack() as stack:  # ends those that run already if starting the next is interrupted
+            self._portal = stack.enter_context(start_blocking_portal())
+            listed: list[tuple[McpServer, Any, dict[str, Any]]] = []
+            for server in self._servers:
+                log = stack.enter_context(TemporaryFile("w+", encoding="utf-8", errors="replace"))
+                running = self._portal.wrap_async_context_manager(_running(server, self._timeout, log))
+                try:
+                    client, tools = stack.enter_context(running)
+                except Exception as error:  # noqa: BLE001  # whatever an untrusted server does, the others go on
+                    self.notes.append(f"MCP server {server.name}: {_reason(error, self._timeout)}{_last_line(log)}")
+                else:
+                    listed += [(server, client, tool) for tool in tools]
+            self.tools = list(self._named(listed))
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *about: Any) -> None:
+        self._stack.close()
+
+    def _named(self, listed: Sequence[tuple[McpServer, Any, dict[str, Any]]]) -> Iterator[AgentTool]:
+        names = [tool["name"] for _, _, tool in listed]
+        for server, client, tool in listed:
+            name = tool["name"]
+            if names.count(name) > 1:
+                own = server.name if len(server.name) <= _LONG else f"server{self._servers.index(server) + 1}"
+                name = f"{re.sub(r'[^A-Za-z0-9_]+', '_', own).strip('_')}__{name}"
+                self.notes.append(f"MCP server {server.name}: another one has {tool['name']}, too; it is {name} here")
+            hints = [hint for hint, given in tool.get("annotations", {}).items() if given is True]
+            run = partial(self._call, server.name, client, tool["name"])
+            yield AgentTool(name, {**tool, "name": name}, run, server.name, ", ".join(hints))
+
+    def _call(self, server: str, client: Any, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return the result of a tool as text; ToolFailed with what the server or the tool says is wrong."""
+        try:
+            result = self._portal.call(client.call_tool, name, dict(arguments), self._timeout)
+        except Exception as error:  # noqa: BLE001  # a server that is gone, hangs or answers nonsense
+            raise ToolFailed(f"MCP server {server}: {_reason(error, self._timeout)}") from None
+        text = "\n".join(map(_text, result.content))
+        if not text and result.structured_content is not None:
+            text = json.dumps(result.structured_content, ensure_ascii=False)
+        if result.is_error:
+            raise ToolFailed(text or "the tool failed and did not say why")
+        return text
+
+
+@asynccontextmanager
+async def _running(
+    server: McpServer, timeout: float, log: TextIO
+) -> AsyncIterator[tuple[Any, list[dict[str, Any]]]]:
+    """Start a server, whose standard error goes to ``log``; gives its client and its tools in MCP's shape."""
+    import anyio
+    from mcp import Client
+
+    ready = False
+    try:
+        with anyio.CancelScope(deadline=anyio.current_time() + timeout) as starting:
+            async with AsyncExitStack() as stack:
+                client = await stack.enter_async_context(Client(await _transport(server, stack, log)))
+                tools = await _tools(client)
+                ready, starting.deadline = True, math.inf
+                yield client, tools
+    except Exception:
+        if not ready:  # else it is gone, and cannot be ended
+            raise
+    if not ready:
+        raise TimeoutError
+
+
+async def _transport(server: McpServer, stack: AsyncExitStack, log: TextIO) -> Any:
+    """What ``mcp.Client`` takes for a server."""
+    import httpx2
+    from mcp import StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    if server.command:
+        program, *arguments = server.command
+        about = StdioServerParameters(command=program, args=arguments, env=dict(server.env), cwd=server.cwd)
+        return stdio_client(about, log)
+    if not server.headers:
+        return server.url
+    http = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(server.headers)))
+    return streamable_http_client(server.url, http_client=http)
+
+
+async def _tools(client: Any) -> list[dict[str, Any]]:
+    """All tools, page by page."""
+    tools: list[dict[str, Any]] = []
+    cursor = None
+    for _ in range(_MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+        cursor = page.next_cursor
+        if cursor is None:
+            return tools
+    raise ValueError(f"its list of tools does not end: {len(tools):,} in {_MOST_PAGES} pages")
+
+
+def _text(block: Any) -> str:
+    """A block of a result as text; the model is told of what is none."""
+    inner = getattr(block, "resource", block)
+    if isinstance(text := getattr(inner, "text", None), str):
+        return text
+    return f"[{block.type}, {getattr(inner, 'mime_type', None) or 'of unknown type'}: not shown]"
+
+
+def _last_line(log: TextIO) -> str:
+    """What a server said last before it failed."""
+    log.seek(max(0, log.seek(0, SEEK_END) - 500))
+    lines = log.read().strip().splitlines()
+    return f" ({lines[-1].strip()})" if lines else ""
+
+
+def _reason(error: BaseException, timeout: float) -> str:
+    """What went wrong, in one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError) or "timed out" in str(error).lower():
+        return f"no answer within {timeout:g} seconds"
+    return " ".join(str(error).split())[:300] or type(error).__name__

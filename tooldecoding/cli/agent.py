@@ -1,0 +1,110 @@
+"""``tooldecoding agent``."""
+
+import sys
+from dataclasses import dataclass
+from typing import Final
+
+import typer
+
+from tooldecoding.agents.agent import MOST_TURNS, Agent, Event
+from tooldecoding.cli.command import Command
+from tooldecoding.cli.console import output_console, read_input, shown, warning_lines
+from tooldecoding.cli.decode import load_decoder
+from tooldecoding.cli.mcp import running_servers
+from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.files.json_lines import json_line
+from tooldecoding.options import changed
+from tooldecoding.options.decode_options import PROMPT_CACHE_MB
+from tooldecoding.options.given import Given
+from tooldecoding.options.mcp_options import McpOptions
+from tooldecoding.options.model_options import ModelOptions
+from tooldecoding.options.option import Count, CountOrNone, Share, option, options_of
+
+REFUSED: Final = 3
+"""Exit code if a call had to be asked for and there was nobody to ask."""
+
+NO_ANSWER: Final = 4
+"""Exit code if the model did not answer within ``--max-turns`` and ``--max-tokens``."""
+
+_NO_ANSWER: Final = {"length": "a limit of tokens cut it off", "turns": "--max-turns is reached"}
+
+_SHOWN: Final = 500
+"""Characters of a result that are printed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentCommand(McpOptions, ModelOptions):
+    """Everything that ``tooldecoding agent`` can be told."""
+
+    prompt: str = option(..., "The question; - reads stdin, and then nobody can be asked.", metavar="TEXT")
+    yes: bool = option(False, "Ask only for calls with an argument below --min-confidence.", only="command line")
+    allow: tuple[str, ...] = option((), "Never ask for this tool.", metavar="NAME", only="command line")
+    min_confidence: Share = option(0.5, "What --yes takes as certain enough.", metavar="P")
+    max_turns: Count = option(MOST_TURNS, "Most answers of the model, calls and text.")
+    prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
+    json: bool = option(False, "Print one JSON object for each event.")
+
+
+class _Approval:
+    """Decides whether a call is run, or asks; remembers whether it had nobody to ask."""
+
+    def __init__(self, command: AgentCommand) -> None:
+        self._command = command
+        self._somebody = sys.stdin.isatty() and command.prompt != "-"
+        self.missed = False
+
+    def __call__(self, call: Event) -> bool:
+        if call.name in self._command.allow or (self._command.yes and call.least >= self._command.min_confidence):
+            return True
+        if not self._somebody:
+            self.missed = True
+            return False
+        answer = typer.prompt("Run it? [y/N]", default="n", show_default=False, err=True)
+        return str(answer).strip().lower() in ("y", "yes")
+
+
+def agent(given: Given) -> None:
+    """Let the model call tools of MCP servers until it answers; asks before each call, and shows how certain it is."""
+    command = given.merge(AgentCommand, {})
+    if not command.servers:
+        raise ConfigError("an agent needs tools: give --mcp SERVER or --mcp-config FILE.json")
+    question = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt
+    approval = _Approval(command)
+    with warning_lines(), running_servers(command) as servers:
+        decoder = load_decoder(command, command.prompt_cache_mb)
+        decoder.options = changed(command, {"tool_choice": "auto"})
+        made = Agent(decoder, servers.tools, approval, command.max_turns)
+        for note in made.notes:
+            print(f"warning: {shown(note)}", file=sys.stderr)
+        if unknown := sorted(set(command.allow) - set(made.tools)):
+            raise ConfigError(f"--allow: no server has {unknown[0]!r}; there are {', '.join(made.tools)}")
+        for event in made.run(question, command.tool_choice):
+            _show(event, command.json)
+    if approval.missed:
+        print("refused: calls that must be asked for, without a terminal; see --yes and --allow", file=sys.stderr)
+        raise typer.Exit(REFUSED)
+    if event.content != "answer":
+        print("no answer: " + _NO_ANSWER[event.content], file=sys.stderr)
+        raise typer.Exit(NO_ANSWER)
+
+
+def _show(event: Event, as_json: bool) -> None:
+    """Print an event: text and ends as they are, a call with the confidence of each argument."""
+    if as_json:
+        print(json_line(event.to_json()), flush=True)
+        return
+    console = output_console()
+    match event.kind:
+        case "text":
+            console.print(shown(event.content))
+        case "call":
+            about = f" of {event.server}" * bool(event.server) + f" (it says: {event.hints})" * bool(event.hints)
+            console.print(shown(f"→ {event.name}{about}"))
+            for key, value in event.arguments.items():
+                console.print(shown(f"    {key} = {value!r}   confidence {event.confidence[key]:.2f}"))
+        case "result":
+            cut = f" … ({len(event.content):,} characters)" if len(event.content) > _SHOWN else ""
+            console.print(shown(f"← {event.content[:_SHOWN]}{cut}"))
+
+
+AGENT = Command("agent", agent, (), options_of(AgentCommand))

@@ -1,0 +1,27 @@
+"""MCP servers of the command line."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tooldecoding.agents.servers import McpServers
+from tooldecoding.cli.console import shown
+from tooldecoding.cli.extras import demand_extra
+from tooldecoding.options.mcp_options import McpOptions
+
+
+@contextmanager
+def running_servers(options: McpOptions) -> Iterator[McpServers]:
+    """Start the servers that the options name; prints a warning for what is missing, or is called otherwise."""
+    demand_extra("mcp", "mcp")
+    with McpServers(options.servers, options.tool_timeout) as servers:
+        for note in servers.notes:
+            print(f"warning: {shown(note)}", file=sys.stderr)
+        yield servers
+
+
+def mcp_documentation(options: McpOptions) -> list[Any]:
+    """Return what the servers say of their tools, in MCP's shape; the servers end."""
+    with running_servers(options) as servers:
+        return [tool.documentation for tool in servers.tools]
