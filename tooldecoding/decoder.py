@@ -9,9 +9,10 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
+from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
-from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
+from tooldecoding.calls.prompt_decoder import PromptDecoder
 from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests, reply_to
 from tooldecoding.chat.messages import Conversation, read_conversations, read_messages
 from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
@@ -20,7 +21,6 @@ from tooldecoding.chat.tools import read_tools
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
 from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
-from tooldecoding.engines.steps import Passes, Steps, drive, each_pass, gather
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
@@ -29,6 +29,7 @@ from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, S
 from tooldecoding.request import Request, Tools
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
+from tooldecoding.scheduler import Run, Scheduler
 from tooldecoding.text_stream import ResultStream, TextPiece
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
@@ -352,13 +353,14 @@ class ToolDecoder:
         """
         if not requests:
             return []
-        engine, runs, steps = self._begin(requests)
-        start = time.perf_counter()
-        decoded = drive(steps, engine)
+        prompts = [self.prompt_ids(request) for request in requests]
+        start, scheduler = time.perf_counter(), Scheduler(self.new_engine())
+        begun = [self.begin(r, ids, scheduler) for r, ids in zip(requests, prompts, strict=True)]
+        decoded = scheduler.finish([decoding for _, decoding in begun])
         seconds = time.perf_counter() - start
         return [
             run.result(prompt, self.table, request.options, seconds)
-            for request, run, prompt in zip(requests, runs, decoded, strict=True)
+            for request, (run, _), prompt in zip(requests, begun, decoded, strict=True)
         ]
 
     def stream_run(self, request: Request) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
@@ -369,36 +371,30 @@ class ToolDecoder:
         ToolDecodingError
             As ``decode``, before the first item.
         """
-        stream = ResultStream()
-        engine, [run], steps = self._begin([request], stream)
-        return self._streamed(request, run, stream, each_pass(steps, engine))
+        return self._streamed(request, self.prompt_ids(request))
 
     def _streamed(
-        self, request: Request, run: RequestRun, stream: ResultStream, passes: Passes[list[DecodedPrompt]]
+        self, request: Request, prompt_ids: Sequence[int]
     ) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
-        start = time.perf_counter()
-        for decoded in passes:
-            if decoded is not None:
-                [prompt] = decoded
-                result = run.result(prompt, self.table, request.options, time.perf_counter() - start)
-                stream.show(result.answer)
-                yield from stream.take()
-                yield result
+        stream, scheduler, start = ResultStream(), Scheduler(self.new_engine()), time.perf_counter()
+        run, decoding = self.begin(request, prompt_ids, scheduler, stream)
+        while not decoding.ended:
+            scheduler.forward()
             yield from stream.take()
-
-    def _begin(
-        self, requests: Sequence[Request], stream: ResultStream | None = None
-    ) -> tuple[Engine, list[RequestRun], Steps[list[DecodedPrompt]]]:
-        """Check the requests, and return what decodes them."""
-        prompts = [self.prompt_ids(r) for r in requests]
-        engine = self.new_engine()
-        begun = [self.begin(r, ids, engine, stream) for r, ids in zip(requests, prompts, strict=True)]
-        return engine, [run for run, _ in begun], gather([steps for _, steps in begun])
+        result = run.result(decoding.result, self.table, request.options, time.perf_counter() - start)
+        stream.show(result.answer)
+        yield from stream.take()
+        yield result
 
     def begin(
-        self, request: Request, prompt_ids: Sequence[int], engine: Engine, stream: ResultStream | None = None
-    ) -> tuple[RequestRun, Steps[DecodedPrompt]]:
-        """Open a prompt in an engine, which may be running, and return what decodes it.
+        self,
+        request: Request,
+        prompt_ids: Sequence[int],
+        scheduler: Scheduler,
+        stream: ResultStream | None = None,
+        watched: bool = False,
+    ) -> tuple[RequestRun, Run[DecodedPrompt]]:
+        """Begin to decode a prompt beside others.
 
         Parameters
         ----------
@@ -406,25 +402,30 @@ class ToolDecoder:
             What ``prompt_ids`` returns for the request.
         stream : ResultStream, optional
             Is told what is certain while the prompt is decoded.
+        watched : bool
+            Whether somebody reads the text along, token by token.
         """
+        engine = scheduler.engine
         [root] = engine.open(1)
         try:
-            run = RequestRun(prompt_ids, root, engine.usage(root))
+            run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            return run, self._prompt_decoder(request, run, stream).decode(branch)
+            decoder = self._prompt_decoder(request, prompt_ids, stream)
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise
+        return run, scheduler.spawn(root, decoder.decode(branch), watched)
 
-    def _prompt_decoder(self, request: Request, run: RequestRun, stream: ResultStream | None) -> PromptDecoder:
+    def _prompt_decoder(
+        self, request: Request, prompt_ids: Sequence[int], stream: ResultStream | None
+    ) -> PromptDecoder:
         return PromptDecoder(
             self._prepared(request),
             request.options,
             self.table,
-            run.prompt_ids,
+            prompt_ids,
             self._prompt_text(request),
             request.stop,
-            run.clock,
             None if stream is None else stream.show,
             None if stream is None else stream.voted,
         )

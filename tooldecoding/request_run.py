@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tooldecoding.calls.phase_clock import PhaseClock
-from tooldecoding.calls.prompt_decoder import DecodedPrompt
-from tooldecoding.engines.engine import BranchId, Usage
+from tooldecoding.calls.call_decoder import DecodedPrompt
+from tooldecoding.engines.engine import Usage
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import Counters, DecodeResult
 from tooldecoding.tokens.branch import Tally
@@ -21,19 +20,14 @@ class RequestRun:
     Attributes
     ----------
     prompt_ids : sequence of int
-    root : BranchId
-        The engine's branch of the prompt.
     usage : Usage
         The engine's counts of the prompt.
     tally : Tally
-    clock : PhaseClock
     """
 
     prompt_ids: Sequence[int]
-    root: BranchId
     usage: Usage
     tally: Tally = field(default_factory=Tally)
-    clock: PhaseClock = field(default_factory=PhaseClock)
 
     def result(self, decoded: DecodedPrompt, table: TokenTable, options: DecodeOptions, seconds: float) -> DecodeResult:
         """Return the result as users see it, with the wall-clock time that it took."""
@@ -43,7 +37,7 @@ class RequestRun:
             show(decoded.text),
             tuple(call.shown(show) for call in decoded.calls),
             table.encode_after(context, decoded.text.encode()),
-            Counters.of(self.usage, self.tally, seconds, self.clock.seconds),
+            Counters.of(self.usage, self.tally, seconds),
             options.call_format,
             decoded.answer,
             decoded.cut,

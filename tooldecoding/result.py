@@ -1,7 +1,6 @@
 """What a decode returns, and the JSON object that the command line prints for it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -34,8 +33,6 @@ class Counters:
         Peak size of its share of the KV cache, as allocated.
     seconds : float
         Wall-clock time; prompts that are decoded together share it.
-    phases : dict
-        Seconds by phase.
     """
 
     forward_passes: int
@@ -47,10 +44,9 @@ class Counters:
     free_tokens: int
     cache_bytes: int
     seconds: float
-    phases: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, usage: Usage, tally: Tally, seconds: float, phases: Mapping[str, float] | None = None) -> "Counters":
+    def of(cls, usage: Usage, tally: Tally, seconds: float) -> "Counters":
         """Return the counters of a prompt from the counts of its engine and its branches."""
         return cls(
             **vars(usage),
@@ -58,7 +54,6 @@ class Counters:
             constrained_tokens=tally["constrained"],
             free_tokens=tally["free"],
             seconds=seconds,
-            phases=dict(phases or {}),
         )
 
     def to_json(self) -> dict[str, Any]:

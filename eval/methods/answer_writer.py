@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 from tooldecoding.calls.free_text import TextMode, TextRules
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Engine
-from tooldecoding.engines.steps import Steps, drive, gather
 from tooldecoding.request import Request
+from tooldecoding.scheduler import Scheduler
 from tooldecoding.tokens.branch import Branch, Tally
 
 
@@ -47,13 +47,13 @@ class AnswerWriter(ABC):
         self.limit = self.decoder.text_limit(self.request, self.branch)
 
     @abstractmethod
-    def write(self) -> Steps[None]:
+    async def write(self) -> None:
         """Write the answer."""
 
-    def free_text(self, opener: str) -> Steps[bool]:
+    async def free_text(self, opener: str) -> bool:
         """Let the model write anything; returns whether it ended with what opens a call."""
         mode = TextMode(self.branch, TextRules(opener, line_end=self.request.stop))
-        text = yield from mode.write(lambda: self.limit)
+        text = await mode.write(lambda: self.limit)
         return text.branch is not None
 
 
@@ -73,9 +73,9 @@ def write_together(
     requests = [replace(r, tools=r.tools.decided(r.options.unknown_keys)) for r in requests]
     prompts = [decoder.prompt_ids(r) for r in requests]
     begun = time.perf_counter()
-    engine = decoder.new_engine()
+    scheduler = Scheduler(engine := decoder.new_engine())
     roots = engine.open(len(requests))
     starts = (Start(decoder, r, p, engine, root) for r, p, root in zip(requests, prompts, roots, strict=True))
     writers = [writer(start) for start in starts]
-    drive(gather([one.write() for one in writers]), engine)
+    scheduler.finish([scheduler.spawn(root, one.write()) for root, one in zip(roots, writers, strict=True)])
     return writers, time.perf_counter() - begun

@@ -15,7 +15,6 @@ from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.call_grammar import Grammar, call_grammar
 from eval.methods.prediction import Prediction
 from tooldecoding.decoder import ToolDecoder, callable_tools
-from tooldecoding.engines.steps import Steps
 from tooldecoding.request import Request
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Pick
@@ -182,19 +181,19 @@ class _Writer(AnswerWriter):
         self._jumps = jumps
         self._format = self.request.options.call_format.bound(self.table.special.bound)
 
-    def write(self) -> Steps[None]:
+    async def write(self) -> None:
         """Write the answer."""
         choice, opener = self.request.options.choice, self._format.start(0)
         if choice in ("auto", "none"):
             trigger = self._format.trigger if choice == "auto" else ""
-            opened = yield from self.free_text(trigger)
+            opened = await self.free_text(trigger)
             if opened:
-                yield from self._calls(opener.removeprefix(trigger))
+                await self._calls(opener.removeprefix(trigger))
         else:
-            yield from self._calls(self._format.lead + opener)
+            await self._calls(self._format.lead + opener)
         self.branch.end()
 
-    def _calls(self, opener: str) -> Steps[None]:
+    async def _calls(self, opener: str) -> None:
         """Write calls behind the pending text and what is left of the opener."""
         branch = self.branch
         if not is_characters(branch.pending.text):
@@ -210,7 +209,7 @@ class _Writer(AnswerWriter):
             allowed = matcher.allowed()
             if not np.delete(allowed, ends).any():
                 break  # nothing but the end is left, which needs no pass
-            logits = yield from branch.fed.compute()
+            logits = await branch.fed.compute()
             token = int(np.where(allowed, logits.values, -np.inf).argmax())
             if token in ends:
                 break

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
-from tooldecoding.engines.steps import Steps
 from tooldecoding.tokens.fed_tokens import FedTokens
 
 Noise = np.ndarray[Any, np.dtype[np.float32]]
@@ -44,23 +42,14 @@ class Sample:
         drawn = np.random.default_rng((self.seed, place)).gumbel(scale=self.temperature, size=size)
         return drawn.astype(np.float32)
 
-
-class SamplingClock(PhaseClock):
-    """Switches sampling on for the values of a call, required and optional, and for the choice of optional keys."""
-
-    def __init__(self, sample: Sample) -> None:
-        super().__init__()
-        self._sample = sample
-
     @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Sample inside the block if the phase is ``values``."""
-        with super().phase(name):
-            before, self._sample.on = self._sample.on, name == "values"
-            try:
-                yield
-            finally:
-                self._sample.on = before
+    def switched_on(self) -> Iterator[None]:
+        """Sample inside the block: the values of a call, required and optional, and the choice of optional keys."""
+        self.on = True
+        try:
+            yield
+        finally:
+            self.on = False
 
 
 class SampledLogits(NextTokenLogits):
@@ -128,9 +117,9 @@ class SampledTokens(FedTokens):
         super().settle(token)
         self._place += 1
 
-    def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> Steps[NextTokenLogits]:
+    async def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> NextTokenLogits:
         """Return the logits behind the settled tokens, perturbed if sampling is on."""
-        logits = yield from super().compute(try_next, among)
+        logits = await super().compute(try_next, among)
         if not self._sample.on or not self._sample.temperature:
             return logits
         return SampledLogits(logits, self._sample, self._place)

@@ -11,17 +11,18 @@ from dataclasses import replace
 from zlib import crc32
 
 from eval.methods.prediction import Prediction, candidate_rows
-from eval.methods.sampling import Sample, SampledTokens, SamplingClock
+from eval.methods.sampling import Sample, SampledTokens
 from eval.methods.scored_text import ScoredText
+from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.calls.prepared_tools import Preparations
-from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
+from tooldecoding.calls.prompt_decoder import PromptDecoder
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.engine import Engine
-from tooldecoding.engines.steps import Steps, drive, gather
+from tooldecoding.engines.engine import BranchId, Engine
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
+from tooldecoding.scheduler import Scheduler, together
 from tooldecoding.tokens.branch import Branch
 from voting import merge
 
@@ -53,11 +54,14 @@ class SelfConsistency:
         requests = [replace(r, options=replace(r.options, order_limit=1, orders="documented")) for r in requests]
         prompts = [self._decoder.prompt_ids(r) for r in requests]
         start = time.perf_counter()
-        engine = self._decoder.new_engine()
+        scheduler = Scheduler(engine := self._decoder.new_engine())
         roots = engine.open(len(prompts))
-        runs = [RequestRun(ids, root, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
-        parts = [self._prompt(request, run, engine) for request, run in zip(requests, runs, strict=True)]
-        decoded = drive(gather(parts), engine)
+        runs = [RequestRun(ids, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
+        parts = [
+            scheduler.spawn(root, self._prompt(request, run, engine, root))
+            for request, run, root in zip(requests, runs, roots, strict=True)
+        ]
+        decoded = scheduler.finish(parts)
         seconds = time.perf_counter() - start
         predictions = []
         for request, run, samples in zip(requests, runs, decoded, strict=True):
@@ -65,20 +69,20 @@ class SelfConsistency:
             predictions.append(self._vote(request, results, len(requests)))
         return predictions
 
-    def _prompt(self, request: Request, run: RequestRun, engine: Engine) -> Steps[list[DecodedPrompt]]:
+    async def _prompt(self, request: Request, run: RequestRun, engine: Engine, root: BranchId) -> list[DecodedPrompt]:
         """Decode the samples of one prompt side by side."""
         decoder = self._decoder
-        root = Branch.behind(run.prompt_ids, engine, run.root, decoder.table, run.tally, decoder.context)
-        branches = yield from root.forks(self._samples)
-        decoded = yield from gather([self._sample(request, run, branch, n) for n, branch in enumerate(branches)])
-        return decoded
+        branch = Branch.behind(run.prompt_ids, engine, root, decoder.table, run.tally, decoder.context)
+        branches = await branch.forks(self._samples)
+        return await together([self._sample(request, run, branch, n) for n, branch in enumerate(branches)])
 
-    def _sample(self, request: Request, run: RequestRun, branch: Branch, number: int) -> Steps[DecodedPrompt]:
+    async def _sample(self, request: Request, run: RequestRun, branch: Branch, number: int) -> DecodedPrompt:
         prompt, options, table = str(request.prompt), request.options, self._decoder.table
         sample = Sample(crc32(f"{self._seed}/{number}/{prompt}".encode()), self._temperature)
         branch.fed = SampledTokens(branch.fed, sample)
-        tools, clock = self._preparations.of(request.tools, options), SamplingClock(sample)
-        return PromptDecoder(tools, options, table, run.prompt_ids, prompt, request.stop, clock).decode(branch)
+        tools, ids = self._preparations.of(request.tools, options), run.prompt_ids
+        decoder = PromptDecoder(tools, options, table, ids, prompt, request.stop, in_values=sample.switched_on)
+        return await decoder.decode(branch)
 
     def _vote(self, request: Request, results: Sequence[DecodeResult], prompts: int) -> Prediction:
         """Merge the samples of the most frequent sequence of tools; of equally frequent ones the first."""

@@ -204,9 +204,7 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
             parameter = replace(parameter, raw_type=_shown_type(info.annotation), description=description)
         parameters.append(parameter)
     notes += reader.notes
-    return ToolSpec(
-        name, docstring.description, tuple(parameters), notes=tuple(notes), conditions=reader.conditions
-    )
+    return ToolSpec(name, docstring.description, tuple(parameters), notes=tuple(notes), conditions=reader.conditions)
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":

@@ -129,11 +129,11 @@ def test_an_error_on_a_draft_branch_is_none_of_the_call(monkeypatch: pytest.Monk
     decoded = ValueDecoder.decode
     failed = []
 
-    def failing(self: Any, branch: Any, spec: Any, next_keys: Any = ()) -> Any:
+    async def failing(self: Any, branch: Any, spec: Any, next_keys: Any = ()) -> Any:
         if not branch.tally:  # a branch whose tokens do not count
             failed.append(spec.name)
             raise TokenizerError("no token fits")
-        return (yield from decoded(self, branch, spec, next_keys))
+        return await decoded(self, branch, spec, next_keys)
 
     def run() -> DecodeResult:
         return decode(0, Watched(DECODERS[0].table.texts, 3), lookup(WEATHER), PROMPT, order_limit=1, max_calls=1)

@@ -9,7 +9,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import tooldecoding.engines.feed_pieces as feed_pieces
-import tooldecoding.engines.tree_attention as tree_attention
 from tiny_models import tiny_model
 from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.engines.engine import Feed
@@ -71,7 +70,6 @@ def test_pieces_change_no_logits_and_bound_the_mask(case: Any, monkeypatch: pyte
     whole, unbounded = last_logits(case, 1200)
     monkeypatch.setattr(feed_pieces, "_FEWEST", 16)
     monkeypatch.setattr(feed_pieces, "MASK_BYTES", BYTES)
-    monkeypatch.setattr(tree_attention, "KEPT_BYTES", 2 * BYTES)
     pieces, bounded = last_logits(case, 1200)
     for one, other in zip(whole, pieces, strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 
-import tooldecoding.engines.tree_attention as tree_attention
 from engine_traffic import SHARED, Traffic
 from tiny_models import tiny_model
 from tooldecoding.engines.batched_engine import BatchedEngine
@@ -31,11 +30,7 @@ ENGINES = [
 
 @pytest.mark.parametrize(("seed", "caching"), [(0, False), (1, True)], ids=["plain", "caching"])
 @pytest.mark.parametrize(("kind", "shape"), ENGINES)
-def test_who_joins_and_leaves_changes_nothing(
-    kind: Any, shape: str, caching: bool, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if caching:  # masks that are too large to be kept
-        monkeypatch.setattr(tree_attention, "KEPT_BYTES", 0)
+def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bool, seed: int) -> None:
     model = tiny_model(shape, VOCABULARY)
     traffic = Traffic(kind(LanguageModel(model), PrefixCache(1 << 20) if caching else None), model, seed)
     traffic.run(40)
@@ -135,7 +130,7 @@ def test_not_a_number_stays_with_its_prompt(kind: Any, leaving: int, poisoned: i
 
 def needed_slots(row: Any) -> int:
     """How many slots a packed prompt has written, or a batched branch has tokens."""
-    written: int = row.row.written if hasattr(row, "unstored") else row.length
+    written: int = row.row.written if hasattr(row, "row") and hasattr(row.row, "written") else row.length
     return written
 
 
@@ -154,7 +149,7 @@ def test_hundreds_come_and_go_in_the_same_memory(kind: Any) -> None:
     for guest in traffic.guests:
         engine.close(guest.root)
     assert engine.allocated_bytes == 0 and sum(t.nbytes for t in tensors(engine)) == 0
-    assert not engine._branches and not engine._branches._roots and not engine._rows and not engine._masks._kept
+    assert not engine._branches and not engine._branches._roots and not engine._rows
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,12 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_law_valid_calls import BIASES, Case, api_bank_cases, bfcl_cases
 
 from checks import read_calls, wrong_in_call, wrong_in_value
-from data import needs_data
+from data import api_bank_calls, bfcl_entries, needs_data
 from eval.methods.tooldec import FORMS, REACT, CallMachine, Form, ToolDecResult, run_tooldec
 from eval.methods.tooldec.machine import Finished, Position
+from formats.law.law import BIASES
+from lookup import extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
@@ -31,6 +32,34 @@ from tools import PROMPTS, WEATHER, lookup, parameter, tool
 PING = tool("ping")
 CHINESE = tool("查询天气", parameter("城市", "str"), parameter("天数", "int", required=False))
 MANY = lookup(*(tool(f"tool.{n}", parameter(f"key{n}", "str"), parameter("n", "int", False)) for n in range(128)))
+
+Case = tuple[str, str, LookupDictionary, dict[str, dict[str, Any]]]
+"""Id, prompt, tools, and by tool name a JSON Schema object with ``properties`` and ``required``."""
+
+
+def bfcl_cases(step: int) -> list[Case]:
+    cases = []
+    for entry in [e for e in bfcl_entries("live_*") if e["function"]][::step]:
+        schemas = {f["name"]: f["parameters"] for f in entry["function"]}
+        question = entry["question"][0][-1]["content"]
+        cases.append((entry["id"], f"{question}\n", extract(entry["function"]), schemas))
+    return cases
+
+
+def api_bank_cases(step: int) -> list[Case]:
+    cases = []
+    for identifier, rows, tools in list(api_bank_calls())[::step]:
+        schemas = {
+            t["name"]: {
+                "properties": t["input_parameters"],
+                "required": [k for k, p in t["input_parameters"].items() if "[Optional]" not in p["description"]],
+            }
+            for t in tools
+        }
+        lookup = extract("\n".join(json.dumps(t) for t in tools))
+        last = rows[-1].get("text", "") if rows else ""
+        cases.append((identifier, f"User: {last}\nAPI-Request: ", lookup, schemas))
+    return cases
 
 
 @pytest.fixture(scope="module")

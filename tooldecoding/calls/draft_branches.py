@@ -6,13 +6,15 @@ model prefers there. So the call is the same, and takes about as many passes as 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.calls.drafts import Drafts
-from tooldecoding.calls.order_tree import Order
 from tooldecoding.calls.prepared_tools import PreparedTool
+from tooldecoding.calls.required_keys import Order
 from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.engines.steps import Steps
+from tooldecoding.scheduler import Task, spawn, until
 from tooldecoding.tokens.branch import Branch, Tally
 
 
@@ -32,30 +34,27 @@ class DraftBranches:
         self._values = values
         self._drafts = drafts
         self._open = dict(zip(keys, branches, strict=True))
+        self._tasks: list[Task[Any]] = []
 
-    def parts(self) -> list[Steps[None]]:
-        """Return what decodes each value until an order comes to its key."""
-        return [self._write(key) for key in self._open]
+    async def begin(self) -> None:
+        """Decode each value beside what comes next, until an order comes to its key."""
+        self._tasks = [await spawn(self._write(key)) for key in list(self._open)]
 
     def release(self) -> None:
         """Give up what is not finished."""
+        for task in self._tasks:
+            task.cancel()
         for branch in self._open.values():
             branch.release()
         self._open.clear()
 
-    def _write(self, key: str) -> Steps[None]:
+    async def _write(self, key: str) -> None:
         branch = self._open[key]
         branch.tally = Tally()  # its tokens are no part of the call
         branch.write(self._tool.call_format.key(key))
         value = self._values.decode(branch, self._tool.spec.parameter(key))
-        try:
-            feeds = next(value)
-            while self._drafts.times_begun(key) == 1:
-                answers = yield feeds
-                feeds = value.send(answers)
-        except (StopIteration, ToolDecodingError):  # an order may not come to a place where no token fits
-            pass
-        value.close()
+        with suppress(ToolDecodingError):  # an order may not come to a place where no token fits
+            await until(lambda: self._drafts.times_begun(key) > 1, value)
         self._open.pop(key).release()
 
 

@@ -8,8 +8,7 @@ from typing import Final, NamedTuple
 import regex
 
 from lookup.reserved import RESERVED
-from tooldecoding.calls.name_trie import NameTrie
-from tooldecoding.engines.steps import Steps
+from tooldecoding.calls.names import NameTrie
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.thinking import Thinking
 from tooldecoding.tokens.branch import Branch, Choose
@@ -128,25 +127,25 @@ class TextMode:
         self._begin = 0  # where the answer begins, behind the thinking
         self._openers: list[_Opener] = []
 
-    def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> Steps[FreeText]:
+    async def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> FreeText:
         """Let the model write; each thinking has a limit of its own."""
         result, cut = None, True
         thinking, limit = self._rules.opened_thinking, text_limit()
         self._branch.draft = self._expected
         while limit > 0:
             if thinking:
-                if (yield from self._think(thinking, thinking_limit())):
+                if await self._think(thinking, thinking_limit()):
                     cut = False
                     break
                 limit = text_limit()
-            pick = yield from self._branch.free_token(self._choose)
+            pick = await self._branch.free_token(self._choose)
             limit -= 1
             if not pick.piece or pick.piece == _END:
                 cut = False
                 break
             before = len(self._written)
             self._written += pick.piece
-            yield from self._find_openers(before)
+            await self._find_openers(before)
             result = self._opened(before) or self._stopped(before)
             if result:
                 break
@@ -159,22 +158,22 @@ class TextMode:
                 opener.back.release()
         return result or FreeText(_text(self._written), cut=cut)
 
-    def think_first(self, call_opener: str, thinking_limit: Limit) -> Steps[FreeText]:
+    async def think_first(self, call_opener: str, thinking_limit: Limit) -> FreeText:
         """Let the model think if it wants to before a call that it must write; the result has the branch behind it.
 
         It wants to if the prompt has opened its thinking, or if its likeliest token begins so.
         """
         thinking = self._rules.opened_thinking
         if thinking is None and thinking_limit() and self._may_think():
-            [branch, self._branch] = yield from self._branch.forks(2)  # the end of the prompt stays pending on one
-            thinking = yield from self._wanted_thinking(call_opener)
+            [branch, self._branch] = await self._branch.forks(2)  # the end of the prompt stays pending on one
+            thinking = await self._wanted_thinking(call_opener)
             if thinking is None:
                 self._branch.release()
                 return FreeText("", branch)
             branch.release()
         if thinking is None:
             return FreeText("", self._branch)
-        yield from self._think(thinking, thinking_limit())
+        await self._think(thinking, thinking_limit())
         if not self._written.endswith(thinking.behind.encode()):
             self._force(thinking.behind)
         return FreeText(_text(self._written), self._branch)
@@ -186,16 +185,16 @@ class TextMode:
             return False
         return any(ord(t.opening[0]) in RESERVED for t in self._rules.thinking)
 
-    def _wanted_thinking(self, call_opener: str) -> Steps[Thinking | None]:
+    async def _wanted_thinking(self, call_opener: str) -> Thinking | None:
         """Return the thinking that the model begins."""
         possible = [thinking for thinking in self._rules.thinking if ord(thinking.opening[0]) in RESERVED]
-        pick = yield from self._branch.free_token()
+        pick = await self._branch.free_token()
         thinking = next((t for t in possible if pick.piece and t.opening.encode().startswith(pick.piece)), None)
         if thinking is None:
             return None
         if call_opener.encode().startswith(pick.piece):  # both begin with this token
             choices = Trie(self._branch.table, [thinking.opening, call_opener])
-            number, _ = yield from self._branch.choose(choices)
+            number, _ = await self._branch.choose(choices)
             if number:
                 return None
             self._written += thinking.opening.encode()
@@ -203,11 +202,11 @@ class TextMode:
             self._force(thinking.opening)
         return thinking
 
-    def _think(self, thinking: Thinking, limit: int) -> Steps[bool]:
+    async def _think(self, thinking: Thinking, limit: int) -> bool:
         """Let the model write its thinking, and close it where the model does not; whether it has ended its turn."""
         start, closing, ended = len(self._written), thinking.closing.encode(), False
         for _ in range(limit):
-            pick = yield from self._branch.free_token(self._choose)
+            pick = await self._branch.free_token(self._choose)
             ended = not pick.piece or pick.piece == _END
             if ended:
                 break
@@ -254,7 +253,7 @@ class TextMode:
             return ""
         return names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
 
-    def _find_openers(self, before: int) -> Steps[None]:
+    async def _find_openers(self, before: int) -> None:
         """Note the openers that end inside the last token, which begins at ``before``."""
         start, end = max(self._begin, before - len(self._opener) + 1), self._stop_place()
         while self._opener and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
@@ -262,7 +261,7 @@ class TextMode:
             opener = _Opener(place + len(self._opener))
             self._openers.append(opener)
             if self._rules.names:
-                [_, opener.back] = yield from self._branch.forks(2)
+                [_, opener.back] = await self._branch.forks(2)
                 opener.back.draft = None
                 opener.back.keep(self._written[before : opener.begin], "free")
 

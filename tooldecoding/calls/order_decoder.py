@@ -5,16 +5,13 @@ from functools import partial
 
 from tooldecoding.calls.draft_branches import DraftBranches, keys_to_draft
 from tooldecoding.calls.drafts import Drafts
-from tooldecoding.calls.finished_orders import FinishedOrders
-from tooldecoding.calls.optional_keys import decode_optional_keys
-from tooldecoding.calls.order_tree import Order, order_tree
 from tooldecoding.calls.prepared_tools import PreparedTool
-from tooldecoding.calls.required_keys import RequiredKeys
+from tooldecoding.calls.required_keys import Order, RequiredKeys, order_tree
 from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.engines.steps import Steps, escorted, gather_growing
 from tooldecoding.options import DecodeOptions
+from tooldecoding.scheduler import passed
 from tooldecoding.tokens.branch import Beginning, Branch
-from voting import CandidateCall, CandidateValue, VotedCall, draw_orders, orders_needed
+from voting import CandidateCall, CandidateValue, VotedCall, agrees, draw_orders, order_ranks, orders_needed
 
 
 class OrderDecoder:
@@ -52,7 +49,10 @@ class OrderDecoder:
         required = tool.call_format.ordered([p.name for p in tool.spec.required])
         self._orders = draw_orders(required, options.order_limit, options.orders, options.seed)
         self._tree = order_tree(self._orders)
-        self._finished = FinishedOrders(tool.spec, keep_branches)
+        self._keep_branches = keep_branches
+        self._finished: dict[Order, CandidateCall] = {}
+        self._kept: dict[frozenset[tuple[str, str]], tuple[CandidateCall, Branch]] = {}
+        self._places = {p.name: place for place, p in enumerate(tool.spec.parameters)}
         self._begun = 0
         self._known = -1
         self.candidates: tuple[CandidateCall, ...] = ()
@@ -65,27 +65,33 @@ class OrderDecoder:
             return None
         return self._drafts.beginning(self._tree.keys)
 
-    def decode(self, branch: Branch) -> Steps[tuple[CandidateCall, ...]]:
+    async def decode(self, branch: Branch) -> tuple[CandidateCall, ...]:
         """Decode the orders behind the name and bracket until the vote is settled; the candidates."""
         limit = _value_limit(self._options.max_value_tokens, branch.room_behind, self._tool)
         values = ValueDecoder(self._tool, self._drafts, limit)
         keys = keys_to_draft(self._tool, self._orders[: self._needed([])]) if branch.can_escort else []
-        branch, *others = yield from branch.forks(1 + len(keys), beginning=self.beginning)
+        branch, *others = await branch.forks(1 + len(keys), beginning=self.beginning)
         escorts = DraftBranches(self._tool, others, keys, values, self._drafts)
-        yield from escorted(self._until_settled(branch, values), escorts.parts())
+        await escorts.begin()  # first, so that orders can use what they have found behind a pass
+        await self._until_settled(branch, values)
         escorts.release()
         return self.candidates
 
-    def _until_settled(self, branch: Branch, values: ValueDecoder) -> Steps[None]:
+    async def _until_settled(self, branch: Branch, values: ValueDecoder) -> None:
         finish = partial(self._finish, values)
         required = RequiredKeys(self._tool, branch, self._tree, values, finish)
-        yield from gather_growing(partial(self._more, required))
+        while True:
+            while more := self._more(required):
+                await required.begin(more)
+            if required.ended:
+                break
+            await passed()
         required.release()
-        self.candidates = tuple(self._finished.candidates[order] for order in self._orders[: self._begun])
+        self.candidates = tuple(self._finished[order] for order in self._orders[: self._begun])
 
-    def _more(self, required: RequiredKeys) -> Sequence[Steps[None]]:
-        """Begin the orders that the vote certainly needs, as soon as the values so far show it."""
-        done, name = self._finished.candidates, self._tool.spec.name
+    def _more(self, required: RequiredKeys) -> Sequence[Order]:
+        """Return the orders to begin: those that the vote certainly needs, as soon as the values so far show it."""
+        done, name = self._finished, self._tool.spec.name
         known = len(done) + sum(map(len, required.written.values()))
         if self._begun == self.possible or self._known == known:
             return ()
@@ -94,11 +100,22 @@ class OrderDecoder:
         running = [o for o in self._orders[:begun] if o in required.written and o not in done]
         needed = self._needed(finished, [CandidateCall(name, order, required.written[order]) for order in running])
         self._begun = max(begun, len(finished) + needed)
-        return required.begin(self._orders[begun : self._begun])
+        return self._orders[begun : self._begun]
 
     def branch_of(self, voted: VotedCall) -> Branch | None:
-        """Return the branch of a candidate that is the voted call; see ``FinishedOrders.branch_of``."""
-        return self._finished.branch_of(voted)
+        """Return the kept branch of a candidate that agrees with the voted call, or None; releases all others.
+
+        Of several the one nearest to documentation order is taken.
+        """
+        same = [kept for kept in self._kept.values() if agrees(kept[0], voted, self._tool.spec)]
+        own = min(same, key=lambda kept: self._rank(kept[0]))[1] if same else None
+        for _, branch in self._kept.values():
+            if branch is not own:
+                branch.end()
+        return own
+
+    def _rank(self, candidate: CandidateCall) -> tuple[int, ...]:
+        return order_ranks(candidate.order, self._places)
 
     def _needed(self, finished: Sequence[CandidateCall], unfinished: Sequence[CandidateCall] = ()) -> int:
         """Return how many more orders the vote needs at least."""
@@ -113,14 +130,39 @@ class OrderDecoder:
             unfinished,
         )
 
-    def _finish(
+    async def _finish(
         self, decoder: ValueDecoder, branch: Branch, order: Order, required: tuple[CandidateValue, ...]
-    ) -> Steps[None]:
+    ) -> None:
         """Decode the optional keys of an order, and note its candidate."""
-        values = yield from decode_optional_keys(branch, self._tool, required, decoder)
+        values = await self._with_optional_keys(decoder, branch, required)
         name, call_format = self._tool.spec.name, self._tool.call_format
         text = call_format.call_text(name, [call_format.key(v.key) + v.text for v in values], self._number)
-        self._finished.add(CandidateCall(name, order, values, text, branch.all_ids, branch.all_labels), branch)
+        self._note(CandidateCall(name, order, values, text, branch.all_ids, branch.all_labels), branch)
+
+    async def _with_optional_keys(
+        self, decoder: ValueDecoder, branch: Branch, values: tuple[CandidateValue, ...]
+    ) -> tuple[CandidateValue, ...]:
+        """Let the model choose among the unused keys and the end of the call until it ends it (paper, section 3.1)."""
+        unused = list(self._tool.spec.optional)
+        while unused:
+            number, _ = await branch.choose(self._tool.optional_keys(unused, first=not values))
+            if number == len(unused):
+                return values
+            values = (*values, await decoder.decode(branch, unused.pop(number)))
+        branch.write(self._tool.call_format.end_of(not values))
+        return values
+
+    def _note(self, candidate: CandidateCall, branch: Branch) -> None:
+        """Note a decoded order; of orders with the same values the branch nearest to documentation order is kept."""
+        self._finished[candidate.order] = candidate
+        values = frozenset((v.key, v.text) for v in candidate.values)
+        known = self._kept.get(values)
+        if not self._keep_branches or (known and self._rank(known[0]) < self._rank(candidate)):
+            branch.end()
+            return
+        self._kept[values] = candidate, branch
+        if known:
+            known[1].end()
 
 
 def _value_limit(most: int, room: int | None, tool: PreparedTool) -> int:

@@ -9,9 +9,7 @@ from threading import Lock
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
-from tooldecoding.calls.name_trie import NameTrie, demand_distinct
-from tooldecoding.calls.next_call import NextCall
-from tooldecoding.calls.optional_key_trie import OptionalKeyTries
+from tooldecoding.calls.names import NameTrie, NextCall, demand_distinct
 from tooldecoding.engines.engine import Need
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
@@ -44,17 +42,16 @@ class PreparedTool:
     Attributes
     ----------
     call_format : CallFormat
-    optional_keys : OptionalKeyTries
     """
 
     def __init__(self, spec: ToolSpec, call_format: CallFormat, table: TokenTable, constraint: Constraint) -> None:
         self.spec = spec
         self.call_format = call_format
-        self.optional_keys = OptionalKeyTries(table, call_format)
         self._table = table
         self._constraint = constraint
         self._grammars: dict[str, ValueGrammar] = {}
         self._members: dict[str, Trie] = {}
+        self._optional: dict[tuple[tuple[str, ...], bool], Trie] = {}
 
     def grammar(self, spec: ParameterSpec) -> ValueGrammar:
         """Return the grammar of a parameter's values; DocumentationError for a type that is too large."""
@@ -70,6 +67,21 @@ class PreparedTool:
         if spec.name not in self._members:
             self._members[spec.name] = Trie(self._table, literals)
         return self._members[spec.name]
+
+    def optional_keys(self, unused: Sequence[ParameterSpec], first: bool) -> Trie:
+        """Return the optional-key trie: of unused keys, in this sequence, and of the end of the call, its last text.
+
+        Parameters
+        ----------
+        first : bool
+            Whether the call has no key yet, so that no separator stands before the next one.
+        """
+        names = tuple(spec.name for spec in unused)
+        if (names, first) not in self._optional:
+            separator = "" if first else self.call_format.separator
+            texts = [*(separator + self.call_format.key(name) for name in names), self.call_format.end_of(first)]
+            self._optional[names, first] = Trie(self._table, texts)
+        return self._optional[names, first]
 
     @cached_property
     def longest(self) -> int:

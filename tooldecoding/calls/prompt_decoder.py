@@ -1,16 +1,14 @@
 """Decodes one prompt: the model's thinking and free text where it may write them, then its calls."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import NamedTuple
 
-from tooldecoding.calls.call_decoder import CallDecoder
+from tooldecoding.calls.call_decoder import CallDecoder, DecodedPrompt
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
-from tooldecoding.calls.phase_clock import PhaseClock
 from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.calls.sampling import Sampler
-from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.tokens.branch import Branch
@@ -20,29 +18,6 @@ _TURN = 8
 """Tokens of the prompt's end in which a chat template has written a special token."""
 _TAIL = 64
 """Tokens of the prompt's end in which an open thinking is looked for."""
-
-
-class DecodedPrompt(NamedTuple):
-    """What was written behind a prompt; special tokens are characters (``tooldecoding.tokens.special_texts``).
-
-    Attributes
-    ----------
-    text : str
-        Free text, then the calls.
-    calls : list of DecodedCall
-    answer : Answer
-        The free text without marks.
-    cut : bool
-        Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
-    repeated : bool
-        Whether the model wrote a call again: it is left out, and ended the answer.
-    """
-
-    text: str
-    calls: list[DecodedCall]
-    answer: Answer
-    cut: bool
-    repeated: bool = False
 
 
 class PromptDecoder:
@@ -59,6 +34,8 @@ class PromptDecoder:
         Called with the answer so far while free text is written.
     voted : callable, optional
         Called with each call once it is voted.
+    in_values : callable, optional
+        See ``CallDecoder``.
     """
 
     def __init__(
@@ -69,9 +46,9 @@ class PromptDecoder:
         prompt_ids: Sequence[int],
         prompt: str,
         line_end: str | None,
-        clock: PhaseClock,
         show: Callable[[Answer], None] | None = None,
         voted: Callable[[DecodedCall], None] | None = None,
+        in_values: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._tools = tools
         self._format = tools.call_format
@@ -80,17 +57,16 @@ class PromptDecoder:
         self._prompt_ids = prompt_ids
         self._prompt = prompt
         self._line_end = line_end
-        self._clock = clock
         self._show = show
         self._voted = voted
+        self._in_values = in_values
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
 
-    def decode(self, branch: Branch) -> Steps[DecodedPrompt]:
+    async def decode(self, branch: Branch) -> DecodedPrompt:
         """Decode the prompt."""
         branch.draft_tokens = self._options.draft_tokens
-        with self._clock.phase("text"):
-            written = yield from self._free_text(branch)
+        written = await self._free_text(branch)
         answer = self._answer(written.text)
         if written.branch is None:
             branch.release()
@@ -99,9 +75,10 @@ class PromptDecoder:
             self._show(answer)
         only = None if self._options.choice in TOOL_CHOICES else self._options.choice
         voted = None if self._voted is None else self._show_call
-        decoder = CallDecoder(self._tools, only, self._options, self._prompt, self._clock, self._fits(written), voted)
-        calls, text, cut, repeated = yield from decoder.decode(written.branch, self._tools.called(written.opened))
-        return DecodedPrompt(written.text + text, calls, answer, cut, repeated)
+        fits = self._fits(written)
+        decoder = CallDecoder(self._tools, only, self._options, self._prompt, fits, voted, self._in_values)
+        decoded = await decoder.decode(written.branch, self._tools.called(written.opened))
+        return decoded._replace(text=written.text + decoded.text, answer=answer)
 
     def _fits(self, written: FreeText) -> Callable[[str], bool]:
         """Return whether calls behind the free text are within ``max_tokens``."""
@@ -112,17 +89,17 @@ class PromptDecoder:
 
         return fits
 
-    def _free_text(self, branch: Branch) -> Steps[FreeText]:
+    async def _free_text(self, branch: Branch) -> FreeText:
         """Let the model write what it may before its calls; the branch of the result ends with the opener."""
         call_format, opener = self._format, self._format.start(0)
         mode = self._text_mode(branch)
         if self._options.choice not in ("auto", "none"):
-            thought, behind, *_ = yield from mode.think_first(opener, lambda: self._thinking_limit(branch))
+            thought, behind, *_ = await mode.think_first(opener, lambda: self._thinking_limit(branch))
             text = thought or call_format.lead
             behind = behind or branch
             behind.write(opener if thought else text + opener)
             return FreeText(text, behind)
-        written = yield from mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
+        written = await mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
         if written.branch is not None and not written.opened:
             written.branch.write(opener.removeprefix(call_format.trigger))
         return written

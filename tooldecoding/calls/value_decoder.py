@@ -9,7 +9,6 @@ from lookup.values.literal_values import read_value
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.engines.steps import Steps
 from tooldecoding.tokens.branch import Branch
 from voting import CandidateValue
 
@@ -36,23 +35,23 @@ class ValueDecoder:
         self._drafts = drafts
         self._max_tokens = max_tokens
 
-    def decode(self, branch: Branch, spec: ParameterSpec, next_keys: Sequence[str] = ()) -> Steps[CandidateValue]:
+    async def decode(self, branch: Branch, spec: ParameterSpec, next_keys: Sequence[str] = ()) -> CandidateValue:
         """Decode the value behind a key; ``next_keys`` will be injected behind it."""
         self._drafts.begin(spec.name)
         grammar = self._tool.grammar(spec)
         if grammar.choices is not None:
-            number, logprobs = yield from branch.choose(self._tool.members(spec, grammar.choices), as_written=True)
+            number, logprobs = await branch.choose(self._tool.members(spec, grammar.choices), as_written=True)
             literal = _Literal(grammar.choices[number], logprobs)
         else:
-            literal = yield from self._write(branch, spec, grammar, next_keys)
+            literal = await self._write(branch, spec, grammar, next_keys)
         self._drafts.note(spec.name, literal.text)
         mean = sum(literal.logprobs) / len(literal.logprobs) if literal.logprobs else 0.0
         value = read_value(literal.text, spec, self._tool.call_format.notation)
         return CandidateValue(spec.name, value, literal.text, mean, literal.truncated)
 
-    def _write(
+    async def _write(
         self, branch: Branch, spec: ParameterSpec, grammar: ValueGrammar, next_keys: Sequence[str]
-    ) -> Steps[_Literal]:
+    ) -> _Literal:
         """Let the model write a literal."""
         branch.write(grammar.opener)
         state = ValueState(grammar, self._tool.call_format)
@@ -60,7 +59,7 @@ class ValueDecoder:
         branch.draft = lambda: "" if state.tail else self._drafts.expected(spec, state.text, next_keys)
         logprobs: list[float] = []
         while True:
-            pick = yield from branch.next_token(state)
+            pick = await branch.next_token(state)
             logprobs.append(pick.logprob)
             kept = state.write(pick.piece)
             if state.closed:

@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,16 @@ from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.pass_cost import padding_worth_a_pass
-from tooldecoding.engines.prefix_cache import Prefix, PrefixCache, continues
+from tooldecoding.engines.prefix_cache import CachedPrompt, Prefix, PrefixCache
 from tooldecoding.engines.tree_attention import AttentionMasks, VisibleSlots
 
 _SPARSE = 2
 """Rows are compacted when more slots are in use than this many times the tokens of the longest row."""
 
 
-@dataclass(eq=False)
-class _Prompt:
-    """A prompt's cost, and its tokens until they are in the prefix cache."""
-
-    usage: Usage = field(default_factory=Usage)
-    unstored: tuple[int, ...] = ()
-
-
 @dataclass
 class _BatchedBranch:
-    prompt: _Prompt
+    prompt: CachedPrompt
     row: int | None = None
     """Its row of the batch, from its first pass on. A branch forked since has its parent's until the next pass."""
     prefix: Prefix | None = None
@@ -81,7 +74,7 @@ class BatchedEngine:
 
     def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
         self._model = model
-        self._prefix_cache = prefix_cache
+        self._prefix_cache = prefix_cache or PrefixCache(0)
         self._device = model.device
         self.chunk: int | None = padding_worth_a_pass(self._device)
         self._masks = AttentionMasks(model.model)
@@ -103,7 +96,7 @@ class BatchedEngine:
 
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
-        return [self._branches.add(_BatchedBranch(_Prompt())) for _ in range(count)]
+        return [self._branches.add(_BatchedBranch(CachedPrompt(self._prefix_cache))) for _ in range(count)]
 
     def close(self, root: BranchId) -> None:
         """See Engine."""
@@ -112,16 +105,12 @@ class BatchedEngine:
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """See Engine."""
-        if self._prefix_cache is None:
-            return 0
         root = self._branches[branch]
-        root.prompt.unstored = tuple(tokens)
-        prefix = self._prefix_cache.find(tokens, len(tokens) - 1)
+        prefix = root.prompt.announce(tokens)
         if prefix is None:
             return 0
         root.prefix = prefix
         root.length, root.spans = prefix.count, [(0, prefix.count)]
-        root.prompt.usage.reused_positions = prefix.count
         return prefix.count
 
     def fork(self, branch: BranchId) -> BranchId:
@@ -135,7 +124,6 @@ class BatchedEngine:
         if not self._branches:
             self._rows = []
             self._cache.clear()
-            self._masks.forget()
 
     def drop(self, branch: BranchId, count: int) -> None:
         """See Engine."""
@@ -207,7 +195,6 @@ class BatchedEngine:
         self._rows = branches
         if sources != list(range(len(self._cache.visible))):
             self._cache.arrange(sources)
-            self._masks.forget()
         for row, branch in enumerate(branches):
             branch.row = row
             self._cache.hide(row, branch.dropped)
@@ -233,9 +220,8 @@ class BatchedEngine:
     def _mask(self, positions: Sequence[Sequence[int]], before: int) -> Any:
         if before == 0 or self._masks.window is None:
             return self._cache.visible[:, : self._cache.size]
-        rows = range(len(self._rows))
         visible = [self._visible_slots(branch, positions[row], before) for row, branch in enumerate(self._rows)]
-        return self._masks.argument(self._masks(rows, len(rows), visible, self._cache.size))
+        return self._masks.argument(self._masks(visible, self._cache.size))
 
     def _visible_slots(self, branch: _BatchedBranch, queries: Sequence[int], before: int) -> VisibleSlots:
         """The queries of a row see their branch, and the tokens of the pass up to themselves."""
@@ -255,20 +241,14 @@ class BatchedEngine:
 
     def _store(self, branch: _BatchedBranch, row: int, fed: Sequence[int]) -> None:
         """Copy a prompt to the prefix cache as soon as all its tokens are computed."""
-        tokens = branch.prompt.unstored
-        if self._prefix_cache is None or not tokens:
-            return
-        branch.as_announced &= continues(tokens, branch.length - len(fed), fed)
-        if not branch.as_announced or branch.length < len(tokens):
-            return
-        branch.prompt.unstored = ()
-        if not self._prefix_cache.knows(tokens):
-            slots = [slot for low, high in branch.spans for slot in range(low, high)]
-            self._prefix_cache.store(tokens, self._cache.read(row, slots[: len(tokens)]))
+        branch.as_announced &= branch.prompt.is_continued(branch.length, fed)
+        if branch.as_announced:
+            slots = (slot for low, high in branch.spans for slot in range(low, high))
+            branch.prompt.store(branch.length, lambda count: self._cache.read(row, list(islice(slots, count))))
 
     def _count(self, feeds: Sequence[Feed], width: int) -> None:
         bytes_per_row = self._cache.allocated_bytes // len(self._rows)
-        computed: dict[_Prompt, int] = {}
+        computed: dict[CachedPrompt, int] = {}
         for feed in feeds:
             prompt = self._branches[feed.branch].prompt
             computed[prompt] = computed.get(prompt, 0) + len(feed.tokens)

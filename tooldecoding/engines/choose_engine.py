@@ -159,6 +159,5 @@ class EngineFactory:
             self._model = LanguageModel(model)
         if self.recurrent:
             return RecurrentEngine(model)
-        prefix_cache = self.prompts if self.prompts.max_bytes else None
         engine = PackedEngine if self.strategy == "packed" else BatchedEngine
-        return engine(self._model, prefix_cache)
+        return engine(self._model, self.prompts)

@@ -6,10 +6,9 @@ from typing import Final
 import numpy as np
 
 from tooldecoding.engines.engine import Feed
-from tooldecoding.engines.tree_attention import KEPT_BYTES
 
-MASK_BYTES: Final = KEPT_BYTES * 3 // 4
-"""Feeds are cut so that the mask of a pass is about this large at most: so it is kept, with room for more slots."""
+MASK_BYTES: Final = 48 << 20
+"""Feeds are cut so that the mask of a pass is about this large at most."""
 _FEWEST: Final = 256
 """A pass of fewer tokens costs more than its part of the mask."""
 _NONE_WANTED = (np.zeros(1, np.int64),)

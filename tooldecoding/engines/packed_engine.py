@@ -17,7 +17,7 @@ from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowFeed, RowLayout
 from tooldecoding.engines.pass_cost import DRAFTED_POSITIONS, padding_worth_a_pass, padding_worth_a_run
-from tooldecoding.engines.prefix_cache import PrefixCache, continues
+from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
 from tooldecoding.engines.ragged_attention import is_on, ragged_pass
 from tooldecoding.engines.row_runs import RowLoad, share_passes, share_runs
 from tooldecoding.engines.slot_cache import Placement, Run, SlotCache
@@ -25,12 +25,10 @@ from tooldecoding.engines.tree_attention import AttentionMasks, Masks, VisibleSl
 
 
 @dataclass(eq=False)
-class _Prompt:
-    """A prompt's row, its cost, and its tokens until they are in the prefix cache."""
+class _Prompt(CachedPrompt):
+    """A prompt in a row."""
 
     row: PackedRow = field(default_factory=PackedRow)
-    usage: Usage = field(default_factory=Usage)
-    unstored: tuple[int, ...] = ()
 
 
 @dataclass
@@ -57,7 +55,7 @@ class PackedEngine:
 
     def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
         self._model = model
-        self._prefix_cache = prefix_cache
+        self._prefix_cache = prefix_cache or PrefixCache(0)
         self._device = model.device
         self._most_padding = padding_worth_a_pass(self._device)
         self.chunk: int | None = self._most_padding
@@ -85,10 +83,9 @@ class PackedEngine:
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
         self._remove_ended_prompts()
-        opened = [_Prompt() for _ in range(count)]
+        opened = [_Prompt(self._prefix_cache) for _ in range(count)]
         self._rows += opened
         self._cache.reserve(len(self._rows), 0)
-        self._masks.forget()
         return [self._branches.add(_PackedBranch(prompt, prompt.row.root())) for prompt in opened]
 
     def close(self, root: BranchId) -> None:
@@ -98,18 +95,14 @@ class PackedEngine:
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """See Engine."""
-        if self._prefix_cache is None:
-            return 0
         root = self._branches[branch]
         prompt = root.prompt
-        prompt.unstored = tuple(tokens)
-        prefix = self._prefix_cache.find(tokens, len(tokens) - 1)
+        prefix = prompt.announce(tokens)
         if prefix is None:
             return 0
         self._cache.reserve(len(self._rows), prefix.count)
         self._cache.write(self._rows.index(prompt), prefix.count, prefix.states)
         prompt.row.begin(root.in_row, prefix.count)
-        prompt.usage.reused_positions = prefix.count
         return prefix.count
 
     def fork(self, branch: BranchId) -> BranchId:
@@ -190,7 +183,6 @@ class PackedEngine:
             self._cache.move(source, target, self._rows[target].row.written)
         del self._rows[left:]
         self._cache.fit(left, max((prompt.row.written for prompt in live), default=0))
-        self._masks.forget()
 
     @torch.inference_mode()
     def _pass(
@@ -253,22 +245,18 @@ class PackedEngine:
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
 
     def _mask(self, run: Run, visible: Sequence[VisibleSlots]) -> Masks | None:
-        return None if run.fresh else self._masks(run.rows, len(self._rows), visible, run.size)
+        return None if run.fresh else self._masks(visible, run.size)
 
     def _store(self, feed: Feed) -> None:
         """Copy a prompt to the prefix cache as soon as all its tokens are computed."""
         branch = self._branches[feed.branch]
-        prompt, length = branch.prompt, branch.in_row.length
-        tokens = prompt.unstored
-        if self._prefix_cache is None or not tokens:
-            return
-        branch.as_announced &= continues(tokens, length - len(feed.tokens), feed.tokens)
-        if not branch.as_announced or length < len(tokens):
-            return
-        prompt.unstored = ()
-        if not self._prefix_cache.knows(tokens):
-            slots = prompt.row.slots(branch.in_row)[: len(tokens)]
-            self._prefix_cache.store(tokens, self._cache.read(self._rows.index(prompt), slots))
+        prompt, in_row = branch.prompt, branch.in_row
+        branch.as_announced &= prompt.is_continued(in_row.length, feed.tokens)
+        if branch.as_announced:
+            prompt.store(in_row.length, lambda count: self._read(prompt, in_row, count))
+
+    def _read(self, prompt: _Prompt, branch: RowBranch, count: int) -> States:
+        return self._cache.read(self._rows.index(prompt), prompt.row.slots(branch)[:count])
 
     def _count(self, prompt: _Prompt, computed: int, width: int) -> None:
         usage = prompt.usage

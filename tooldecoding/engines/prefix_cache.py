@@ -2,11 +2,13 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
+
+from tooldecoding.engines.engine import Usage
 
 States = list[tuple[torch.Tensor, torch.Tensor]]
 """Keys and values of each layer, shape (heads, tokens, width)."""
@@ -112,10 +114,53 @@ class PrefixCache:
             return CacheStatistics(len(self._entries), self._bytes, self._lookups, self._hits, self._reused)
 
 
-def continues(prompt: Sequence[int], start: int, fed: Sequence[int]) -> bool:
-    """Whether tokens that are fed at position ``start`` are those of the prompt, as far as it goes."""
-    expected = prompt[start : start + len(fed)]
-    return list(fed[: len(expected)]) == list(expected)
+@dataclass(eq=False)
+class CachedPrompt:
+    """A prompt's cost, and its tokens until they are in the prefix cache.
+
+    Attributes
+    ----------
+    prefixes : PrefixCache
+    usage : Usage
+    unstored : tuple of int
+        The tokens, as they were announced.
+    """
+
+    prefixes: PrefixCache
+    usage: Usage = field(default_factory=Usage)
+    unstored: tuple[int, ...] = ()
+
+    def announce(self, tokens: Sequence[int]) -> Prefix | None:
+        """Note the tokens of the prompt before they are fed; returns what is known of them, but never all."""
+        if not self.prefixes.max_bytes:
+            return None
+        self.unstored = tuple(tokens)
+        prefix = self.prefixes.find(tokens, len(tokens) - 1)
+        if prefix is not None:
+            self.usage.reused_positions = prefix.count
+        return prefix
+
+    def is_continued(self, end: int, fed: Sequence[int]) -> bool:
+        """Whether tokens that were fed up to position ``end`` are those that were announced, as far as these go."""
+        expected = self.unstored[end - len(fed) : end]
+        return tuple(fed[: len(expected)]) == expected
+
+    def store(self, length: int, read: Callable[[int], States]) -> None:
+        """Store the prompt as soon as a branch that begins as announced has all of it.
+
+        Parameters
+        ----------
+        length : int
+            Tokens of the branch.
+        read : callable
+            Copies the keys and values of so many of its first tokens.
+        """
+        tokens = self.unstored
+        if not tokens or length < len(tokens):
+            return
+        self.unstored = ()
+        if not self.prefixes.knows(tokens):
+            self.prefixes.store(tokens, read(len(tokens)))
 
 
 def _common(first: np.ndarray, second: np.ndarray) -> int:

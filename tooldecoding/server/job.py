@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.engines.engine import Need
 from tooldecoding.request import Request
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult
+from tooldecoding.scheduler import Run
 from tooldecoding.text_stream import ResultStream, TextPiece
 
 News = TextPiece | DecodedCall | DecodeResult
@@ -36,6 +38,7 @@ class Job:
     cancelled : bool
         Whether nobody waits for it any more.
     run : RequestRun, optional
+    decoding : Run of DecodedPrompt, optional
         What runs, once it does.
     began : float
         When it began to run, by ``time.monotonic``.
@@ -49,6 +52,7 @@ class Job:
     deadline: float
     cancelled: bool = False
     run: RequestRun | None = None
+    decoding: Run[DecodedPrompt] | None = None
     began: float = field(default_factory=time.monotonic)
 
     @property

@@ -12,10 +12,8 @@ from typing import Final
 import torch
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.engine import BranchId
-from tooldecoding.engines.running_batch import Outcome, RunningBatch
+from tooldecoding.scheduler import Scheduler as Passes
 from tooldecoding.server.api_error import ApiError
 from tooldecoding.server.job import Job
 from tooldecoding.server.json_log import log
@@ -47,8 +45,8 @@ class Scheduler:
         self._metrics = metrics
         self._changed = threading.Condition()
         self._waiting: deque[Job] = deque()
-        self._jobs: dict[BranchId, Job] = {}
-        self._batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
+        self._jobs: list[Job] = []
+        self._batch = self._begun()
         self._stopping = False
         self._thread = threading.Thread(target=self._live, name="scheduler", daemon=True)
 
@@ -127,11 +125,9 @@ class Scheduler:
             over = [job for job in self._waiting if job.cancelled or now > job.deadline]
             for job in over:
                 self._waiting.remove(job)
-        for root, job in list(self._jobs.items()):
-            if job.cancelled or now > job.deadline:
-                del self._jobs[root]
-                self._leave(root)
-                over.append(job)
+        for job in [job for job in self._jobs if job.cancelled or now > job.deadline]:
+            self._leave(job)
+            over.append(job)
         for job in over:
             if job.cancelled:
                 self._metrics.cancelled.inc()
@@ -151,12 +147,13 @@ class Scheduler:
                 continue
             job.began = time.monotonic()
             try:
-                job.run, steps = self._decoder.begin(job.request, job.prompt_ids, self._batch.engine, job.stream)
+                job.run, job.decoding = self._decoder.begin(
+                    job.request, job.prompt_ids, self._batch, job.stream, job.is_watched
+                )
             except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
                 _fail(job, error)
                 continue
-            self._jobs[job.run.root] = job
-            self._batch.join(job.run.root, steps, job.is_watched)
+            self._jobs.append(job)
 
     def _measure(self) -> None:
         self._metrics.waiting.set(len(self._waiting))
@@ -169,34 +166,30 @@ class Scheduler:
         if len(self._jobs) >= self._max_batch:
             return False
         engine = self._batch.engine
-        needed = engine.bytes_for([each.need for each in (*self._jobs.values(), job)])
+        needed = engine.bytes_for([each.need for each in (*self._jobs, job)])
         return max(needed, engine.allocated_bytes) <= self._cache_bytes
 
     def _forward(self) -> None:
         if not self._jobs:
             return
-        ended = self._batch.forward()
+        self._batch.forward()
         self._metrics.passes.inc()
-        for root, job in list(self._jobs.items()):
+        for job in list(self._jobs):
             try:
-                self._tell(job, ended.get(root))
+                ended = self._tell(job)
             except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
                 _fail(job, error)
-                self._leave(root)
-            else:
-                if root not in ended:
-                    continue
-            del self._jobs[root]
+                ended = True
+            if ended:
+                self._leave(job)
 
-    def _tell(self, job: Job, outcome: Outcome[DecodedPrompt] | None) -> None:
-        """Tell a job what is new, and its result if there is one; raises the error that ended it."""
-        if isinstance(outcome, Exception):
-            raise outcome
+    def _tell(self, job: Job) -> bool:
+        """Tell a job what is new, and its result if it has ended; raises the error that ended it."""
+        assert job.run is not None and job.decoding is not None
         result = None
-        if outcome is not None:
-            assert job.run is not None
+        if job.decoding.ended:
             options, seconds = job.request.options, time.monotonic() - job.began
-            result = job.run.result(outcome, self._decoder.table, options, seconds)
+            result = job.run.result(job.decoding.result, self._decoder.table, options, seconds)
             if job.stream is not None:
                 job.stream.show(result.answer)
         if job.stream is not None and not job.cancelled:
@@ -204,22 +197,28 @@ class Scheduler:
                 job.notify(piece)
         if result is not None:
             job.notify(result)
+        return result is not None
 
-    def _leave(self, root: BranchId) -> None:
-        """Take a job out of the batch, if it has not ended there."""
+    def _leave(self, job: Job) -> None:
+        """Run a job no more."""
+        assert job.decoding is not None
+        self._jobs.remove(job)
         try:
-            self._batch.leave(root)
+            self._batch.leave(job.decoding)
         except Exception as error:  # noqa: BLE001 - the others go on, and who leaves has been told
             log("leaving failed", logging.ERROR, error)
 
     def _begin_again(self, error: Exception) -> None:
         """Behind a pass that failed nothing is known of the engine: end what ran, and take a new one."""
         log("forward pass failed", logging.ERROR, error, requests=len(self._jobs))
-        for job in self._jobs.values():
+        for job in self._jobs:
             job.notify(_failure(error))
         self._jobs.clear()
         self._decoder.prompt_cache.clear()
-        self._batch = RunningBatch(self._decoder.new_engine())
+        self._batch = self._begun()
+
+    def _begun(self) -> Passes:
+        return Passes(self._decoder.new_engine(), time.perf_counter)
 
 
 def _fail(job: Job, error: Exception) -> None:

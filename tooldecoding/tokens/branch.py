@@ -14,7 +14,6 @@ import numpy as np
 
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
-from tooldecoding.engines.steps import Steps
 from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.contest import Permitted, in_choice, in_value, likeliest_outcome, log_weight
 from tooldecoding.tokens.fed_tokens import FedTokens
@@ -121,7 +120,7 @@ class Branch:
         pending = Pending(b"").behind(table.join(settled[-_CONTEXT_TOKENS:])).plus(last)
         return cls(table, FedTokens(engine, branch_id, unfed), tally, context, len(settled), pending)
 
-    def forks(self, count: int, ways: int | None = None, beginning: Beginning | None = None) -> Steps[list["Branch"]]:
+    async def forks(self, count: int, ways: int | None = None, beginning: Beginning | None = None) -> list["Branch"]:
         """Return this branch and ``count - 1`` copies; ``ways`` is how many there will be in the end.
 
         Tokens that are not computed yet are computed once before the fork if that saves positions worth a pass, as
@@ -135,7 +134,7 @@ class Branch:
         self._settle_sure()
         loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
         if loses_none or ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
-            yield from self.fed.compute(() if beginning is None else self._tried(beginning))
+            await self.fed.compute(() if beginning is None else self._tried(beginning))
         return [self, *(self._fork() for _ in range(count - 1))]
 
     def _fork(self) -> "Branch":
@@ -209,7 +208,7 @@ class Branch:
         self._decide(label)
         self.write(piece)
 
-    def next_token(self, accept: Accept) -> Steps[Pick]:
+    async def next_token(self, accept: Accept) -> Pick:
         """Return the likeliest token whose text behind the pending text is accepted.
 
         Settles the tokens in which the model writes the pending text. The caller decides what is used of the returned
@@ -223,7 +222,7 @@ class Branch:
         self._settle_sure()
         while True:
             own = self.pending.tokens(self.table)
-            logits = yield from self.fed.compute(self._expected(own) if self.fed.logits is None else ())
+            logits = await self.fed.compute(self._expected(own) if self.fed.logits is None else ())
             token = likeliest(logits, accept, self.table, self.pending.text)
             if token is None:
                 known = f"{self.pending.context!r} + {self.pending.text!r}"
@@ -231,7 +230,7 @@ class Branch:
             text = self.pending.text
             if token not in own[:1] and len(self.table.text(token)) < len(text):
                 may = in_value(accept, self.table, text)
-                if not (yield from self._outweighs(token, own[0], text, logits, may)):
+                if not (await self._outweighs(token, own[0], text, logits, may)):
                     token = likeliest(logits, accept, self.table, text, only=own[0])
                     assert token is not None
             piece = self._piece(token)
@@ -241,7 +240,7 @@ class Branch:
                 self._decide("constrained")
             self._settle(token)
 
-    def free_token(self, choose: Choose | None = None) -> Steps[Pick]:
+    async def free_token(self, choose: Choose | None = None) -> Pick:
         """Return the next token without any constraint; a special token without a character has an empty piece.
 
         Parameters
@@ -250,11 +249,11 @@ class Branch:
             By default the likeliest token is taken.
         """
         self.settle()
-        logits = yield from self.fed.compute(self._expected(()) if self.fed.logits is None else ())
+        logits = await self.fed.compute(self._expected(()) if self.fed.logits is None else ())
         token = choose(logits, self.ids) if choose else logits.best
         return Pick(token, self.table.texts[token] or b"", logits)
 
-    def choose(self, trie: Trie, as_written: bool = False) -> Steps[tuple[int, list[float]]]:
+    async def choose(self, trie: Trie, as_written: bool = False) -> tuple[int, list[float]]:
         """Let the model choose one of the texts of a trie, and write it.
 
         Parameters
@@ -272,8 +271,8 @@ class Branch:
                 place = trie.narrowed(place, self._piece(token))
                 self._settle(token)
             own = self.pending.tokens(self.table, trie.shared(place))
-            logits = yield from self.fed.compute(own, self._on_offer(trie, place, own))
-            token, logprob = yield from self._chosen(trie, place, logits, as_written)
+            logits = await self.fed.compute(own, self._on_offer(trie, place, own))
+            token, logprob = await self._chosen(trie, place, logits, as_written)
             narrowed = trie.narrowed(place, self._piece(token))
             if narrowed.left < place.left:
                 logprobs.append(logprob)
@@ -288,9 +287,9 @@ class Branch:
         self.write(trie.rest(place))
         return trie.number(place), logprobs
 
-    def _chosen(
+    async def _chosen(
         self, trie: Trie, place: TrieNode, logits: NextTokenLogits, as_written: bool
-    ) -> Steps[tuple[int, float]]:
+    ) -> tuple[int, float]:
         """Return the token by which the model chooses, and its log-probability among those on offer."""
         text = self.pending.text
         offered, may = trie.tokens(text, place), in_choice(trie, place, text)
@@ -301,13 +300,13 @@ class Branch:
                 break
             determined = text + trie.shared(place)
             own = self.pending.tokens(self.table, determined[len(text) :])[0]
-            if token == own or (yield from self._outweighs(token, own, determined, logits, may)):
+            if token == own or (await self._outweighs(token, own, determined, logits, may)):
                 return token, logprob
             offered = offered[offered != token]
         node = trie.narrowed(place, self._piece(token))
         weighed = not as_written and self.fed.engine.can_drop and not trie.is_decided(node)
         if weighed and self._is_beginning(token, offered):
-            [[behind]] = yield from self.fed.behind([(token,)])
+            [[behind]] = await self.fed.behind([(token,)])
             token = likeliest_outcome(trie, place, self.pending.text, self.table, token, offered, logits, behind)
             logprob = logits.logprob(token) - math.log(logits.share(offered))
         return token, logprob
@@ -317,9 +316,9 @@ class Branch:
         low, high = self.table.stretch(self.table.text(token))
         return len(np.intersect1d(offered, self.table.sorted_ids[low:high])) > 1
 
-    def _outweighs(
+    async def _outweighs(
         self, token: int, own: int, determined: bytes, logits: NextTokenLogits, may: Permitted
-    ) -> Steps[bool]:
+    ) -> bool:
         """Whether a token is likelier than the tokenizer's own, each with what is permitted behind it.
 
         Where the engine cannot drop tokens, no token is.
@@ -336,7 +335,7 @@ class Branch:
             begun = self.pending.behind(self.table.text(first))
             rest = begun._replace(text=determined[len(self.table.text(first)) :])
             paths.append((first, *rest.tokens(self.table)))
-        behind = yield from self.fed.behind(paths)
+        behind = await self.fed.behind(paths)
         weights = [log_weight(logits, path, found, self.table, may) for path, found in zip(paths, behind, strict=True)]
         return weights[0] > weights[1]
 

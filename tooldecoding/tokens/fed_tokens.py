@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
-from tooldecoding.engines.steps import Steps
+from tooldecoding.scheduler import logits as logits_of
 
 
 class _Tried(NamedTuple):
@@ -57,7 +57,7 @@ class FedTokens:
         self.unfed.append(token)
         self.logits = None
 
-    def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> Steps[NextTokenLogits]:
+    async def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> NextTokenLogits:
         """Return the logits behind the settled tokens; costs a forward pass if they are not known.
 
         Parameters
@@ -70,12 +70,12 @@ class FedTokens:
         if self.logits is None:
             tried = try_next if self.engine.can_drop else ()
             feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), among and among[: len(tried) + 1])
-            [[self.logits, *behind]] = yield [feed]
+            [[self.logits, *behind]] = await logits_of([feed])
             self.tried = list(map(_Tried, tried, behind))
             self.unfed = []
         return self.logits
 
-    def behind(self, paths: Sequence[Sequence[int]]) -> Steps[list[list[NextTokenLogits]]]:
+    async def behind(self, paths: Sequence[Sequence[int]]) -> list[list[NextTokenLogits]]:
         """Return the logits behind each token of some paths, any of which may be settled next.
 
         The engine must be able to drop. Costs a forward pass if one of the paths was not tried; nothing is settled.
@@ -85,7 +85,7 @@ class FedTokens:
         feeds = {n: Feed(self._fork_untried(), path, len(path)) for n, path in enumerate(paths) if n not in known}
         if feeds:
             try:
-                answers = yield [*feeds.values()]
+                answers = await logits_of([*feeds.values()])
             finally:
                 for feed in feeds.values():
                     self.engine.release(feed.branch)

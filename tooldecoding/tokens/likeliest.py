@@ -29,18 +29,6 @@ class Accept(Protocol):
         """Return the first bytes of accepted pieces, possibly with some others."""
 
 
-class Anything:
-    """Accepts every text."""
-
-    def __call__(self, piece: bytes) -> bytes:
-        """Return the piece."""
-        return piece
-
-    def first_bytes(self) -> frozenset[int]:
-        """Return all bytes."""
-        return frozenset(range(256))
-
-
 def likeliest(
     logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes, only: int | None = None
 ) -> int | None:

@@ -12,7 +12,6 @@ from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.tooldec.machine import Admission, CallMachine, Finished, Position, Value
 from eval.methods.tooldec.react import REACT
 from tooldecoding.decoder import ToolDecoder, callable_tools
-from tooldecoding.engines.steps import Steps
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
@@ -83,24 +82,24 @@ class _Writer(AnswerWriter):
         self._machine: CallMachine | None = None
         self._position: Position | None = None
 
-    def write(self) -> Steps[None]:
+    async def write(self) -> None:
         """Write the answer. The opener counts without white space at its end, which belongs to the call then."""
         options, opener = self.request.options, self._format.start(0).rstrip()
         if options.choice == "none":
-            yield from self.free_text("")
+            await self.free_text("")
         else:
             machine = CallMachine(
                 callable_tools(self.request), self._format, options.value_constraint, options.max_calls
             )
             self._machine, self._position = machine, machine.start
             if options.choice == "auto":
-                opened = yield from self.free_text(opener)
+                opened = await self.free_text(opener)
                 self._position = machine.advance(machine.start, opener.encode()) if opened else None
-            yield from self._calls(machine)
+            await self._calls(machine)
         self.branch.settle()
         self.branch.release()
 
-    def _calls(self, machine: CallMachine) -> Steps[None]:
+    async def _calls(self, machine: CallMachine) -> None:
         """Write calls until they are finished, or until a value or the context is full."""
         value, spent = None, 0
         while self._position is not None and not isinstance(self._position, Finished):
@@ -109,7 +108,7 @@ class _Writer(AnswerWriter):
                 return
             admission = Admission(machine, self._position)
             label: Label = "free" if isinstance(self._position, Value) else "constrained"
-            pick = yield from self.branch.next_token(admission)
+            pick = await self.branch.next_token(admission)
             self._position = admission(pick.piece)
             self.branch.take(pick, label)
             if isinstance(self._position, Value):

@@ -9,14 +9,12 @@ import pytest
 
 from lookup.dictionary import LookupDictionary
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.calls.prompt_decoder import DecodedPrompt
+from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.engine import BranchId, Feed
-from tooldecoding.engines.piece_size import PieceSize
-from tooldecoding.engines.running_batch import RunningBatch
-from tooldecoding.engines.steps import Steps
+from tooldecoding.engines.engine import Feed
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
+from tooldecoding.scheduler import PieceSize, Run, Scheduler, join, logits, passed, spawn
 from tools import PROMPTS, WEATHER, lookup
 
 TOOLS: LookupDictionary = lookup(WEATHER)
@@ -36,11 +34,8 @@ def requests() -> list[Request]:
     return found
 
 
-def begun(
-    decoder: ToolDecoder, batch: RunningBatch[DecodedPrompt], request: Request
-) -> tuple[BranchId, Steps[DecodedPrompt]]:
-    run, steps = decoder.begin(request, decoder.prompt_ids(request), batch.engine)
-    return run.root, steps
+def begun(decoder: ToolDecoder, scheduler: Scheduler, request: Request, watched: bool = False) -> Run[DecodedPrompt]:
+    return decoder.begin(request, decoder.prompt_ids(request), scheduler, watched=watched)[1]
 
 
 def written(prompt: DecodedPrompt) -> tuple[Any, ...]:
@@ -57,48 +52,37 @@ def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
 def alone(decoder: ToolDecoder) -> list[tuple[Any, ...]]:
     found = []
     for request in requests():
-        batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine())
-        batch.engine.chunk = None
-        root, steps = begun(decoder, batch, request)
-        batch.join(root, steps)
-        found.append(written(ended(batch)[root]))
+        scheduler = Scheduler(decoder.new_engine())
+        [prompt] = scheduler.finish([begun(decoder, scheduler, request)])
+        found.append(written(prompt))
     return found
-
-
-def ended(batch: RunningBatch[DecodedPrompt]) -> dict[BranchId, DecodedPrompt]:
-    """Run to the end."""
-    found: dict[BranchId, Any] = {}
-    while len(batch):
-        found |= batch.forward()
-    return found | batch.forward()
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Sequence[Any], seed: int) -> None:
     chooser = random.Random(seed)
     times = itertools.accumulate(chooser.choice([0.1, 1.0, 5.0]) for _ in itertools.count())  # pieces shrink and grow
-    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine(), lambda: next(times))
-    batch.engine.chunk = chooser.choice([CHUNK, 3 * CHUNK, 1000])
+    engine = decoder.new_engine()
+    engine.chunk = chooser.choice([CHUNK, 3 * CHUNK, 1000])
+    scheduler = Scheduler(engine, lambda: next(times))
     waiting = [(number, request) for number, request in enumerate(requests()) for _ in range(2)]
     chooser.shuffle(waiting)
-    running: dict[BranchId, int] = {}
+    running: list[tuple[int, Run[DecodedPrompt]]] = []
     found: list[tuple[int, Any]] = []
     gone = 0
     while waiting or running:
         if waiting and chooser.random() < 0.3:
             number, request = waiting.pop()
-            root, steps = begun(decoder, batch, request)
-            running[root] = number
-            batch.join(root, steps, watched=chooser.random() < 0.5)
+            running.append((number, begun(decoder, scheduler, request, watched=chooser.random() < 0.5)))
         if running and chooser.random() < 0.05:
-            root = chooser.choice(list(running))
-            waiting.append((running[root], requests()[running.pop(root)]))
-            batch.leave(root)
+            number, run = running.pop(chooser.randrange(len(running)))
+            waiting.append((number, requests()[number]))
+            scheduler.leave(run)
             gone += 1
-        for root, outcome in batch.forward().items():
-            assert isinstance(outcome, DecodedPrompt), outcome
-            found.append((running.pop(root), written(outcome)))
-    assert gone and len(found) == 2 * len(alone)
+        scheduler.forward()
+        found += [(number, written(run.result)) for number, run in running if run.ended]
+        running = [(number, run) for number, run in running if not run.ended]
+    assert gone and len(found) == 2 * len(alone) and not len(scheduler)
     for number, result in found:
         assert result == alone[number], number
 
@@ -119,29 +103,63 @@ class Recorder:
 
 
 def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
-    batch: RunningBatch[DecodedPrompt] = RunningBatch(decoder.new_engine(), lambda: 0.0)
-    batch.engine.chunk = CHUNK
+    recorder: Any = Recorder(decoder.new_engine())
+    recorder.chunk = CHUNK
+    scheduler = Scheduler(recorder, lambda: 0.0)
     options = DecodeOptions(tool_choice="none", max_text_tokens=1000)
-    short, steps = begun(decoder, batch, Request("Hi", TOOLS, options))
-    batch.join(short, steps, watched=True)
-    batch.forward()
-    recorder = Recorder(batch.engine)
-    batch.engine = recorder  # type: ignore[assignment]
+    begun(decoder, scheduler, Request("Hi", TOOLS, options), watched=True)
+    scheduler.forward()
+    [[feed]] = recorder.passes
     prompt = "A long story. " * 30
     size = len(decoder.prompt_ids(Request(prompt, TOOLS, options)))
     for number in range(2):
-        root, steps = begun(decoder, batch, Request(f"{number} {prompt}", TOOLS, options))
-        batch.join(root, steps)
-    assert not batch.has_room
+        begun(decoder, scheduler, Request(f"{number} {prompt}", TOOLS, options))
+    assert not scheduler.has_room
     fed = 0
-    while not batch.has_room:
-        batch.forward()
+    while not scheduler.has_room:
+        scheduler.forward()
         sizes = {feed.branch: len(feed.tokens) for feed in recorder.passes[-1]}
-        assert sizes.pop(short) == 1  # its next token
+        assert sizes.pop(feed.branch) == 1  # its next token
         pieces = [size for size in sizes.values() if size > 1]
         assert len(pieces) <= 2 and max(pieces, default=0) <= CHUNK  # a piece, and the end of the prompt before
         fed += sum(pieces)
     assert fed >= 2 * (size - CHUNK)
+
+
+def test_an_error_ends_its_prompt_alone_and_tasks_go_on_in_the_sequence_of_spawning(decoder: ToolDecoder) -> None:
+    seen: list[Any] = []
+    scheduler = Scheduler(engine := decoder.new_engine())
+    first, second = engine.open(2)
+
+    async def piece(root: int, name: str, passes: int) -> str:
+        try:
+            for number in range(passes):
+                await logits([Feed(root, [5])])
+                seen.append((name, number))
+        finally:
+            seen.append(name)
+        return name
+
+    async def broken() -> None:
+        await spawn(piece(first, "given up", 9))
+        await passed()
+        raise ValueError("broken")
+
+    async def whole() -> list[str]:
+        tasks = [await spawn(piece(branch, str(branch), 2)) for branch in (second, engine.fork(second))]
+        await passed()
+        seen.append("passed")
+        return await join(tasks)
+
+    bad, good = scheduler.spawn(first, broken()), scheduler.spawn(second, whole())
+    scheduler.forward()
+    assert seen == [("given up", 0), "given up", ("2", 0), ("3", 0), "passed"]
+    assert scheduler.finish([good]) == [["2", "3"]]
+    assert bad.ended and isinstance(bad.error, ValueError)
+    with pytest.raises(ValueError, match="broken"):
+        bad.result  # noqa: B018
+    with pytest.raises(KeyError):
+        engine.usage(first)
 
 
 @pytest.mark.parametrize("tokens_a_second", [20, 100, 5_000])

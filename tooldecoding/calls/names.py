@@ -1,4 +1,4 @@
-"""The name trie: the names of the tools that may be called, among which the model chooses (paper, section 3.1)."""
+"""Choices of what is called: the name trie (paper, section 3.1), and a further call or the end of all calls."""
 
 import itertools
 from collections.abc import Sequence
@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
-from tooldecoding.engines.steps import Steps
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.trie import Trie
 
@@ -44,9 +44,9 @@ class NameTrie:
         demand_distinct(texts, "tools")
         self._trie = Trie(table, texts, [entry.tool for entry in self._entries])
 
-    def choose(self, branch: Branch) -> Steps[int]:
+    async def choose(self, branch: Branch) -> int:
         """Let the model choose a tool, and write its name and bracket; returns the number of the tool."""
-        number, _ = yield from branch.choose(self._trie)
+        number, _ = await branch.choose(self._trie)
         tool, behind = self._entries[number]
         branch.take_back(behind)
         return tool
@@ -66,6 +66,37 @@ class NameTrie:
     def expected(self, written: bytes) -> bytes:
         """Return the bytes that all names that begin with ``written`` have next; empty if there is no such name."""
         return self._trie.expected(written)
+
+
+class NextCall:
+    """The choice behind a call; a format without a closer ends where the model ends its turn.
+
+    Where the closer begins as a further call does, the names tell them apart, and the tool is chosen with it.
+
+    Parameters
+    ----------
+    tools : sequence of ToolSpec
+        Those that may be called.
+    number : int
+        The number of the call that may follow.
+    """
+
+    def __init__(self, table: TokenTable, tools: Sequence[ToolSpec], call_format: CallFormat, number: int) -> None:
+        start, end = call_format.start(number), call_format.closer or END
+        self._names: list[str | None] = [None]
+        if end.startswith(start):
+            self._names = [tool.name for tool in tools]
+        behind = [name + call_format.bracket_of(number) if name else "" for name in self._names]
+        self._trie = Trie(table, [*(start + text for text in behind), end])
+
+    async def choose(self, branch: Branch) -> tuple[bool, str | None]:
+        """Let the model choose, and write what opens the next call, or the end.
+
+        Returns whether a call follows, and the name of its tool if that and its bracket are written already.
+        """
+        number, _ = await branch.choose(self._trie)
+        goes_on = number < len(self._names)
+        return goes_on, self._names[number] if goes_on else None
 
 
 def _behind(tool: ToolSpec, call_format: CallFormat) -> list[str]:
