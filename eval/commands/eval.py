@@ -33,7 +33,6 @@ def evaluate(given: Given) -> None:
     demand_ray(options)
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
-    benchmark = benchmark.of_template(options.template)
     every, out = benchmark.load(command.data, categories), Path(command.out)
     try:
         rows = make_run(benchmark, categories, every, options, RunFolder(out))

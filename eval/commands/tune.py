@@ -24,11 +24,11 @@ from tooldecoding.prompts.documentation import Documentation
 if TYPE_CHECKING:
     from eval.tuning.tuner import Tuning
 
-_OF_BENCHMARKS: Final = ("category", "shots", "prompt_template", "chat")
+_OF_BENCHMARKS: Final = ("category", "shots", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
 _NOT_HERE: Final = {
     *("ray", "actors", "gpus_per_actor"),
-    *("method", "beams", "tooldec_form", "jump_forward", "samples", "sample_temperature"),
+    *("method", "beams", "tooldec_form", "samples", "sample_temperature"),
 }
 _FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
     "template": {
@@ -60,7 +60,6 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
     _refuse(given, "batch, not for benchmarks", "tools")
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
-    benchmark = benchmark.of_template(options.template)
     every = benchmark.load(command.data, categories)
     return tune_benchmark(benchmark, categories, every, options, command, progress_bar)
 

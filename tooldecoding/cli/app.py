@@ -14,7 +14,6 @@ from eval.commands.bench_schemas import BENCH_SCHEMAS
 from eval.commands.bench_serve import BENCH_SERVE
 from eval.commands.eval import EVAL
 from eval.commands.experiment import EXPERIMENT
-from eval.commands.export import EXPORT
 from eval.commands.report import REPORT
 from eval.commands.score import SCORE
 from eval.commands.tune import TUNE
@@ -34,7 +33,6 @@ COMMANDS: Final = (
     SCORE,
     REPORT,
     EXPERIMENT,
-    EXPORT,
     TUNE,
     BENCH,
     BENCH_SCHEMAS,
@@ -49,7 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for each in (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPERIMENT, EXPORT, TUNE):
+for each in (LOOKUP, DECODE, SERVE, DOCTOR, EVAL, SCORE, REPORT, EXPERIMENT, TUNE):
     app.command(each.name, cls=GroupedHelp)(each.for_typer())
 
 bench = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
