@@ -40,8 +40,7 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
     slots = []
     for sample, _, row in rows:
         if row.get("candidates"):
-            written = {**row, "prediction": row.get("written", row["prediction"])}
-            decoded = read_decoded(written, f"{place}, {sample.id}", prompter.request(sample), vote)
+            decoded = read_decoded(row, f"{place}, {sample.id}", prompter.request(sample), vote)
             slots += value_slots(sample, decoded.calls, options.optional_share, benchmark, judge)
     return slots
 
