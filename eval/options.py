@@ -42,18 +42,10 @@ class EvalOptions(RayOptions):
     tooldec_form: Literal["call", "react"] = option(
         "call", "What the method tooldec writes: name(arguments), or ReAct's action with its input as JSON."
     )
-    jump_forward: bool = option(
-        False, "xgrammar, llguidance: feed the tokens that the grammar forces without a forward pass of their own."
-    )
     template: Literal["api-bank", "bfcl", "chat"] | None = option(
         None,
         "How the prompt prints documentation and dialogue; chat gives both to the model's chat template.",
         default_text="the benchmark's",
-    )
-    prompt_template: str | None = option(
-        None,
-        "Text of the prompt, with any of the placeholders {tools}, {examples} and {dialogue}.",
-        metavar="FILE",
     )
     chat: bool = option(False, "Send the prompt as a user's message through the model's chat template.")
     beams: Annotated[int, Bounds(ge=2)] = option(6, "Beams of the method beam.")
@@ -73,8 +65,6 @@ class EvalOptions(RayOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.jump_forward and self.method not in PEER_METHODS:
-            raise EvalError(f"--jump-forward is for {' and '.join(PEER_METHODS)}, not {self.method}; leave it out")
         if self.template == "chat":
             self._demand_chat_only()
         elif self.template is not None and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):
@@ -87,7 +77,6 @@ class EvalOptions(RayOptions):
         react = self.method == "tooldec" and self.tooldec_form == "react"
         useless = {
             "--chat": self.chat,
-            "--prompt-template": self.prompt_template is not None,
             "--shots": self.shots,
             "--tooldec-form react": react,
         }
@@ -103,8 +92,6 @@ class EvalOptions(RayOptions):
                 return f"beam {self.beams}"
             case "tooldec":
                 return "tooldec" if self.tooldec_form == "call" else "tooldec, ReAct"
-            case "xgrammar" | "llguidance":
-                return f"{self.method}, jump-forward" if self.jump_forward else self.method
             case "self-consistency":
                 plural = "s" if self.samples > 1 else ""
                 return f"self-consistency, {self.samples} sample{plural} at {self.sample_temperature:g}"

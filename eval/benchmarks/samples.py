@@ -3,15 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.benchmarks.faults import Fault
-from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.errors import EvalError
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 if TYPE_CHECKING:
     from eval.metrics.error_class import ErrorClass
@@ -93,7 +92,7 @@ class Benchmark(ABC):
     categories : tuple of str
         All categories, in the order of reports.
     call_format : str
-        Call format of predictions, a name in ``SCORED_FORMATS``.
+        Call format of predictions, a name in ``CALL_FORMATS``.
     note : str
         What "right" means here, where no official verdict is given; printed below the scores.
     has_figures : bool
@@ -116,21 +115,13 @@ class Benchmark(ABC):
             If ``data`` does not hold them, or is malformed.
         """
 
-    def of_template(self, template: str | None) -> "Benchmark":
-        """Return the benchmark as prompts of a template ask for calls."""
-        return self
-
-    def sample_of(self, row: Mapping[str, Any], sample: Sample) -> Sample:
-        """Return the sample as a row of predictions answers it; EvalError if it cannot be told."""
-        return sample
-
     @abstractmethod
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official verdict."""
 
     def satisfiable(self, sample: Sample) -> bool:
         """Whether any prediction for this sample can be judged correct: here, whether its reference calls are."""
-        written = SCORED_FORMATS[self.call_format]
+        written = CALL_FORMATS[self.call_format]
         return not sample.calls or self.judge(sample, written.render(sample.calls)).correct
 
     def open_keys(self, sample: Sample) -> frozenset[str]:
@@ -147,24 +138,3 @@ class Benchmark(ABC):
     def describe(self, sample: Sample) -> dict[str, Any]:
         """Return the columns that name a sample in rows of predictions and scores."""
         return {"id": sample.id, "category": sample.category}
-
-    def export(
-        self, rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Path, model: str | None
-    ) -> list[Path]:
-        """Write predictions in the format of the official scorer, and return the files.
-
-        Parameters
-        ----------
-        rows : sequence of mapping
-            Rows of predictions, one per sample at most.
-        out : Path
-            Folder.
-        model : str, optional
-            The model's name, if the official format has one.
-
-        Raises
-        ------
-        EvalError
-            If there is no official format, the name is unusable, or a file cannot be written.
-        """
-        raise EvalError(f"{self.name} has no official format")

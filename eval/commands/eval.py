@@ -26,6 +26,7 @@ def evaluate(given: Given) -> None:
     demand_extra("eval", "scipy", "pandas")
     from eval.runs.run import make_run
     from eval.runs.run_folder import RunFolder
+    from tooldecoding.cluster.place import place_of
 
     command = given.read(EvalCommand)
     benchmark, categories = command.find()
@@ -33,14 +34,14 @@ def evaluate(given: Given) -> None:
     demand_ray(options)
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
-    benchmark = benchmark.of_template(options.template)
     every, out = benchmark.load(command.data, categories), Path(command.out)
     try:
-        rows = make_run(benchmark, categories, every, options, RunFolder(out))
+        with place_of(options) as place:
+            made = make_run(benchmark, categories, every, options, RunFolder(out), place)
     except KeyboardInterrupt:
         print(f"interrupted: the same command goes on behind what stands in {out}", file=sys.stderr)
         raise typer.Exit(130) from None
-    show_scores(benchmark, {out.name: rows})
+    show_scores(benchmark, {out.name: made.scores})
 
 
 # no figure depends on the mark that min_confidence sets

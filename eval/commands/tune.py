@@ -1,99 +1,55 @@
 """``tooldecoding tune``."""
 
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import typer
 
 from eval.errors import EvalError
 from eval.options import EvalOptions, benchmark_defaults
-from eval.tuning.options import OWN_DATA, TuneOptions
-from lookup import DocumentationError
-from lookup.text.text_file import read_text
-from tooldecoding.chat.documentation import Documentation
+from eval.tuning.options import TuneOptions
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, progress_bar
+from tooldecoding.cli.console import output_console
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.errors import ConfigError
-from tooldecoding.options.decode_command import read_decode_command
-from tooldecoding.options.given import Given, check_given
-from tooldecoding.options.option import Option, options_of
+from tooldecoding.options.given import Given
+from tooldecoding.options.option import options_of
 
-if TYPE_CHECKING:
-    from eval.tuning.tuner import Tuning
-
-_OF_BENCHMARKS: Final = ("category", "shots", "prompt_template", "chat")
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
 _NOT_HERE: Final = {
     *("ray", "actors", "gpus_per_actor"),
-    *("method", "beams", "tooldec_form", "jump_forward", "samples", "sample_temperature"),
-}
-_FOR_BATCH: Final[Mapping[str, Mapping[str, Any]]] = {
-    "template": {
-        "metavar": "api-bank|bfcl|raw|chat|auto",
-        "help": "How the prompt is made; the last three are for batch.",
-        "default_text": "the benchmark's; auto for batch",
-    },
-    "tool_choice": {"metavar": "auto|required", "default_text": "auto; required for batch"},
+    *("method", "beams", "tooldec_form", "samples", "sample_temperature"),
 }
 
 
 def tune(given: Given) -> None:
-    """Choose order limit, optional keys and stopping for a deployment, on a benchmark or on your own prompts."""
+    """Choose order limit, optional keys and stopping for a deployment, on a benchmark."""
     demand_extra("eval", "scipy", "matplotlib", "pandas")
-    from eval.tuning.session import show_tuning
+    from eval.report.terminal import show
+    from eval.tuning.output import tables
+    from eval.tuning.tune import DEPLOYMENT, tune_benchmark
 
-    command = given.read(TuneOptions)
-    try:
-        tuning = (_tune_own_data if command.benchmark == OWN_DATA else _tune_benchmark)(command, given)
-    except KeyboardInterrupt:
-        print(f"interrupted: the same command goes on behind what stands in {command.folder}", file=sys.stderr)
-        raise typer.Exit(130) from None
-    show_tuning(output_console(), tuning, command)
-
-
-def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
-    from eval.tuning.session import tune_benchmark
-
-    _refuse(given, "batch, not for benchmarks", "tools")
-    benchmark, categories = command.find()
+    wanted = given.read(TuneOptions)
+    benchmark, categories = wanted.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
-    benchmark = benchmark.of_template(options.template)
-    every = benchmark.load(command.data, categories)
-    return tune_benchmark(benchmark, categories, every, options, command, progress_bar)
+    every, out, console = benchmark.load(wanted.data, categories), wanted.folder, output_console()
+    try:
+        tuning = tune_benchmark(benchmark, categories, every, options, wanted)
+    except KeyboardInterrupt:
+        print(f"interrupted: the same command goes on behind what stands in {out}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    show(console, tables(tuning.record))
+    reasons = tuning.record["chosen"]["reasons"]
+    if tuning.deployed is None:
+        raise EvalError(
+            f"{reasons[-1]} on this machine; no {DEPLOYMENT} is written. The same command with a larger budget "
+            f"goes on with what stands in {out}"
+        )
+    console.print()
+    for reason in reasons:
+        console.print(f"- {reason}")
+    console.print(f"\nwritten: {', '.join(str(out / name) for name in (DEPLOYMENT, 'tune.json', 'tune.png'))}")
 
 
-def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
-    from eval.tuning.session import tune_own_data
-    from tooldecoding.batches.batch_rows import read_batch
-    from tooldecoding.batches.open_source import needed_packages, open_source
+_FILE_OPTIONS = tuple(option for option in options_of(EvalOptions) if option.name not in _TUNED | _NOT_HERE)
 
-    _refuse(given, "benchmarks, not for batch", *_OF_BENCHMARKS)
-    limit = check_given({"limit": given.values.get("limit")}, EvalOptions).get("limit")
-    options = read_decode_command(replace(given, values={**given.values, "batch": command.data, "out": None}))
-    if options.tool_choice == "none":
-        raise ConfigError("--tool-choice: tune compares calls, and none forbids them")
-    documentation = None
-    if options.tools is not None:
-        text = read_text(options.tools, DocumentationError)
-        documentation = Documentation.read(text, options.tools, options.on_duplicate)
-    demand_extra("batch", *needed_packages(command.data, None))
-    rows = read_batch(open_source(command.data), documentation, options.on_duplicate)
-    return tune_own_data(rows, limit, options, command, progress_bar)
-
-
-def _refuse(given: Given, use: str, *names: str) -> None:
-    for name in names:
-        if name in given.values:
-            raise EvalError(f"--{name.replace('_', '-')} is for {use}; leave it out")
-
-
-def _file_options() -> Iterator[Option]:
-    for option in options_of(EvalOptions):
-        if option.name not in _TUNED | _NOT_HERE:
-            yield replace(option, **_FOR_BATCH.get(option.name, {}))
-
-
-TUNE = Command("tune", tune, options_of(TuneOptions), tuple(_file_options()))
+TUNE = Command("tune", tune, options_of(TuneOptions), _FILE_OPTIONS)

@@ -60,7 +60,7 @@ def make_method(
             return lambda requests: decode_behind_drafts(requests, drafts, decode, scored.written)
         case "xgrammar" | "llguidance":
             peer = load_peer(settings.method, decoder.table)
-            return _read(lambda requests: run_peer(decoder, peer, requests, settings.jump_forward), scored)
+            return _read(lambda requests: run_peer(decoder, peer, requests), scored)
         case "self-consistency":
             samples, temperature = settings.samples, settings.sample_temperature
             return SelfConsistency(decoder, scored, samples, temperature, settings.seed).run

@@ -35,14 +35,10 @@ class Matcher:
         Which tokens may come next; those that end a turn only where the grammar may end.
     take : callable
         Goes on behind a token that is allowed.
-    forced : callable
-        Tokens that must come next whatever the model would write, maybe not all of them. It is given the end of the
-        text so far.
     """
 
     allowed: Callable[[], Mask]
     take: Callable[[int], None]
-    forced: Callable[[bytes], Sequence[int]]
 
 
 Peer = Callable[[Grammar], Matcher]
@@ -78,14 +74,7 @@ def xgrammar(table: TokenTable) -> Peer:
             if not own.accept_token(token):
                 raise EvalError(f"xgrammar does not go on behind token {token}, which it allowed")
 
-        def forced(context: bytes) -> Sequence[int]:
-            try:
-                text = own.find_jump_forward_string()
-            except UnicodeDecodeError:  # inside a character
-                return ()
-            return table.sure_after(context, text.encode())  # its last tokens may be longer with what follows
-
-        return Matcher(allowed, take, forced)
+        return Matcher(allowed, take)
 
     return matcher
 
@@ -119,7 +108,7 @@ def llguidance(table: TokenTable) -> Peer:
             own.consume_token(token)
             demand_no_error()
 
-        return Matcher(allowed, take, lambda context: own.compute_ff_tokens())
+        return Matcher(allowed, take)
 
     return matcher
 
@@ -149,36 +138,28 @@ def load_peer(name: str, table: TokenTable) -> Peer:
     return matcher
 
 
-def run_peer(
-    decoder: ToolDecoder, peer: Peer, requests: Sequence[Request], jump_forward: bool = False
-) -> list[Prediction]:
+def run_peer(decoder: ToolDecoder, peer: Peer, requests: Sequence[Request]) -> list[Prediction]:
     """Decode several prompts together, each with its own tools and options.
 
     With tool choice ``auto`` the text is that of unconstrained greedy decoding until the model opens a call, and an
     answer that opens none has no constraint. From there on, or from the beginning if there must be a call, the grammar
     decides which tokens are allowed. A text and its calls have ``max_text_tokens`` together.
 
-    Parameters
-    ----------
-    jump_forward : bool
-        Whether tokens that the grammar forces are fed without a forward pass of their own.
-
     Raises
     ------
     ToolDecodingError
         As ``ToolDecoder.run``, and if the library refuses a grammar.
     """
-    writers, seconds = write_together(decoder, requests, partial(_Writer, peer, jump_forward))
+    writers, seconds = write_together(decoder, requests, partial(_Writer, peer))
     return [writer.prediction(seconds, len(requests)) for writer in writers]
 
 
 class _Writer(AnswerWriter):
     """Writes free text, calls, or both."""
 
-    def __init__(self, peer: Peer, jumps: bool, start: Start) -> None:
+    def __init__(self, peer: Peer, start: Start) -> None:
         super().__init__(start)
         self._peer = peer
-        self._jumps = jumps
         self._format = self.request.options.call_format.bound(self.table.special.bound)
 
     async def write(self) -> None:
@@ -203,9 +184,6 @@ class _Writer(AnswerWriter):
         matcher = self._peer(call_grammar(begun, tools, self._format, most, self.table.special))
         ends = end_tokens(self.table)
         while len(branch.ids) < self.limit:
-            for token in matcher.forced(branch.pending.context) if self._jumps else ():
-                matcher.take(token)
-                branch.force(token)
             allowed = matcher.allowed()
             if not np.delete(allowed, ends).any():
                 break  # nothing but the end is left, which needs no pass

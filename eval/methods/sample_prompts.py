@@ -1,11 +1,8 @@
 """The prompt of a sample: documentation, instruction, in-context examples, dialogue."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 from random import Random
 from typing import Final
 
@@ -15,7 +12,6 @@ from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.methods.tooldec.react import REACT
 from eval.options import EvalOptions
-from lookup.text.text_file import read_text
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
 from tooldecoding.chat.messages import Message
@@ -32,14 +28,6 @@ from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.request import Request
-
-PLACEHOLDERS: Mapping[str, str] = {
-    "{tools}": "tools",
-    "{functions}": "tools",
-    "{examples}": "examples",
-    "{dialogue}": "dialogue",
-}
-"""What a prompt template may hold; ``{functions}`` is BFCL's own word."""
 
 REACT_INSTRUCTION: Final = """Write the action that comes next in the form
 Action: tool_name
@@ -112,8 +100,6 @@ class Prompter:
     def _composed(self, sample: Sample, shots: Sequence[Sample]) -> str:
         examples = self._example_lines(shots)
         dialogue = self._dialogue(sample)
-        if self._file is not None:
-            return self._filled(sample, examples, dialogue)
         lines = [*examples, *dialogue]
         prompt = bfcl_prompt if self.settings.template == "bfcl" else api_bank_prompt
         return prompt(self._tools(sample), lines, self._instruction, self._ending)
@@ -142,30 +128,6 @@ class Prompter:
         if self._react or self.settings.chat:
             return ""
         return BFCL_ENDING if self.settings.template == "bfcl" else API_BANK_ENDING
-
-    @cached_property
-    def _file(self) -> str | None:
-        path = self.settings.prompt_template
-        if path is None:
-            return None
-        text = read_text(Path(path), EvalError)
-        if not text.strip():
-            raise EvalError(f"{path}: the prompt template is empty")
-        return text
-
-    def _filled(self, sample: Sample, examples: Sequence[str], dialogue: Sequence[str]) -> str:
-        """The template with its placeholders replaced; what it has no place for follows in the usual sequence."""
-        template = str(self._file)
-        parts = {"tools": self._tools(sample), "examples": "\n".join(examples), "dialogue": "\n".join(dialogue)}
-        held = {part for placeholder, part in PLACEHOLDERS.items() if placeholder in template}
-        behind = [parts[part] for part in ("tools", "examples", "dialogue") if part not in held and parts[part]]
-        # in one go, for documentation may hold the text of a placeholder
-        pattern = "|".join(map(re.escape, PLACEHOLDERS))
-        text = re.sub(pattern, lambda match: parts[PLACEHOLDERS[match[0]]], template)
-        if not behind:
-            return text
-        ending = "" if "dialogue" in held else f"\n{self._ending}"
-        return "\n\n".join([text.rstrip(), *behind]) + ending
 
     def _dialogue(self, sample: Sample) -> list[str]:
         labels = BFCL_LABELS if self.settings.template == "bfcl" else API_BANK_LABELS

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eval.benchmarks.function_calls import SCORED_FORMATS, ScoredFormat
 from eval.options import EvalOptions
 from lookup.dictionary import LookupDictionary
 from lookup.errors import LiteralError
@@ -25,7 +24,7 @@ class ScoredText:
     ----------
     written : CallFormat
         The format in which calls are decoded.
-    scored : ScoredFormat
+    scored : CallFormat
         The benchmark's.
     as_it_stands : bool
         Whether the text itself is scored, with what stands around its calls: where the prompt asks for the benchmark's
@@ -33,14 +32,14 @@ class ScoredText:
     """
 
     written: CallFormat
-    scored: ScoredFormat
+    scored: CallFormat
     as_it_stands: bool
 
     @classmethod
     def of(cls, settings: EvalOptions, call_format: str) -> "ScoredText":
         """Return what turns the predictions of a run into the benchmark's call format."""
         same = settings.format == call_format and settings.template != "chat"
-        return cls(CALL_FORMATS[settings.format], SCORED_FORMATS[call_format], same)
+        return cls(CALL_FORMATS[settings.format], CALL_FORMATS[call_format], same)
 
     def of_calls(self, text: str, calls: Sequence[Call]) -> str:
         """Return the calls that stand in a text as the benchmark writes them; the text itself if there are none."""

@@ -76,10 +76,6 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
         category = str(row.get("category", sample.category))
         if category != sample.category:
             raise EvalError(f"{place}: {identifier} is of category {sample.category}, the row says {category!r}")
-        try:
-            sample = benchmark.sample_of(row, sample)
-        except EvalError as error:
-            raise EvalError(f"{place}: {error}") from None
         if not isinstance(row.get("prediction"), str):
             raise EvalError(f"{place}: expected a text 'prediction', found {short_repr(row.get('prediction'))}")
         rows.append(PredictionRow(sample, row["prediction"], row))

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
@@ -14,14 +14,14 @@ from eval.methods.prediction import Prediction
 from eval.methods.prompt_format import settled
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
-from eval.runs.predictions import read_predictions
+from eval.runs.predictions import Predictions, read_predictions
 from eval.runs.run_folder import RunFolder, describe_run
 from eval.runs.score import Scorer, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.templates import unshortened
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cluster.place import place_of
+from tooldecoding.cluster.place import Place
 from tooldecoding.cluster.task import Workers
 from tooldecoding.files.result_file import ResultFile
 
@@ -40,15 +40,30 @@ def draw(samples: Sequence[T], limit: int | None, seed: int) -> list[T]:
     return [samples[number] for number in sorted(numbers[:limit])]
 
 
+class Made(NamedTuple):
+    """What a run has made: how its prompts were asked, and a row of scores for each prediction."""
+
+    prompter: Prompter
+    predictions: Predictions
+    scores: list[dict[str, Any]]
+
+
 def make_run(
-    benchmark: Benchmark, categories: Sequence[str], every: Sequence[Sample], options: EvalOptions, folder: RunFolder
-) -> list[dict[str, Any]]:
-    """Decode what the folder lacks, with a progress bar, score it, and return the rows of scores.
+    benchmark: Benchmark,
+    categories: Sequence[str],
+    every: Sequence[Sample],
+    options: EvalOptions,
+    folder: RunFolder,
+    place: Place,
+) -> Made:
+    """Decode what the folder lacks, with a progress bar, and score it.
 
     Parameters
     ----------
     every : sequence of Sample
         All samples of the categories; they are drawn from, and are examples for each other.
+    place : Place
+        Where the model runs.
 
     Raises
     ------
@@ -60,23 +75,22 @@ def make_run(
         raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
     for warning in unshortened((sample.turns for sample in samples), options):
         print(f"warning: {warning}", file=sys.stderr)
-    with place_of(options) as place:
-        options = settled(options, benchmark, place.tokenizer)
-        prompter = Prompter(options, every, place.tokenizer)
-        if options.chat:
-            prompter.request(samples[0])  # a missing chat template shows before anything is written
-        prompts = [prompter.text(sample) for sample in samples]
-        _say_fewer_examples(prompter, samples, options.shots)
-        with place.workers(MethodTask(options, benchmark.call_format)) as workers:
-            device = str(workers.about["device"])
-            folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
-            with folder.locked():
-                with (
-                    closing(ResultFile(folder.predictions, frozenset({"prediction"}))) as results,
-                    progress_bar("decoding", len(samples)) as advance,
-                ):
-                    run(samples, benchmark, workers, prompter, results, options.batch_size, advance)
-                return _score(benchmark, samples, folder, prompter)
+    options = settled(options, benchmark, place.tokenizer)
+    prompter = Prompter(options, every, place.tokenizer)
+    if options.chat:
+        prompter.request(samples[0])  # a missing chat template shows before anything is written
+    prompts = [prompter.text(sample) for sample in samples]
+    _say_fewer_examples(prompter, samples, options.shots)
+    with place.workers(MethodTask(options, benchmark.call_format)) as workers:
+        device = str(workers.about["device"])
+        folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
+        with folder.locked():
+            with (
+                closing(ResultFile(folder.predictions, frozenset({"prediction"}))) as results,
+                progress_bar("decoding", len(samples)) as advance,
+            ):
+                run(samples, benchmark, workers, prompter, results, options.batch_size, advance)
+            return _scored(benchmark, samples, folder, prompter)
 
 
 def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: int) -> None:
@@ -90,9 +104,7 @@ def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: in
         )
 
 
-def _score(
-    benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, prompter: Prompter
-) -> list[dict[str, Any]]:
+def _scored(benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, prompter: Prompter) -> Made:
     """Write the scores and the value slots of all predictions."""
     predictions = read_predictions(folder.predictions, benchmark, samples, repeats=False)
     rows = Scorer(benchmark, benchmark.judge).score(predictions, partial=False)
@@ -106,7 +118,7 @@ def _score(
             f"the first: {failed[0]['id']}: {failed[0]['message']}",
             file=sys.stderr,
         )
-    return rows
+    return Made(prompter, predictions, rows)
 
 
 def run(

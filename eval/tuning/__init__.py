@@ -1,7 +1,7 @@
 """``tooldecoding tune``: chooses order limit, share of optional keys and stopping rule for a deployment.
 
-1. ``decodes`` decodes every prompt once, at the largest order limit, keeps what each order wrote, and measures latency.
+1. A run of ``eval`` decodes every prompt once, at the largest order limit, and keeps what each order wrote.
 2. ``evidence`` votes from these candidates what any other setting would have given, and counts what is right.
-3. ``tuner`` takes these steps; ``choice`` picks the order limit.
-4. ``output`` and ``session`` write the result.
+3. ``latency`` measures prompts one by one; ``choice`` picks the order limit; ``tuner`` takes these steps.
+4. ``output`` writes the result.
 """

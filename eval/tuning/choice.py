@@ -1,14 +1,12 @@
 """Chooses the order limit: the smallest within the budget that is not significantly worse than the best one.
 
-With answers, a limit is worse than the best one if the one-sided p-value of its loss is at most the level: the exact
-McNemar test (McNemar 1947), among the samples that only one of the two gets right the probability of as many losses or
-more if both were equally likely. Without answers there is no accuracy, so agreement with the vote at the largest limit
-replaces it: a limit is no worse if the share of prompts with other calls is below the margin (exact binomial test).
+A limit is worse than the best one if the one-sided p-value of its loss is at most the level: the exact McNemar test
+(McNemar 1947), among the samples that only one of the two gets right the probability of as many losses or more if both
+were equally likely.
 
 The number of samples needed is the smallest n at which a loss of ``margin`` points could be significant at all: if
 n * margin / 100 samples are lost and none is won, the p-value is 0.5 to the power of the losses, which takes
-ceil(log2(1 / level)) of them, 5 at 0.05. Without answers n prompts must be able to show agreement:
-(1 - margin / 100) ** n <= level.
+ceil(log2(1 / level)) of them, 5 at 0.05.
 """
 
 import math
@@ -21,7 +19,7 @@ from eval.errors import EvalError
 from eval.tuning.options import TuneOptions
 
 Right = Mapping[str, bool]
-"""Sample id -> whether it is right, or agrees with the largest limit."""
+"""Sample id -> whether it is right."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ class Choice:
     limit : int or None
         None if no limit fits the budget.
     best : int
-        The limit of the highest accuracy (or agreement) within the budget, the smallest of equal ones. If no limit fits
+        The limit of the highest accuracy within the budget, the smallest of equal ones. If no limit fits
         the budget, the cheapest one.
     p : dict
         Limit -> one-sided p-value of its loss against ``best``, for the limits within the budget.
@@ -47,17 +45,15 @@ class Choice:
     reasons: list[str]
 
 
-def choose(right: Mapping[int, Right], costs: Mapping[int, float], wanted: TuneOptions, answers: bool) -> Choice:
+def choose(right: Mapping[int, Right], costs: Mapping[int, float], wanted: TuneOptions) -> Choice:
     """Choose among the limits of ``right``.
 
     Parameters
     ----------
     right : mapping
-        Limit -> sample id -> whether it is right; without answers, whether it agrees with the largest limit's vote.
+        Limit -> sample id -> whether it is right.
     costs : mapping
         Limit -> what the budget limits.
-    answers : bool
-        Whether ``right`` is accuracy.
     """
     limits, budget = sorted(right), math.inf if wanted.budget is None else wanted.budget
     unit = "ms" if wanted.max_slowdown is None else "times the latency of limit 1"
@@ -68,22 +64,15 @@ def choose(right: Mapping[int, Right], costs: Mapping[int, float], wanted: TuneO
         return Choice(None, best, {}, [f"no limit keeps within {budget:g} {unit}: {nearest}"])
     points = {n: 100 * sum(right[n].values()) / len(right[n]) for n in fitting}
     best = max(fitting, key=lambda n: (points[n], -n))
-    if answers:
-        p = {n: p_of_loss(right[n], right[best]) for n in fitting}
-        limit = min(n for n in fitting if n == best or p[n] > wanted.level)
-        reason = _accuracy_reason(limit, best, points, p, wanted)
-    else:
-        p = {n: _p_of_disagreement(right[n], wanted.margin) for n in fitting}
-        limit = min([n for n in fitting if n == limits[-1] or p[n] <= wanted.level] or [best])
-        reason = _agreement_reason(limit, points, p, wanted)
+    p = {n: p_of_loss(right[n], right[best]) for n in fitting}
+    limit = min(n for n in fitting if n == best or p[n] > wanted.level)
+    reason = _reason(limit, best, points, p, wanted)
     within = "all of them" if fitting == limits else ", ".join(map(str, fitting))
     bound = [] if wanted.budget is None else [f"order limits within {budget:g} {unit}: {within}"]
     return Choice(limit, best, p, [*bound, reason])
 
 
-def _accuracy_reason(
-    limit: int, best: int, points: Mapping[int, float], p: Mapping[int, float], wanted: TuneOptions
-) -> str:
+def _reason(limit: int, best: int, points: Mapping[int, float], p: Mapping[int, float], wanted: TuneOptions) -> str:
     test = f"exact McNemar test, level {wanted.level:g}"
     if not points[best]:
         return f"nothing is right at any limit, so that accuracy cannot tell them apart: limit {limit} is the smallest"
@@ -96,13 +85,6 @@ def _accuracy_reason(
     )
 
 
-def _agreement_reason(limit: int, points: Mapping[int, float], p: Mapping[int, float], wanted: TuneOptions) -> str:
-    text = f"limit {limit} answers {100 - points[limit]:.1f} % of the prompts otherwise than the largest limit"
-    if p[limit] <= wanted.level:
-        return f"{text}, significantly fewer than {wanted.margin:g} % (exact binomial test, p = {p[limit]:.3g})"
-    return f"{text}; no smaller one is shown to stay below {wanted.margin:g} % (exact binomial test)"
-
-
 def p_of_loss(limit: Right, best: Right) -> float:
     """Return the one-sided p-value: could ``limit`` lose as much against ``best`` by chance? 1 if it loses nothing."""
     losses = sum(best[i] and not limit[i] for i in best)
@@ -110,21 +92,13 @@ def p_of_loss(limit: Right, best: Right) -> float:
     return float(binomtest(losses, losses + gains, alternative="greater").pvalue) if losses + gains else 1.0
 
 
-def _p_of_disagreement(agrees: Right, margin: float) -> float:
-    """Exact one-sided binomial test of a share of disagreement of ``margin`` per cent against a smaller one."""
-    disagreeing = sum(not a for a in agrees.values())
-    return float(binomtest(disagreeing, len(agrees), min(1.0, margin / 100), alternative="less").pvalue)
-
-
-def samples_needed(wanted: TuneOptions, answers: bool) -> int:
+def samples_needed(wanted: TuneOptions) -> int:
     """Return the smallest number of samples for a decision; see this module's docstring."""
-    if answers:
-        losses = math.ceil(math.log2(1 / wanted.level) - 1e-9)
-        return math.ceil(100 * losses / wanted.margin - 1e-9)
-    return 1 if wanted.margin == 100 else math.ceil(math.log(wanted.level) / math.log1p(-wanted.margin / 100))
+    losses = math.ceil(math.log2(1 / wanted.level) - 1e-9)
+    return math.ceil(100 * losses / wanted.margin - 1e-9)
 
 
-def demand_enough(samples: int, wanted: TuneOptions, answers: bool, lost: int = 0) -> None:
+def demand_enough(samples: int, wanted: TuneOptions, lost: int = 0) -> None:
     """Raise an EvalError that says how many samples are needed, if these are too few.
 
     Parameters
@@ -132,11 +106,10 @@ def demand_enough(samples: int, wanted: TuneOptions, answers: bool, lost: int = 
     lost : int
         Number of further samples, which cannot be decoded at any limit.
     """
-    needed = samples_needed(wanted, answers)
+    needed = samples_needed(wanted)
     if samples < needed:
-        what = "a loss" if answers else "agreement up to a loss"
         others = f" ({lost} more cannot be decoded)" if lost else ""
         raise EvalError(
-            f"too few samples for a decision: {samples}{others}, but {needed} are needed to show {what} of "
+            f"too few samples for a decision: {samples}{others}, but {needed} are needed to show a loss of "
             f"{wanted.margin:g} points at the level {wanted.level:g}; take more samples, or a larger --margin"
         )

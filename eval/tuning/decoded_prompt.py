@@ -6,14 +6,11 @@ from itertools import groupby
 from typing import Any
 
 from eval.errors import EvalError
-from eval.methods.prediction import Prediction, candidate_rows
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from tooldecoding.result import DecodeResult
 from voting import CandidateCall, CandidateValue, Stopping, merge
 
 
@@ -28,12 +25,12 @@ class VoteOptions:
 
     @property
     def label(self) -> str:
-        """All fields as a text; part of the ids in ``again.jsonl`` and ``latency.jsonl``."""
+        """All fields as a text; part of the ids in ``latency.jsonl``."""
         return ",".join(f"{name}={value}" for name, value in self.__dict__.items())
 
-    def applied(self, options: DecodeOptions) -> DecodeOptions:
-        """Return ``options`` with these fields."""
-        return replace(options, **self.__dict__)
+    def applied(self, request: Request) -> Request:
+        """Return a request with these options."""
+        return replace(request, options=replace(request.options, **self.__dict__))
 
 
 @dataclass(frozen=True)
@@ -51,6 +48,8 @@ class DecodedPrompt:
 
     Attributes
     ----------
+    request : Request or None
+        None if it could not be decoded.
     options : VoteOptions
         How it was decoded.
     text : str
@@ -64,6 +63,7 @@ class DecodedPrompt:
         Whether the closer of the calls stands in the text.
     """
 
+    request: Request | None
     options: VoteOptions
     text: str
     before: str
@@ -79,29 +79,14 @@ class DecodedPrompt:
         return self.before + (text if self.closed else text.removesuffix(call_format.closer))
 
 
-def to_prediction(result: DecodeResult, prompts: int) -> Prediction:
-    """Return a result of ``ToolDecoder.run`` as a prediction whose candidates keep all that a vote needs.
-
-    Parameters
-    ----------
-    prompts : int
-        Number of prompts decoded together; they share the seconds.
-    """
-    candidates = candidate_rows([call.candidates for call in result.calls])
-    counters = result.counters
-    return Prediction(result.text, candidates, counters.to_json(), counters.seconds / prompts)
-
-
-def read_decoded(
-    row: Mapping[str, Any], place: str, request: Request | None, vote_options: VoteOptions
-) -> DecodedPrompt:
-    """Read a row of candidates. Values are read from their texts as the decoder does.
+def read_decoded(row: Mapping[str, Any], place: str, request: Request, vote_options: VoteOptions) -> DecodedPrompt:
+    """Read a row of predictions. Values are read from their texts as the decoder does.
 
     Parameters
     ----------
     place : str
         File and line, for messages.
-    request : Request or None
+    request : Request
         The prompt that was decoded.
 
     Raises
@@ -110,12 +95,10 @@ def read_decoded(
         If it is no such row, or if its prediction is not the vote over its candidates (other documentation, or another
         version of the vote).
     """
-    if request is None or row.get("error"):
-        return DecodedPrompt(vote_options, "", "", (), str(row.get("error") or "no prompt"))
     options = request.options
     call_format = options.call_format
     try:
-        text = str(row["prediction"])
+        text = str(row.get("written", row["prediction"]))
         tools = request.tools.decided(options.unknown_keys)
         groups = [list(group) for _, group in groupby(row.get("candidates", ()), key=lambda c: c["call"])]
         calls = [
@@ -131,7 +114,7 @@ def read_decoded(
             "another version; choose another --out"
         )
     before, closed = text[: len(text) - len(written)], text.endswith(call_format.closer)
-    return DecodedPrompt(vote_options, text, before, tuple(calls), closed=closed)
+    return DecodedPrompt(request, vote_options, text, before, tuple(calls), closed=closed)
 
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:

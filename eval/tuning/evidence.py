@@ -5,7 +5,7 @@ with several calls, what follows a call depends on its voted text. If other opti
 that would follow were never decoded: that prompt is decoded again with those options.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,30 +14,19 @@ from eval.methods.scored_text import ScoredText
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Judge, Scorer
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
-from eval.tuning.decodes import TuningPrompt
 from tooldecoding.formats.call_format import Call
-from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from voting import merge
 
-DecodeAgain = Callable[[Sequence[TuningPrompt], VoteOptions], Mapping[str, DecodedPrompt]]
-"""Decodes prompts with some options; returns prompt id -> decoded prompt."""
+DecodeAgain = Callable[[Mapping[str, Request], VoteOptions], Mapping[str, DecodedPrompt]]
+"""Decodes prompts with some options; prompts and results by the id of their sample."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What some vote options give for one prompt.
-
-    Attributes
-    ----------
-    text : str
-        The prediction, as it is scored; empty if decoding failed.
-    written : str
-        The prediction as it was decoded.
-    error : str
-    """
+    """What some vote options give for one prompt: the prediction as it is scored, or why there is none."""
 
     text: str
-    written: str
     error: str = ""
 
 
@@ -47,74 +36,70 @@ class Evidence:
 
     Attributes
     ----------
-    prompts : sequence of TuningPrompt
-    decoded : dict
-        Prompt id -> its decodes so far.
+    samples : mapping
+        Id -> sample.
+    decoded : mapping
+        Id -> its decodes so far.
     decode_again : callable
-    benchmark : Benchmark or None
-        None for own data without answers.
-    scored : ScoredText, optional
-        What is scored of a prediction; by default its text.
+    benchmark : Benchmark
+    scored : ScoredText
+        What is scored of a prediction.
     again : dict
         Vote options -> number of prompts that had to be decoded again.
     """
 
-    prompts: Sequence[TuningPrompt]
+    samples: Mapping[str, Sample]
     decoded: Mapping[str, list[DecodedPrompt]]
     decode_again: DecodeAgain
-    benchmark: Benchmark | None = None
-    scored: ScoredText | None = None
+    benchmark: Benchmark
+    scored: ScoredText
     again: dict[VoteOptions, int] = field(default_factory=dict)
-    _outcomes: dict[VoteOptions, dict[str, Outcome]] = field(default_factory=dict)
-    _judge: Judge | None = None
+    _scores: dict[VoteOptions, dict[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._judge = None if self.benchmark is None else remembered(self.benchmark.judge)
+        self._scorer = Scorer(self.benchmark, remembered(self.benchmark.judge))
+
+    @property
+    def requests(self) -> dict[str, Request]:
+        """The prompts that can be decoded."""
+        return {identifier: found[0].request for identifier, found in self.decoded.items() if found[0].request}
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the others cannot."""
+        return [found[0].error for found in self.decoded.values() if found[0].error]
 
     def outcomes(self, options: VoteOptions) -> dict[str, Outcome]:
-        """Return prompt id -> outcome, in the order of the prompts."""
-        if options not in self._outcomes:
-            found = {prompt.id: self._derived(prompt, options) for prompt in self.prompts}
-            missing = [prompt for prompt in self.prompts if found[prompt.id] is None]
-            self.again[options] = len(missing)
-            for identifier, decoded in (self.decode_again(missing, options) if missing else {}).items():
-                self.decoded[identifier].append(decoded)
-            self._outcomes[options] = {
-                prompt.id: outcome
-                for prompt in self.prompts
-                if (outcome := found[prompt.id] or self._derived(prompt, options)) is not None
-            }
-        return self._outcomes[options]
+        """Return id -> outcome, in the sequence of the samples."""
+        found = {identifier: self._derived(identifier, options) for identifier in self.samples}
+        requests = self.requests
+        missing = {identifier: requests[identifier] for identifier, outcome in found.items() if outcome is None}
+        self.again[options] = len(missing)
+        for identifier, decoded in (self.decode_again(missing, options) if missing else {}).items():
+            self.decoded[identifier].append(decoded)
+            found[identifier] = self._derived(identifier, options)
+        return {identifier: outcome for identifier, outcome in found.items() if outcome is not None}
 
-    def _derived(self, prompt: TuningPrompt, options: VoteOptions) -> Outcome | None:
-        if prompt.request is None:
-            return Outcome("", "", error=prompt.error)
-        own = prompt.request.options
-        attempts = (derive(decoded, options, own, self.scored) for decoded in self.decoded[prompt.id])
+    def _derived(self, identifier: str, options: VoteOptions) -> Outcome | None:
+        attempts = (derive(decoded, options, self.scored) for decoded in self.decoded[identifier])
         return next((outcome for outcome in attempts if outcome), None)
 
-    def right(self, options: VoteOptions, reference: VoteOptions) -> dict[str, bool]:
-        """Return prompt id -> whether it is right. Without answers: whether it gives the calls of ``reference``."""
-        if self.benchmark is not None:
-            return {identifier: bool(row["correct"]) for identifier, row in self._scores(options).items()}
-        texts = self.outcomes(reference)
-        return {i: outcome.text == texts[i].text for i, outcome in self.outcomes(options).items()}
+    def right(self, options: VoteOptions) -> dict[str, bool]:
+        """Return id -> whether it is right."""
+        return {identifier: bool(row["correct"]) for identifier, row in self.scores(options).items()}
 
     def value_errors(self, options: VoteOptions) -> int:
-        """Count the wrong predictions of the class ``value``; 0 without answers."""
-        return sum(row["error_class"] == "value" for row in self._scores(options).values())
+        """Count the wrong predictions of the class ``value``."""
+        return sum(row["error_class"] == "value" for row in self.scores(options).values())
 
-    def _scores(self, options: VoteOptions) -> dict[str, Mapping[str, Any]]:
-        if self.benchmark is None or self._judge is None:
-            return {}
-        outcomes = self.outcomes(options)
-        rows = [
-            PredictionRow(prompt.sample, outcomes[prompt.id].text, {"error": outcomes[prompt.id].error})
-            for prompt in self.prompts
-            if prompt.sample is not None
-        ]
-        scores = Scorer(self.benchmark, self._judge).score(Predictions(tuple(rows), ()), partial=True)
-        return {row.sample.id: score for row, score in zip(rows, scores, strict=True)}
+    def scores(self, options: VoteOptions) -> dict[str, Mapping[str, Any]]:
+        """Return id -> row of scores."""
+        if options not in self._scores:
+            outcomes = self.outcomes(options)
+            rows = [PredictionRow(self.samples[i], o.text, {"error": o.error}) for i, o in outcomes.items()]
+            scores = self._scorer.score(Predictions(tuple(rows), ()), partial=True)
+            self._scores[options] = dict(zip(outcomes, scores, strict=True))
+        return self._scores[options]
 
 
 def remembered(judge: Judge) -> Judge:
@@ -130,20 +115,13 @@ def remembered(judge: Judge) -> Judge:
     return judged
 
 
-def derive(
-    decoded: DecodedPrompt, vote_options: VoteOptions, options: DecodeOptions, scored: ScoredText | None = None
-) -> Outcome | None:
-    """Return what ``vote_options`` would have given; None if the candidates do not tell.
-
-    Parameters
-    ----------
-    options : DecodeOptions
-        Those of the prompt; ``vote_options`` take precedence.
-    """
+def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText) -> Outcome | None:
+    """Return what ``vote_options`` would have given; None if the candidates do not tell."""
+    if decoded.request is None:
+        return Outcome("", error=decoded.error)
     if decoded.options.order_limit < vote_options.order_limit:
         return None
-    if decoded.error:
-        return Outcome("", "", error=decoded.error)
+    options = decoded.request.options
     call_format = options.call_format
     calls: list[Call] = []
     for number, call in enumerate(decoded.calls):
@@ -153,5 +131,4 @@ def derive(
         # the model saw the text of a call before it decided whether another one follows
         if text != call.committed and call_format.parallel and number + 1 < options.max_calls:
             return None
-    written = decoded.with_calls(calls, call_format)
-    return Outcome(written if scored is None else scored.of_calls(written, calls), written)
+    return Outcome(scored.of_calls(decoded.with_calls(calls, call_format), calls))

@@ -6,12 +6,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field as Bounds
 
-from eval.commands.benchmark_command import BENCHMARK_NAMES, BenchmarkCommand
+from eval.commands.benchmark_command import BenchmarkCommand
 from eval.errors import EvalError
 from tooldecoding.options.option import Count, Positive, check_all, option
-
-OWN_DATA: Final = "batch"
-"""What the command line calls prompts without answers."""
 
 MOST_LIMIT: Final = 10_000
 """Largest limit; beyond it a vote costs more than any deployment has."""
@@ -29,12 +26,9 @@ class TuneOptions(BenchmarkCommand):
         For two budgets.
     """
 
-    benchmark: str = option(..., "batch: your own prompts.", metavar=f"{BENCHMARK_NAMES}|batch", positional=True)
-    data: str = option(..., "As for eval; for batch the rows of decode --batch.", metavar="DIR")
     out: str | None = option(
         None, "Folder; the same command goes on in it.", metavar="DIR", default_text="runs/tune-BENCHMARK"
     )
-    tools: str | None = option(None, "For batch: documentation for rows without tools.", metavar="DOCS")
     limits: Annotated[tuple[Annotated[int, Bounds(ge=1, le=MOST_LIMIT)], ...], Bounds(min_length=1)] = option(
         (1, 2, 4, 6, 9, 12), "Order limits to choose from.", commas=True
     )

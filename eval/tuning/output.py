@@ -31,38 +31,29 @@ def tables(record: Record) -> list[Table]:
 
 def limit_table(record: Record) -> Table:
     """Return accuracy, value errors and latency by order limit."""
-    limits, answers = record["limits"], record["answers"]
-    rows = [_limit_cells(row, answers) for row in limits]
+    limits = record["limits"]
+    rows = [_limit_cells(row) for row in limits]
     bold = _bold(rows, [row["limit"] == record["chosen"]["order_limit"] for row in limits])
-    notes = [f"The chosen limit is bold. Over {record['samples']} {'samples' if answers else 'prompts'}."]
-    if answers:
-        columns = ["limit", "accuracy", f"p, loss against {record['chosen']['best']}", "value errors", "removed"]
-        notes.append("Accuracy with 95 % intervals; value errors removed, in %, of those of limit 1 (paper, table 4).")
-    else:
-        columns = ["limit", "agreement", f"p, below {record['decision']['margin']:g} % other"]
-        notes.append(
-            f"There are no answers: agreement is the share of prompts with the same calls as at limit "
-            f"{limits[-1]['limit']}, and this is not accuracy."
-        )
-    notes.append(
+    columns = ["limit", "accuracy", f"p, loss against {record['chosen']['best']}", "value errors", "removed"]
+    notes = [
+        f"The chosen limit is bold. Over {record['samples']} samples.",
+        "Accuracy with 95 % intervals; value errors removed, in %, of those of limit 1 (paper, table 4).",
         f"Milliseconds of one prompt decoded alone: median (quartiles) over {limits[0]['latency']['prompts']} prompts, "
-        "interleaved; times 1: median ratio to limit 1 with its 95 % interval."
-    )
+        "interleaved; times 1: median ratio to limit 1 with its 95 % interval.",
+    ]
     if not limits[0]["candidate"]:
         notes.append("Limit 1 is the base; it was not asked for and is no candidate.")
     if again := [f"{row['again']} at limit {row['limit']}" for row in limits if row["again"]]:
         notes.append(f"Decoded again, because a call before another one was voted otherwise: {', '.join(again)}.")
     if failures := record["failures"]:
-        fate = "count as wrong" if answers else "have no part in any figure"
-        notes.append(f"Could not be decoded, and {fate}: {len(failures)}; the first: {failures[0]}.")
+        notes.append(f"Could not be decoded, and count as wrong: {len(failures)}; the first: {failures[0]}.")
     return Table("Order limit", (*columns, "ms", "times 1", "passes"), tuple(rows), 0, bold, tuple(notes))
 
 
-def _limit_cells(row: Record, answers: bool) -> tuple[str, ...]:
+def _limit_cells(row: Record) -> tuple[str, ...]:
     removed = row["value_errors_removed_percent"]
-    cells = [str(row["limit"]), _percent(row), _p(row)]
-    if answers:
-        cells += [str(row["value_errors"]), NONE if removed is None or row["limit"] == 1 else f"{removed:.1f}"]
+    cells = [str(row["limit"]), _percent(row), _p(row), str(row["value_errors"])]
+    cells.append(NONE if removed is None or row["limit"] == 1 else f"{removed:.1f}")
     return (*cells, *_latency_cells(row["latency"]), f"{row['latency']['passes']:.1f}")
 
 
@@ -108,7 +99,7 @@ def _latency_cells(latency: Record) -> tuple[str, str]:
 
 
 def draw_chart(record: Record, path: Path) -> None:
-    """Draw accuracy (or agreement) and latency against the order limit; EvalError if it cannot be written."""
+    """Draw accuracy and latency against the order limit; EvalError if it cannot be written."""
     limits, chosen = record["limits"], record["chosen"]["order_limit"]
     right = [[100 * row["accuracy"], *(100 * limit for limit in row["interval"])] for row in limits]
     times = [[row["latency"][name] for name in ("median_ms", "low_ms", "high_ms")] for row in limits]
@@ -119,7 +110,7 @@ def draw_chart(record: Record, path: Path) -> None:
         figure = blank_figure(8.2, 4.2)
         left, other = figure.subplots(1, 2)
         _draw_panel(left, record, right, LINES[0], "per cent, 95 % interval")
-        left.set_title("right samples" if record["answers"] else "same calls as at the largest limit", fontsize=10)
+        left.set_title("right samples", fontsize=10)
         _draw_panel(other, record, times, LINES[1], "milliseconds, median and quartiles")
         other.set_title(f"latency of one prompt, {limits[0]['latency']['prompts']} prompts", fontsize=10)
         other.set_ylim(bottom=0)
@@ -162,12 +153,11 @@ def deployment_text(record: Record, deployed: VoteOptions, settings: ModelOption
 
 def _comments(record: Record, deployed: VoteOptions) -> list[str]:
     row = next(row for row in record["limits"] if row["limit"] == deployed.order_limit)
-    measure = "right" if record["answers"] else f"as at limit {record['limits'][-1]['limit']} (not accuracy)"
     template, latency = record["settings"].get("template"), row["latency"]
     comments = [
         f"Written by `tooldecoding tune {record['benchmark']}` on {record['date']}.",
         f"Machine: {record['machine']}; branches {record['strategy']}.",
-        f"Order limit {row['limit']}: {_percent(row)} % of {row['total']} {measure}",
+        f"Order limit {row['limit']}: {_percent(row)} % of {row['total']} right",
         f"Latency: {latency['median_ms']:.0f} ms (median of {latency['prompts']} prompts), {latency['ratio']:.2f} "
         "times limit 1",
     ]

@@ -1,25 +1,27 @@
 """The steps of ``tune``, in order, and the record of what they find."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from random import Random
 from typing import Any, Final
 
-from eval.benchmarks.samples import Benchmark
-from eval.errors import EvalError
-from eval.methods.scored_text import ScoredText
+import pandas as pd
+
 from eval.metrics.accuracy import Accuracy
 from eval.metrics.significance import holm
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss
-from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
-from eval.tuning.decodes import Decodes, TuningPrompt, draw_prompts, latency
+from eval.tuning.decoded_prompt import VoteOptions
 from eval.tuning.evidence import Evidence
+from eval.tuning.latency import latency
 from eval.tuning.options import TuneOptions
+from tooldecoding.request import Request
 
 SHARES: Final = tuple(n / 10 for n in range(11))
 """From 0 (any candidate with the key is enough) to 1 (the key is never given)."""
 
 Row = dict[str, Any]
+Measure = Callable[[Mapping[str, Request], Sequence[VoteOptions]], pd.DataFrame]
+"""As ``Stopwatch.measure``."""
 
 
 @dataclass(frozen=True)
@@ -44,35 +46,35 @@ class Tuner:
 
     Parameters
     ----------
-    prompts : sequence of TuningPrompt
+    evidence : Evidence
     wanted : TuneOptions
     base : VoteOptions
         The settings before tuning, with the largest limit.
-    benchmark : Benchmark or None
-        None for own data without answers.
-    scored : ScoredText or None
-        What is scored of a prediction; by default its text.
-    decodes : Decodes
+    measure : callable
     seed : int
     """
 
-    prompts: Sequence[TuningPrompt]
+    evidence: Evidence
     wanted: TuneOptions
     base: VoteOptions
-    benchmark: Benchmark | None
-    scored: ScoredText | None
-    decodes: Decodes
+    measure: Measure
     seed: int
 
     def run(self, about: Mapping[str, Any]) -> Tuning:
-        """Take all steps; ``about`` becomes part of the record."""
-        answers = self.benchmark is not None
-        self._demand_enough(answers)
+        """Take all steps; ``about`` becomes part of the record.
+
+        Raises
+        ------
+        EvalError
+            If too few prompts could be decoded.
+        """
+        failures = self.evidence.failures
+        demand_enough(len(self.evidence.requests), self.wanted, len(failures))
         shares = self._compare_shares()
         share = choose_share(shares, self.base.optional_share, self.wanted.level)
         largest = replace(self.base, optional_share=share)
         limits = self._compare_limits(largest)
-        choice = self._choose(limits, largest, answers)
+        choice = self._choose(limits, largest)
         reasons = [*self._share_reasons(shares, share), *choice.reasons]
         stopping = deployed = None
         if choice.limit is not None:
@@ -87,10 +89,8 @@ class Tuner:
         chosen = {"order_limit": choice.limit, "best": choice.best, "settings": deployed and asdict(deployed)}
         record = {
             **about,
-            "measure": "accuracy" if answers else "agreement with the largest limit, which is not accuracy",
-            "answers": answers,
-            "samples": len(self.evidence.prompts),
-            "failures": list(self._failed.values()),
+            "samples": len(self.evidence.samples),
+            "failures": failures,
             "decision": self.wanted.to_json(),
             "chosen": chosen | {"reasons": reasons},
             "limits": limits,
@@ -99,43 +99,17 @@ class Tuner:
         }
         return Tuning(record, deployed)
 
-    @cached_property
-    def evidence(self) -> Evidence:
-        """Outcomes and verdicts. Without answers, prompts that cannot be decoded count in no figure."""
-        prompts = self._able if self.benchmark is None else self.prompts
-        return Evidence(prompts, self._decoded, self.decodes.again, self.benchmark, self.scored)
-
-    @cached_property
-    def _decoded(self) -> dict[str, list[DecodedPrompt]]:
-        return self.decodes.candidates(self.prompts, self.base)
-
-    @cached_property
-    def _failed(self) -> dict[str, str]:
-        """Prompt id -> why it cannot be decoded."""
-        return {prompt.id: error for prompt in self.prompts if (error := self._decoded[prompt.id][0].error)}
-
-    @cached_property
-    def _able(self) -> list[TuningPrompt]:
-        return [prompt for prompt in self.prompts if prompt.id not in self._failed]
-
-    @cached_property
-    def _timed(self) -> list[TuningPrompt]:
-        return draw_prompts(self._able, self.wanted.latency_prompts, self.seed)
-
-    def _demand_enough(self, answers: bool) -> None:
-        demand_enough(len(self.prompts), self.wanted, answers)  # before anything is decoded
-        if not self._able:
-            first = next(iter(self._failed.values()))
-            raise EvalError(f"none of the {len(self.prompts)} prompts can be decoded; the first: {first}")
-        demand_enough(len(self._able), self.wanted, answers, len(self._failed))
+    def _measured(self, every: Sequence[VoteOptions]) -> pd.DataFrame:
+        """Measure some prompts, drawn by the seed."""
+        drawn = list(self.evidence.requests.items())
+        Random(self.seed).shuffle(drawn)
+        return self.measure(dict(drawn[: self.wanted.latency_prompts]), every)
 
     def _compare_shares(self) -> list[Row]:
-        """Compare ``SHARES`` and the default share at the largest limit; empty without answers."""
-        if self.benchmark is None:
-            return []
+        """Compare ``SHARES`` and the default share at the largest limit."""
         default = self.base.optional_share
         shares = sorted({*SHARES, default})
-        right = {share: self.evidence.right(replace(self.base, optional_share=share), self.base) for share in shares}
+        right = {share: self.evidence.right(replace(self.base, optional_share=share)) for share in shares}
         others = [share for share in shares if share != default]
         # what the default loses against another share is what that share gains
         p = dict(zip(others, holm([p_of_loss(right[default], right[share]) for share in others]), strict=True))
@@ -160,36 +134,32 @@ class Tuner:
     def _compare_limits(self, largest: VoteOptions) -> list[Row]:
         # limit 1 is the base of ratios
         every = {n: replace(largest, order_limit=n) for n in sorted({1, *self.wanted.limits})}
-        for options in every.values():  # all decoding before any measuring
-            self.evidence.outcomes(options)
-        measured = self.decodes.measure(self._timed, list(every.values()))
-        before = self.evidence.value_errors(every[1])
-        rows = []
-        for limit, options in every.items():
-            errors = self.evidence.value_errors(options)
-            rows.append(
-                {
-                    "limit": limit,
-                    "candidate": limit in self.wanted.limits,
-                    **_accuracy(self.evidence.right(options, largest)),
-                    "value_errors": errors,
-                    "value_errors_removed_percent": 100 * (before - errors) / before if before else None,
-                    "again": self.evidence.again[options],
-                    "latency": latency(measured, options, every[1], self.seed),
-                }
-            )
-        return rows
+        right = {n: self.evidence.right(options) for n, options in every.items()}  # all decoding before any measuring
+        errors = {n: self.evidence.value_errors(options) for n, options in every.items()}
+        measured = self._measured(list(every.values()))
+        return [
+            {
+                "limit": limit,
+                "candidate": limit in self.wanted.limits,
+                **_accuracy(right[limit]),
+                "value_errors": errors[limit],
+                "value_errors_removed_percent": 100 * (errors[1] - errors[limit]) / errors[1] if errors[1] else None,
+                "again": self.evidence.again[options],
+                "latency": latency(measured, options, every[1], self.seed),
+            }
+            for limit, options in every.items()
+        ]
 
-    def _choose(self, rows: Sequence[Row], largest: VoteOptions, answers: bool) -> Choice:
+    def _choose(self, rows: Sequence[Row], largest: VoteOptions) -> Choice:
         times = "median_ms" if self.wanted.max_slowdown is None else "ratio"
         costs = {row["limit"]: row["latency"][times] for row in rows if row["candidate"]}
-        right = {n: self.evidence.right(replace(largest, order_limit=n), largest) for n in costs}
-        return choose(right, costs, self.wanted, answers)
+        right = {n: self.evidence.right(replace(largest, order_limit=n)) for n in costs}
+        return choose(right, costs, self.wanted)
 
     def _compare_stopping(self, plain: VoteOptions) -> Row:
         """Measure exact stopping, which changes no call, at the chosen limit."""
         exact = replace(plain, stopping="exact")
-        measured = self.decodes.measure(self._timed, [plain, exact])
+        measured = self._measured([plain, exact])
         by_id = measured.set_index("id")
         with_rule, without = (by_id[by_id.options == options.label] for options in (exact, plain))
         return {

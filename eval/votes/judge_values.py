@@ -8,7 +8,6 @@ was decoded.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.benchmarks.function_calls import SCORED_FORMATS
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.methods.sample_prompts import Prompter
 from eval.runs.predictions import PredictionRow
@@ -18,6 +17,7 @@ from eval.tuning.evidence import remembered
 from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, Kind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from voting import CandidateCall, merge
 
 
@@ -40,8 +40,7 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
     slots = []
     for sample, _, row in rows:
         if row.get("candidates"):
-            written = {**row, "prediction": row.get("written", row["prediction"])}
-            decoded = read_decoded(written, f"{place}, {sample.id}", prompter.request(sample), vote)
+            decoded = read_decoded(row, f"{place}, {sample.id}", prompter.request(sample), vote)
             slots += value_slots(sample, decoded.calls, options.optional_share, benchmark, judge)
     return slots
 
@@ -109,7 +108,7 @@ class _Questions:
     def __init__(self, sample: Sample, benchmark: Benchmark, judge: Judge) -> None:
         self._sample = sample
         [self._reference] = sample.calls
-        self._format = SCORED_FORMATS[benchmark.call_format]
+        self._format = CALL_FORMATS[benchmark.call_format]
         self._open = benchmark.open_keys(sample)
         self._judge = judge
 

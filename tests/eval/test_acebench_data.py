@@ -33,16 +33,11 @@ def entry(tmp_path: Path, question: Any, answer: Any) -> str:
     return str(tmp_path)
 
 
-def test_an_entry_and_its_official_file(tmp_path: Path) -> None:
+def test_an_entry(tmp_path: Path) -> None:
     [sample] = ACEBENCH.load(entry(tmp_path, QUESTION, TRUTH), ["normal_atom_bool"])
     turns = [("system", "Monday"), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Now.")]
     assert [(turn.speaker, turn.text) for turn in sample.turns] == turns  # type: ignore[union-attr]
     assert [call.name for call in sample.calls] == ["f", "f"]
-    with pytest.raises(EvalError, match="folder name"):
-        ACEBENCH.export([], [sample], tmp_path, None)
-    [path] = ACEBENCH.export([{"id": "q", "prediction": "[f()]"}], [sample], tmp_path / "o", "m")
-    assert path == tmp_path / "o" / "m" / "data_normal_atom_bool_result.json"
-    assert json.loads(path.read_text()) == {"id": "q", "result": "[f()]"}
 
 
 @pytest.mark.parametrize(

@@ -111,23 +111,6 @@ def test_malformed_dialogues(tmp_path: Path, row: str, message: str) -> None:
     assert message in found and "a.jsonl" in found
 
 
-def test_export_has_a_row_for_every_sample_of_a_level(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "data", {"a": [TOKEN, ALARM], "b": [MUSIC]})
-    samples = load_samples(str(write_folder(folder, {"c": [MUSIC]}, LEVEL_2)), LEVELS)
-    rows = [{"id": "level-1-given-desc/a.jsonl/2", "prediction": "[F('é\ud800')]"}]
-    rows += [{"file": "c.jsonl", "sample_id": 0, "level": LEVEL_2, "prediction": "[G()]"}]  # type: ignore[dict-item]
-    paths = API_BANK.export(rows, samples, tmp_path / "out", None)
-    written = {path.name: [json.loads(line) for line in path.read_text().splitlines()] for path in paths}
-    assert written == {
-        "level-1-given-desc.jsonl": [
-            {"file": "a.jsonl", "id": 0, "pred": ""},
-            {"file": "a.jsonl", "id": 2, "pred": "[F('é\ud800')]"},
-            {"file": "b.jsonl", "id": 0, "pred": ""},
-        ],
-        "level-2-toolsearcher.jsonl": [{"file": "c.jsonl", "id": 0, "pred": "[G()]"}],
-    }
-
-
 # SCORING.md, "parser"
 OFFICIAL_CALL = re.compile(r"\[(\w+)\((.*)\)\]")
 OFFICIAL_ARGUMENT = re.compile(r"(\w+)\s*=\s*['\"](.+?)['\"]|(\w+)\s*=\s*(\[.*\])|(\w+)\s*=\s*(\w+)")

@@ -1,17 +1,13 @@
-"""BFCL's files: where they come from, a clear error for whatever is wrong with them, and official result files."""
+"""BFCL's files: where they come from, and a clear error for whatever is wrong with them."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 
 from data import DATA, needs_data
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
-from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
-from lookup.dictionary import LookupDictionary
-from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Message
 
 PARAMETERS = {"type": "dict", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
@@ -128,58 +124,3 @@ def test_every_entry_loads():
             for sample in samples:
                 assert len(sample.documentation.lookup) == len(sample.answer.functions)
                 assert {c.name for c in sample.calls} <= set(sample.documentation.lookup)
-
-
-def sample(key: str, category: str) -> Sample:
-    return Sample(key, category, key, (), Documentation([], LookupDictionary(())), (), None)
-
-
-SAMPLES = [
-    *(sample(f"live_simple_{k}", "live_simple") for k in ("0-0-0", "2-1-0", "10-4-2")),
-    *(sample(f"simple_python_{k}", "simple_python") for k in (0, 1)),
-    sample("simple_0", "simple_python"),
-]
-MODEL = "Qwen/Qwen3-8B"
-
-
-def row(key: str, text: str = "[f()]", **more) -> dict:
-    return {"id": key, "prediction": text, **more}
-
-
-def test_official_files(tmp_path):
-    rows = [
-        row("live_simple_10-4-2", "[f(a='é\u2028')]", seconds=0.5),
-        row("live_simple_2-1-0", "a\nb"),
-        row("simple_python_1"),
-        row(KEY, "", error="too long"),
-    ]
-    paths = BFCL_LIVE.export(rows, SAMPLES, tmp_path / "out", MODEL)
-    assert [p.relative_to(tmp_path / "out").as_posix() for p in paths] == [
-        "Qwen_Qwen3-8B/live/BFCL_v4_live_simple_result.json",
-        "Qwen_Qwen3-8B/non_live/BFCL_v4_simple_python_result.json",
-    ]
-    for path in paths:  # the official tool's pattern, and the category that it reads from a name
-        assert path in list((tmp_path / "out").rglob("BFCL_v4_*_result.json"))
-        assert re.search(r"BFCL_v4_(\w+?)_result\.json", path.name)[1] in {s.category for s in SAMPLES}
-    assert [json.loads(line) for line in paths[0].open(encoding="utf-8")] == [
-        {"id": KEY, "result": "Error during inference: too long"},
-        {"id": "live_simple_2-1-0", "result": "a\nb"},
-        {"id": "live_simple_10-4-2", "result": "[f(a='é\u2028')]", "latency": 0.5},
-    ]
-
-
-@pytest.mark.parametrize(
-    ("rows", "model", "message"),
-    [
-        ([row("live_simple_9-9-9")], MODEL, "none of the 6 samples"),
-        ([row("simple_python_1"), row("simple_python_1")], MODEL, "two predictions for 'simple_python_1'"),
-        ([{"id": "simple_python_1"}], MODEL, "simple_python_1: expected a text 'prediction'"),
-        ([row("simple_0")], MODEL, "expected an id of BFCL v4 such as 'simple_python_0'"),
-        ([], None, "name one with --model-name"),
-        *(([], model, "without underscores") for model in ("", "my_model", "../up", "/abs")),
-    ],
-)
-def test_what_cannot_be_exported(tmp_path, rows, model, message):
-    with pytest.raises(EvalError, match=message):
-        BFCL_LIVE.export(rows, SAMPLES, tmp_path, model)
-    assert not list(tmp_path.iterdir())

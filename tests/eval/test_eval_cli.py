@@ -1,4 +1,4 @@
-"""``eval``, ``score``, ``report`` and ``export`` as a user types them."""
+"""``eval``, ``score`` and ``report`` as a user types them."""
 
 import json
 import sys
@@ -58,7 +58,7 @@ METHODS = [
     ["tooldec", "--tooldec-form", "react"],
     ["draft-first"],
     ["xgrammar"],
-    ["llguidance", "--jump-forward"],
+    ["llguidance"],
     ["self-consistency", "--samples", "2"],
     ["tool-decoding"],
     ["tool-decoding", "--order-limit", "1"],
@@ -143,10 +143,7 @@ def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
         ("score sgd --data DATA --predictions P --out p.jsonl/y", "p.jsonl/y: cannot be written"),
         ("eval sgd --data DATA --out DATA --method greedy", "something else than a run"),
         ("eval sgd --data DATA --out y --method magic", "expected 'greedy', 'beam'"),
-        ("eval sgd --data DATA --out y --method greedy --jump-forward", "not greedy; leave it out"),
         ("eval sgd --data DATA --out y --tool-choice none", "'auto' or 'required', got"),
-        ("eval sgd --data DATA --out y --prompt-template none.txt", "none.txt: no such file"),
-        ("export sgd --data DATA --predictions P --out y", "sgd has no official format"),
         ("report none --out y", "none"),
     ],
 )

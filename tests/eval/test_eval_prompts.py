@@ -65,25 +65,6 @@ def test_examples_are_seeded_and_those_that_do_not_fit_are_left_out(samples: lis
         assert prompter.text(alike[0]) == prompt(alike, shots=kept)
 
 
-def test_a_users_template(samples: list[Sample], tmp_path: Path) -> None:
-    path = tmp_path / "t.txt"
-    path.write_text("Tools:\n{functions}\nExamples:\n{examples}\nNow:\n{dialogue}\nAPI: ")
-    text = prompt(samples, prompt_template=str(path), shots=1)
-    assert text.startswith('Tools:\n{"name"') and f"API-Request: {REFERENCES['b/1']}" in text
-    assert text.endswith("Now:\nUser: I want kitchen on.\nAPI: ")
-    path.write_text("Write the request. API descriptions:\n")  # what it has no place for follows
-    text = prompt(samples, prompt_template=str(path))
-    assert text.startswith('Write the request. API descriptions:\n\n{"name"')
-    assert text.endswith("}\n\nUser: I want kitchen on.\nAPI-Request: ")
-    path.write_text("{dialogue}|{tools}")  # documentation may look like a place
-    documentation = replace(samples[0].documentation, source="{dialogue}{tools}")
-    odd = [replace(samples[0], documentation=documentation)]
-    assert prompt(odd, prompt_template=str(path)) == "User: I want kitchen on.|{dialogue}{tools}"
-    path.write_text(" \n")
-    with pytest.raises(EvalError, match="the prompt template is empty"):
-        prompt(samples, prompt_template=str(path))
-
-
 def test_a_chat_template(samples: list[Sample]) -> None:
     tokenizer = byte_level_tokenizer()
     tokenizer.chat_template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"

@@ -134,13 +134,13 @@ def test_a_folder_that_holds_no_run(tmp_path: Path, samples: list[Sample]) -> No
 
 def test_a_label_tells_runs_apart() -> None:
     votes = [{"order_limit": 1}, {}, {"orders": "aggregated"}, {"stopping": "exact"}, {"optional_share": 0.3}]
-    others = [{"method": "xgrammar", "jump_forward": True}, {"method": "self-consistency"}]
+    others = [{"method": "xgrammar"}, {"method": "self-consistency"}]
     assert [EvalOptions(**given).label for given in (*votes, *others)] == [
         "tool-decoding, 1 order",
         "tool-decoding, 12 orders",
         "tool-decoding, three orders aggregated",
         "tool-decoding, 12 orders, exact stopping",
         "tool-decoding, 12 orders, optional share 0.3",
-        "xgrammar, jump-forward",
+        "xgrammar",
         "self-consistency, 12 samples at 0.7",
     ]

@@ -78,7 +78,7 @@ def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tun
     out = copytree(tuned.folder, tmp_path / "tuned")
     whole = found(out)
     measured = (out / "latency.jsonl").read_bytes().splitlines()
-    for name in ("candidates.jsonl", "latency.jsonl"):
+    for name in ("predictions.jsonl", "latency.jsonl"):
         text = (out / name).read_bytes()
         (out / name).write_bytes(text[: len(text) * 3 // 4])
     (out / "deployment.yaml").write_text("seed: 7\n")
@@ -110,34 +110,6 @@ def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tu
     assert found(tmp_path / "tuned")["chosen"]["order_limit"] is None
 
 
-def own_rows(path: Path, count: int) -> Path:
-    tools = (CASES / "tools.jsonl").read_text()
-    rows = [
-        {"id": n, "dialogue": [{"role": "User", "text": f"Cancel table {n}."}], "tools": tools} for n in range(count)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"id": "bad"}]))
-    return path
-
-
-def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
-    out = tmp_path / "tuned"
-    rows = own_rows(tmp_path / "rows.jsonl", 6)
-    base = ("tune", "batch", "--data", rows, "--model", tiny_model_path, "--out", out, *QUICK)
-    ran = cli(*base, "--limits", "1,3", "--margin", 50)
-    assert ran.code == 0, ran.err
-    assert "this is not accuracy" in ran.out
-    assert "Could not be decoded, and have no part in any figure: 1; the first: " in ran.out
-    result = found(out)
-    assert result["samples"] == 6
-    assert result["measure"].startswith("agreement")
-    assert result["limits"][-1]["right"] == 6
-    assert result["optional_shares"] == []
-    assert "not accuracy" in (out / "deployment.yaml").read_text()
-    assert read_config(str(out / "deployment.yaml"), DecodeCommand).get("tool_choice") is None  # decode asks for a call
-    ran = cli(*base, "--limits", "1,3")
-    assert "7, but 59 are needed to show agreement up to a loss of 5 points" in ran.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -145,12 +117,8 @@ def test_own_data_without_answers(cli: Cli, tmp_path: Path, tiny_model_path: str
         (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
         (["sgd", "--config", "spread.yaml", *map(str, FEW)], "tune decodes on this machine; leave ray out"),
         (["sgd", "--max-slowdown", "2", "--max-latency-ms", "1"], "expected one budget"),
-        (["sgd", "--tools", "x"], "--tools is for batch"),
         (["sgd", "--tool-choice", "none"], "expected 'auto' or 'required', got 'none'"),
         (["sgd", "--config", "documented.yaml", *map(str, FEW)], "but orders is documented; leave it out"),
-        (["batch", "--shots", "1"], "--shots is for benchmarks"),
-        (["batch", "--tool-choice", "none"], "none forbids them"),
-        (["batch"], "expected a file, found a directory"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )

@@ -1,23 +1,25 @@
 """What is derived from the candidates of the largest limit is what a direct decode gives, exactly."""
 
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
+from eval.methods.drafts import Draft, predict_all
+from eval.methods.prediction import Prediction, candidate_rows
+from eval.methods.scored_text import ScoredText
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
-from eval.tuning.decodes import AGAIN, CANDIDATES, Decodes, TuningPrompt
 from eval.tuning.evidence import Evidence, derive
+from eval.tuning.tune import decoding_again
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
+from tooldecoding.result import DecodeResult
 
 
 def parameters(required: Sequence[str], *types: str, **optional: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,64 +58,48 @@ def decoder() -> ToolDecoder:
     return ToolDecoder(tiny_model("llama", len(tokenizer), seed=6), tokenizer)
 
 
-def make_items(form: str) -> list[TuningPrompt]:
+def requests(form: str) -> dict[str, Request]:
     options = DecodeOptions(format=form, max_value_tokens=3, max_calls=3)
-    requests = [Request(prompt, TOOLS, options) for prompt in PROMPTS]
-    return [TuningPrompt(str(n), r, "", None) for n, r in enumerate(requests)]
+    return {str(number): Request(prompt, TOOLS, options) for number, prompt in enumerate(PROMPTS)}
 
 
-def make_decodes(decoder: ToolDecoder, folder: Path, batch_size: int = 3) -> Decodes:
-    return Decodes(decoder, folder, batch_size, 0, lambda word, total: nullcontext(lambda done: None))
+def prediction(result: DecodeResult) -> Prediction:
+    return Prediction(result.text, candidate_rows([call.candidates for call in result.calls]))
+
+
+def decoded(decoder: ToolDecoder, asked: Mapping[str, Request]) -> dict[str, list[DecodedPrompt]]:
+    again = decoding_again(lambda some: [prediction(result) for result in decoder.run(some)], 3)
+    return {name: [one] for name, one in again(asked, FULL).items()}
+
+
+def evidence(decoder: ToolDecoder, asked: Mapping[str, Request], form: str) -> Evidence:
+    scored = ScoredText(CALL_FORMATS[form], CALL_FORMATS[form], as_it_stands=True)
+    again = decoding_again(lambda some: [prediction(result) for result in decoder.run(some)], 3)
+    return Evidence(dict.fromkeys(asked), decoded(decoder, asked), again, SGD, scored)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("form", ["api-bank", "pythonic"])
-def test_derived_is_direct(decoder: ToolDecoder, tmp_path: Path, form: str) -> None:
-    items = make_items(form)
-    decodes = make_decodes(decoder, tmp_path)
-    evidence = Evidence(items, decodes.candidates(items, FULL), decodes.again)
-    texts = []
+def test_derived_is_direct(decoder: ToolDecoder, form: str) -> None:
+    asked = requests(form)
+    found, texts = evidence(decoder, asked, form), []
     for variant in VARIANTS:
-        derived = evidence.outcomes(variant)
-        direct = decoder.run([replace(i.request, options=variant.applied(i.request.options)) for i in items])
-        assert [o.text for o in derived.values()] == [r.text for r in direct], variant
-        texts.append([r.text for r in direct])
+        direct = [result.text for result in decoder.run([variant.applied(request) for request in asked.values()])]
+        assert [outcome.text for outcome in found.outcomes(variant).values()] == direct, variant
+        texts.append(direct)
     assert texts[0] != texts[4]  # else nothing was shown
     # a single call is always derived; what follows a call depends on its text
-    assert (sum(evidence.again.values()) > 0) == (form == "pythonic")
-    assert (tmp_path / AGAIN).exists() == (form == "pythonic")
+    assert (sum(found.again.values()) > 0) == (form == "pythonic")
 
 
-@pytest.mark.parametrize(("kept", "torn"), [(0, 30), (1, 0), (2, 30), (3, 30)])
-def test_an_interrupted_collection_ends_in_the_same_candidates(
-    decoder: ToolDecoder, tmp_path: Path, kept: int, torn: int
-) -> None:
-    items = make_items("api-bank")
-    whole = make_decodes(decoder, tmp_path / "whole", 2)
-    (tmp_path / "whole").mkdir()
-    expected = whole.candidates(items, FULL)
-    lines = (tmp_path / "whole" / CANDIDATES).read_bytes().splitlines(keepends=True)
-    (tmp_path / CANDIDATES).write_bytes(b"".join(lines[:kept]) + lines[kept][:torn])
-    found = make_decodes(decoder, tmp_path, 2).candidates(items, FULL)
-    for [one], [other] in zip(found.values(), expected.values(), strict=True):  # log-probabilities may be rounded
-        assert one.text == other.text
-        assert [[c.text for c in call.candidates] for call in one.calls] == [
-            [c.text for c in call.candidates] for call in other.calls
-        ]
-    assert len((tmp_path / CANDIDATES).read_text().splitlines()) == len(items)
-
-
-def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder, tmp_path: Path) -> None:
-    items = make_items("api-bank")
-    long = replace(items[1], request=replace(items[1].request, prompt="word " * 6000))
-    items = [items[0], long, TuningPrompt("x", None, "no tools", None)]
-    decodes = make_decodes(decoder, tmp_path)
-    evidence = Evidence(items, decodes.candidates(items, FULL), decodes.again)
+def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder) -> None:
+    asked = requests("api-bank")
+    asked = {"0": asked["0"], "1": Request("word " * 6000, TOOLS, asked["1"].options)}
+    found = evidence(decoder, asked, "api-bank")
+    assert list(found.requests) == ["0"] and len(found.failures) == 1
     for variant in VARIANTS[:3]:
-        outcomes = list(evidence.outcomes(variant).values())
-        assert outcomes[0].text and not outcomes[0].error
-        assert "context is" in outcomes[1].error
-        assert outcomes[2].error == "no tools"
-        assert outcomes[1].text == outcomes[2].text == ""
+        fine, long = found.outcomes(variant).values()
+        assert fine.text and not fine.error
+        assert "context is" in long.error and not long.text
 
 
 @pytest.mark.parametrize(
@@ -125,14 +111,15 @@ def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder, tmp_p
         ({"candidates": [3]}, "no row of candidates"),
     ],
 )
-def test_rows_of_something_else(decoder: ToolDecoder, tmp_path: Path, change: Mapping[str, Any], said: str) -> None:
-    [item] = make_items("api-bank")[:1]
-    make_decodes(decoder, tmp_path).candidates([item], FULL)
-    row = json.loads((tmp_path / CANDIDATES).read_text()) | change
+def test_rows_of_something_else(decoder: ToolDecoder, change: Mapping[str, Any], said: str) -> None:
+    request = requests("api-bank")["0"]
+    [found] = predict_all(lambda some: [prediction(r) for r in decoder.run(some)], [Draft("0", FULL.applied(request))])
     with pytest.raises(EvalError, match=said) as error:
-        read_decoded(row, "file:1", item.request, FULL)
+        read_decoded(found.to_json() | change, "file:1", request, FULL)
     assert str(error.value).startswith("file:1: ")
 
 
 def test_candidates_of_fewer_orders_tell_nothing() -> None:
-    assert derive(DecodedPrompt(VoteOptions(2), "", "", ()), VoteOptions(3), DecodeOptions()) is None
+    two = DecodedPrompt(requests("api-bank")["0"], VoteOptions(2), "", "", ())
+    form = CALL_FORMATS["api-bank"]
+    assert derive(two, VoteOptions(3), ScoredText(form, form, as_it_stands=True)) is None

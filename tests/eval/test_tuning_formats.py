@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded, to_prediction
+from eval.methods.prediction import candidate_rows
+from eval.methods.scored_text import ScoredText
+from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import derive
 from formats.law.law import decoders
 from lookup import extract
@@ -50,7 +52,8 @@ def decode(call_format: str, marks_are_tokens: bool, seed: int) -> tuple[Request
 
 
 def written_and_read(request: Request, result: DecodeResult) -> DecodedPrompt:
-    row = json.loads(json.dumps({"id": "a"} | to_prediction(result, 1).to_json()))
+    candidates = candidate_rows([call.candidates for call in result.calls])
+    row = json.loads(json.dumps({"id": "a", "prediction": result.text, "candidates": candidates}))
     return read_decoded(row, "file:1", request, LIMIT)
 
 
@@ -71,7 +74,8 @@ def test_a_row_holds_what_was_decoded(call_format: str, marks_are_tokens: bool) 
                     other.name, other.order, other.values, other.text,
                 )  # fmt: skip
             assert merge(ours.candidates, ours.tool, LIMIT.optional_share) == call.voted
-        outcome = derive(read, LIMIT, request.options)
+        form = CALL_FORMATS[call_format]
+        outcome = derive(read, LIMIT, ScoredText(form, form, as_it_stands=True))
         assert outcome is not None and outcome.text == result.text
         most = max(most, len(result.calls))
     assert most > 1 if several else most == 1

@@ -1,7 +1,7 @@
 """The steps of ``tune`` on made-up candidates whose right answers are known."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 
 import eval_data
-from eval.benchmarks.registry import find_benchmark
+from eval.benchmarks.samples import Sample
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
+from eval.methods.scored_text import ScoredText
 from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, VoteOptions
-from eval.tuning.decodes import TuningPrompt
+from eval.tuning.evidence import Evidence
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import tables
 from eval.tuning.tuner import Tuner, Tuning
@@ -22,74 +24,58 @@ from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from voting import CandidateCall, CandidateValue, merge
 
-SGD = find_benchmark("sgd")
 FORM = CALL_FORMATS["api-bank"]
 LAMP = {"room": "hall", "state": "off", "colour": "red"}
 BASE = VoteOptions(2)
 Candidates = Sequence[Mapping[str, str]]
 
 
-@dataclass
-class MadeUp:
-    """Stands for the decodes: candidates from a table, milliseconds from the order limit."""
-
-    candidates_by_id: Mapping[str, Candidates]
-
-    def candidates(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, list[DecodedPrompt]]:
-        return {item.id: [self._record(item, variant)] for item in items}
-
-    def again(self, items: Sequence[TuningPrompt], variant: VoteOptions) -> dict[str, DecodedPrompt]:
-        raise AssertionError("a single call is always derived")
-
-    def _record(self, item: TuningPrompt, variant: VoteOptions) -> DecodedPrompt:
-        assert item.sample is not None
-        given = self.candidates_by_id[item.id]
-        if not given:
-            return DecodedPrompt(variant, "", "", (), "too long")
-        tool = item.sample.documentation.lookup[item.sample.calls[0].name]
-        orders = [("room", "state"), ("state", "room")]
-        calls = tuple(
-            CandidateCall(tool.name, order, tuple(CandidateValue(k, v, repr(v), -0.1) for k, v in values.items()))
-            for order, values in zip(orders, given, strict=True)
-        )
-        voted = merge(calls, tool, variant.optional_share)
-        text = FORM.render_call(voted.name, voted.arguments)
-        return DecodedPrompt(variant, f"[{text}]", "", (DecodedCall(tool, calls, text),))
-
-    def measure(self, items: Sequence[TuningPrompt], variants: Sequence[VoteOptions]) -> pd.DataFrame:
-        faster = {"none": 1.0, "exact": 0.5}
-        rows = [
-            {
-                "id": item.id,
-                "options": v.label,
-                "seconds": 0.1 * v.order_limit * faster[v.stopping],
-                "forward_passes": 1,
-                "positions": 1,
-                "orders": v.order_limit * faster[v.stopping],
-                "text": "",
-            }
-            for item in items
-            for v in variants
-        ]
-        return pd.DataFrame(rows)
+def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
+    request = Request("x", sample.documentation.lookup, DecodeOptions())
+    if not given:
+        return DecodedPrompt(None, BASE, "", "", (), "too long")
+    tool = sample.documentation.lookup[sample.calls[0].name]
+    orders = [("room", "state"), ("state", "room")]
+    calls = tuple(
+        CandidateCall(tool.name, order, tuple(CandidateValue(k, v, repr(v), -0.1) for k, v in values.items()))
+        for order, values in zip(orders, given, strict=True)
+    )
+    voted = merge(calls, tool, BASE.optional_share)
+    text = FORM.render_call(voted.name, voted.arguments)
+    return DecodedPrompt(request, BASE, f"[{text}]", "", (DecodedCall(tool, calls, text),))
 
 
-def tune(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    given: Sequence[Candidates],
-    answers: bool = True,
-    **decision: Any,
-) -> Tuning:
+def again(requests: Mapping[str, Request], variant: VoteOptions) -> dict[str, DecodedPrompt]:
+    raise AssertionError("a single call is always derived")
+
+
+def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) -> pd.DataFrame:
+    """Milliseconds from the order limit."""
+    faster = {"none": 1.0, "exact": 0.5}
+    rows = [
+        {
+            "id": name,
+            "options": v.label,
+            "seconds": 0.1 * v.order_limit * faster[v.stopping],
+            "forward_passes": 1,
+            "positions": 1,
+            "orders": v.order_limit * faster[v.stopping],
+            "text": "",
+        }
+        for name in requests
+        for v in variants
+    ]
+    return pd.DataFrame(rows)
+
+
+def tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Sequence[Candidates], **decision: Any) -> Tuning:
     """Tune on as many lamps as there are pairs of candidates."""
     monkeypatch.setattr(eval_data, "CALLS", [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))])
     samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
-    requests = [Request("x", s.documentation.lookup, DecodeOptions()) for s in samples]
-    items = [TuningPrompt(s.id, r, "", s) for s, r in zip(samples, requests, strict=True)]
-    made_up = MadeUp({item.id: candidates for item, candidates in zip(items, given, strict=True)})
+    found = {s.id: [decoded(s, candidates)] for s, candidates in zip(samples, given, strict=True)}
+    evidence = Evidence({s.id: s for s in samples}, found, again, SGD, ScoredText(FORM, FORM, as_it_stands=True))
     wanted = TuneOptions(benchmark="sgd", data="x", limits=(1, 2), margin=100.0, latency_prompts=3, **decision)
-    tuner = Tuner(items, wanted, BASE, SGD if answers else None, None, made_up, 0)  # type: ignore[arg-type]
-    return tuner.run({"benchmark": "sgd", "model": "made up"})
+    return Tuner(evidence, wanted, BASE, measure, 0).run({"benchmark": "sgd", "model": "made up"})
 
 
 PLAIN = {"room": "hall", "state": "off"}
@@ -145,20 +131,10 @@ def test_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert reasons(none)[1:] == ["no limit keeps within 50 ms: the nearest is limit 1 with 100"]
 
 
-def test_without_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    third = {**LAMP, "room": "zoo"}
-    found = tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 6 + [(PLAIN, third)] * 2 + [()], answers=False)
-    assert found.record["samples"] == 8 and counts(found) == [8, 8] and not found.record["optional_shares"]
-    [table, *_] = tables(found.record)
-    notes = " ".join(table.notes)
-    assert "this is not accuracy" in notes
-    assert "have no part in any figure: 1; the first: too long" in notes
-
-
 def test_too_few_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EvalError, match="4, but 5 are needed"):
         tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 4)
     with pytest.raises(EvalError, match=r"4 \(3 more cannot be decoded\), but 5 are needed"):
         tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 4 + [()] * 3)
-    with pytest.raises(EvalError, match="none of the 5 prompts can be decoded; the first: too long"):
+    with pytest.raises(EvalError, match=r"0 \(5 more cannot be decoded\)"):
         tune(tmp_path, monkeypatch, [()] * 5)

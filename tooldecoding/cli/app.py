@@ -15,7 +15,6 @@ from eval.commands.bench_schemas import BENCH_SCHEMAS
 from eval.commands.bench_serve import BENCH_SERVE
 from eval.commands.eval import EVAL
 from eval.commands.experiment import EXPERIMENT
-from eval.commands.export import EXPORT
 from eval.commands.report import REPORT
 from eval.commands.score import SCORE
 from eval.commands.tune import TUNE
@@ -37,7 +36,6 @@ COMMANDS: Final = (
     SCORE,
     REPORT,
     EXPERIMENT,
-    EXPORT,
     TUNE,
     BENCH,
     BENCH_SCHEMAS,

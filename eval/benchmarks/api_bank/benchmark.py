@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from eval.benchmarks.api_bank.checker import check_output
 from eval.benchmarks.api_bank.data import LEVELS, ApiBankAnswer, load_samples
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
-from eval.runs.score import write_rows
 
 
 @dataclass(frozen=True)
@@ -54,25 +52,6 @@ class ApiBank(Benchmark):
         """Return ``id``, ``file``, ``sample_id``, ``level`` and ``category``."""
         names = {name: getattr(sample.answer, name) for name in ("file", "sample_id", "level")}
         return {"id": sample.id} | names | {"category": sample.category}
-
-    def export(
-        self, rows: Sequence[Mapping[str, Any]], samples: Sequence[Sample], out: Path, model: str | None
-    ) -> list[Path]:
-        """Write ``OUT/LEVEL.jsonl``: ``{"file", "id", "pred"}`` a line, for every sample.
-
-        Set ``data_dir`` and ``evaluation_path`` in ``evaluator_by_json.py`` to a level's folder and its file. The
-        evaluator fails at a dialogue of which it has no row, so that a sample without a prediction gets an empty one:
-        NO_API_CALL.
-        """
-        predictions = {self.identify(row): row["prediction"] for row in rows}
-        lines: dict[str, list[dict[str, Any]]] = {}
-        for sample in samples:
-            names, text = self.describe(sample), predictions.get(sample.id, "")
-            row = {"file": names["file"], "id": names["sample_id"], "pred": text}
-            lines.setdefault(sample.category, []).append(row)
-        for level in lines:
-            write_rows(lines[level], out / f"{level}.jsonl")
-        return [out / f"{level}.jsonl" for level in lines]
 
 
 def render_truth(sample: Sample) -> str:

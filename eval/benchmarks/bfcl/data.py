@@ -2,14 +2,13 @@
 
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, Field
 
 from eval.benchmarks.bfcl.checker import Answer, Functions
-from eval.benchmarks.bfcl.function_calling import called_name, offered_tools
 from eval.benchmarks.bfcl.reference import reference_calls
 from eval.benchmarks.data_files import Entry, documentation_of, listed, read_answered, read_entries
 from eval.benchmarks.faults import shown
@@ -64,13 +63,10 @@ class BfclAnswer:
     ----------
     functions, truth
         Its tools as documented, and the possible answers, both as in the data.
-    function_calling : bool
-        Whether calls are those of a chat API; the names above have underscores for their dots then.
     """
 
     functions: Functions
     truth: Sequence[Answer]
-    function_calling: bool = False
 
 
 def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> list[Sample]:
@@ -95,21 +91,6 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
             raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
     folder = _find_folder(data)
     return [sample for category in categories for sample in _read_category(folder, category)]
-
-
-def function_calling(sample: Sample) -> Sample:
-    """Return a sample as it is given and judged in function-calling mode."""
-    answer: BfclAnswer = sample.answer
-    if answer.function_calling:
-        return sample
-    functions = [{**function, "name": called_name(function["name"])} for function in answer.functions]
-    truth = [{called_name(name): accepted for name, accepted in calls.items()} for calls in answer.truth]
-    return replace(
-        sample,
-        documentation=documentation_of(offered_tools(answer.functions), f"{sample.id}: function"),
-        calls=reference_calls(functions, truth, sample.category),
-        answer=BfclAnswer(functions, truth, True),
-    )
 
 
 def has_answers(category: str) -> bool:

@@ -1,0 +1,143 @@
+"""A tuning from its options to its files."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from eval.bench.machine import describe_machine, machine_line
+from eval.benchmarks.samples import Benchmark, Sample
+from eval.errors import EvalError
+from eval.methods.choose import Method, make_method
+from eval.methods.drafts import Draft, predict_all
+from eval.methods.scored_text import ScoredText
+from eval.options import EvalOptions
+from eval.runs.run import Made, draw, make_run
+from eval.runs.run_folder import RunFolder
+from eval.tuning.choice import demand_enough
+from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
+from eval.tuning.evidence import DecodeAgain, Evidence
+from eval.tuning.latency import Stopwatch
+from eval.tuning.options import TuneOptions
+from eval.tuning.output import deployment_text, draw_chart
+from eval.tuning.tuner import Tuner, Tuning
+from tooldecoding.cluster.task import I, R, Solo, Task, Workers
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.files.manifest import write_whole
+from tooldecoding.models.loading import load_quietly
+from tooldecoding.request import Request
+
+DEPLOYMENT: Final = "deployment.yaml"
+
+
+@dataclass
+class Loaded:
+    """This process, with a model that others use as well; see ``tooldecoding.cluster.place.Place``."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase
+
+    def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
+        """Return this process as the only worker."""
+        return nullcontext(Solo(task.loaded(self.model, self.tokenizer)))
+
+
+def tune_benchmark(
+    benchmark: Benchmark, categories: Sequence[str], every: Sequence[Sample], options: EvalOptions, wanted: TuneOptions
+) -> Tuning:
+    """Tune on a benchmark's samples, and write all files.
+
+    Parameters
+    ----------
+    every : sequence of Sample
+        All samples of the categories.
+
+    Raises
+    ------
+    EvalError
+        If there are too few samples for a decision, or the folder holds something else.
+    """
+    demand_enough(len(draw(every, options.limit, options.seed)), wanted)
+    if options.orders != "shuffled":
+        raise EvalError(f"tune compares limits of shuffled orders, but orders is {options.orders}; leave it out")
+    if options.ray is not None:
+        raise EvalError("tune decodes on this machine; leave ray out")
+    # the largest limit gives the candidates of all others
+    options = replace(options, order_limit=wanted.limits[-1], stopping="none")
+    place = Loaded(*load_quietly(options.model, **options.loading))
+    folder = RunFolder(wanted.folder)
+    made = make_run(benchmark, categories, every, options, folder, place)
+    with folder.locked():
+        (wanted.folder / DEPLOYMENT).unlink(missing_ok=True)  # of an earlier choice; it would be taken for this one's
+        options = made.prompter.settings
+        base = VoteOptions(options.order_limit, options.optional_share, "none", options.stopping_level)
+        decoder = ToolDecoder(place.model, place.tokenizer, options.strategy, prompt_cache_mb=0)
+        method = make_method(options, place.model, place.tokenizer, benchmark.call_format)
+        evidence = Evidence(
+            {row.sample.id: row.sample for row in made.predictions.rows},
+            decoded_prompts(made, base, str(folder.predictions)),
+            decoding_again(method, options.batch_size),
+            benchmark,
+            ScoredText.of(options, benchmark.call_format),
+        )
+        tuner = Tuner(evidence, wanted, base, Stopwatch(decoder, wanted.folder, options.seed).measure, options.seed)
+        tuning = tuner.run(
+            {
+                "categories": list(categories),
+                "drawn_from": len(every),
+                "benchmark": wanted.benchmark,
+                "model": options.model,
+                "machine": machine_line(describe_machine(decoder.model.device)),
+                "strategy": decoder.strategy,
+                "date": datetime.now(UTC).date().isoformat(),
+                "settings": options.to_json(),
+            }
+        )
+        _write_files(tuning, options, wanted.folder)
+    return tuning
+
+
+def decoded_prompts(made: Made, base: VoteOptions, place: str) -> dict[str, list[DecodedPrompt]]:
+    """Return id -> what the run wrote for the prompt."""
+    found = {}
+    for sample, _, row in made.predictions.rows:
+        if row.get("error"):
+            found[sample.id] = [DecodedPrompt(None, base, "", "", (), str(row["error"]))]
+        else:
+            found[sample.id] = [read_decoded(row, f"{place}, {sample.id}", made.prompter.request(sample), base)]
+    return found
+
+
+def decoding_again(method: Method, batch_size: int) -> DecodeAgain:
+    """Return what decodes prompts with other options, ``batch_size`` at a time."""
+
+    def again(requests: Mapping[str, Request], options: VoteOptions) -> dict[str, DecodedPrompt]:
+        found = {}
+        waiting = [Draft(identifier, options.applied(request)) for identifier, request in requests.items()]
+        for start in range(0, len(waiting), batch_size):
+            drafts = waiting[start : start + batch_size]
+            for draft, prediction in zip(drafts, predict_all(method, drafts), strict=True):
+                if prediction.error is not None or draft.request is None:
+                    found[draft.id] = DecodedPrompt(None, options, "", "", (), str(prediction.error))
+                else:
+                    found[draft.id] = read_decoded(prediction.to_json(), draft.id, draft.request, options)
+        return found
+
+    return again
+
+
+def _write_files(tuning: Tuning, options: EvalOptions, out: Path) -> None:
+    draw_chart(tuning.record, out / "tune.png")
+    texts: dict[str, Any] = {"tune.json": json.dumps(tuning.record, indent=2, ensure_ascii=False) + "\n"}
+    if tuning.deployed is not None:
+        texts[DEPLOYMENT] = deployment_text(tuning.record, tuning.deployed, options)
+    for name, text in texts.items():
+        try:
+            write_whole(out / name, text.encode())
+        except OSError as error:
+            raise EvalError(f"{out / name}: cannot be written: {error.strerror}") from None
