@@ -10,7 +10,7 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
 from lookup.forms.form import ObjectForm, one_tool, read_name
 from lookup.messages import quoted, shown
-from lookup.parameters.descriptions import read_description
+from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from lookup.dictionary import ToolSpec
 from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
 from lookup.messages import quoted
-from lookup.parameters.descriptions import read_description
+from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
 
 _KEYS: Final = ("parameters", "parameter_definitions", "inputs", "args", "arguments")

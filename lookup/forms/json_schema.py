@@ -15,9 +15,9 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
 from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
 from lookup.messages import quoted, shown
-from lookup.parameters.descriptions import read_description
+from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.types.type_names import value_type
+from lookup.type_names import value_type
 
 _WORDS: Final = frozenset(
     {

@@ -15,7 +15,7 @@ from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.forms.form import ObjectForm, has_name, one_tool, read_name
 from lookup.messages import quoted, shown
-from lookup.parameters.descriptions import read_description
+from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
 
 _RAPID_LISTS: Final = {"required_parameters": True, "optional_parameters": False}

@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
 from lookup.literals.literal_reader import parse_literal
-from lookup.types.type_names import value_type
+from lookup.type_names import value_type
 
 Schema = dict[str, Any]
 

@@ -27,7 +27,7 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_schema import read_tool
 from lookup.literals.literal_reader import parse_literal
-from lookup.types.type_names import value_type
+from lookup.type_names import value_type
 
 _START = re.compile(r"<(?P<tag>function|tool)>\s*<name>(?P<name>[^<>\n]{1,200})</name>")
 _ELEMENT = re.compile(r"\s*<(?P<tag>[A-Za-z$][\w$-]{0,60})>")

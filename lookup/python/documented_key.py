@@ -9,8 +9,7 @@ from lookup.dictionary import ANY, MISSING, ValueType
 from lookup.errors import LiteralError
 from lookup.python.docstring_sections import Entry
 from lookup.python.syntax import is_type, read_members, read_value
-from lookup.types.type_names import split_outside, value_type
-from lookup.types.unions import type_of
+from lookup.type_names import split_outside, type_of, value_type
 
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,4}[.)])[ \t]")
 _DEFAULT = re.compile(r"defaults?\b[ \t]*(?:(?:to|is|value)\b)?[ \t]*[:=]?", re.IGNORECASE)
