@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_schema import read_tool
+from lookup.forms.json_tools import read_schema_tool
 from lookup.literals.literal_reader import parse_literal
 from lookup.messages import found_at
 
@@ -62,7 +62,7 @@ def find(text: str) -> Iterator[TextTool]:
 
 def _tool(name: str, declared: dict[str, Any]) -> ToolSpec:
     schema = _plain(declared.get("parameters") or {})
-    return read_tool({"name": name, "description": declared.get("description", ""), "parameters": schema})
+    return read_schema_tool({"name": name, "description": declared.get("description", ""), "parameters": schema})
 
 
 def _plain(schema: Any, names: bool = False) -> Any:

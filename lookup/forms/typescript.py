@@ -25,7 +25,7 @@ from typing import Any, Final
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_schema import read_tool
+from lookup.forms.json_tools import read_schema_tool
 from lookup.forms.typescript_types import Schema, TypeReader, comment_text
 
 MAX_DEFINITIONS: Final = 50
@@ -140,7 +140,8 @@ def _tool(declaration: _Declaration, types: Mapping[str, Schema]) -> ToolSpec | 
     if used:
         schema["$defs"] = used
     try:
-        return read_tool({"name": declaration.name, "description": declaration.description, "parameters": schema})
+        name, description = declaration.name, declaration.description
+        return read_schema_tool({"name": name, "description": description, "parameters": schema})
     except DocumentationError:
         return None
 
