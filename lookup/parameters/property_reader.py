@@ -209,9 +209,8 @@ class PropertyReader:
         default = MISSING
         if has_default:
             default = self._once(spec["default"], lambda default: plain_value(default, "default", where))
-        return ParameterSpec(
-            key, replace(kind, enum=None), raw_type, required, description, kind.enum, default, rule, schema
-        )
+        plain = kind if kind.enum is None else replace(kind, enum=None)
+        return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, schema)
 
     # Types for display
 
@@ -234,8 +233,8 @@ class PropertyReader:
             kind, raw_type, spec = self._union(spec, union, scope)
         else:
             kind, raw_type = self._written_type(written, spec, scope)
-            kind = self._inside(replace(kind, nullable=kind.nullable or spec.get("nullable") is True), spec, scope)
-        return _Typed(replace(kind, nullable=kind.nullable and nullable), raw_type, spec)
+            kind = self._inside(_with_null(kind, kind.nullable or spec.get("nullable") is True), spec, scope)
+        return _Typed(_with_null(kind, kind.nullable and nullable), raw_type, spec)
 
     def _union(self, spec: Schema, union: str, scope: _Scope) -> _Typed:
         """The type of ``anyOf`` or ``oneOf``. A single branch next to null also gives its enum."""
@@ -247,7 +246,7 @@ class PropertyReader:
             spec = {**branch, **spec}
         else:
             kind = united([self._element(branch, scope) for branch in named])
-        return _Typed(replace(kind, nullable=kind.nullable or len(named) < len(branches)), raw_type, spec)
+        return _Typed(_with_null(kind, kind.nullable or len(named) < len(branches)), raw_type, spec)
 
     def _written_type(self, written: object, spec: Schema, scope: _Scope) -> tuple[ValueType, str]:
         """The type that ``type`` names, and its text; without one, the type that the other words imply."""
@@ -259,7 +258,7 @@ class PropertyReader:
         if isinstance(written, list | tuple) and all(isinstance(name, str) for name in written):
             named = [name for name in written if name.lower() not in NULL_NAMES]
             kind = united(map(value_type, named))
-            return replace(kind, nullable=len(named) < len(written)), json.dumps(written, ensure_ascii=False)
+            return _with_null(kind, len(named) < len(written)), json.dumps(written, ensure_ascii=False)
         raise DocumentationError(f"{scope.where}: expected 'type' to be a text, found {shown(written)}")
 
     def _with_branches(self, kind: ValueType, spec: Schema, scope: _Scope) -> ValueType:
@@ -316,3 +315,7 @@ class PropertyReader:
         if key not in self._read:
             self._read[key] = read(value)
         return self._read[key]
+
+
+def _with_null(kind: ValueType, nullable: bool) -> ValueType:
+    return kind if kind.nullable == nullable else replace(kind, nullable=nullable)

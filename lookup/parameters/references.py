@@ -23,7 +23,7 @@ _WORDS: Final = ("$ref", "$dynamicRef")
 _MAX_CHAIN: Final = 16
 _MAX_NOTES: Final = 20
 _FOR_EACH_TOOL: Final = 100
-_TIMES_THE_DOCUMENT: Final = 15
+_TIMES_THE_DOCUMENT: Final = 10
 # What is taken from a reference to an object that is already being read.
 _OF_A_CYCLE: Final = ("type", "title", "description")
 
