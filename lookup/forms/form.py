@@ -35,13 +35,6 @@ class ObjectForm:
     read: Callable[[Mapping[str, Any]], Iterable[tuple[ToolSpec, Mapping[str, Any]]]]
 
 
-def one_tool(
-    read: Callable[[Mapping[str, Any]], ToolSpec],
-) -> Callable[[Mapping[str, Any]], Iterable[tuple[ToolSpec, Mapping[str, Any]]]]:
-    """The ``read`` of a form in which every object documents one tool."""
-    return lambda data: [(read(data), data)]
-
-
 @dataclass(frozen=True)
 class TextTool:
     """A tool of a ``TextForm``, or its error, and the range of text that belongs to it."""

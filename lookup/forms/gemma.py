@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_schema import read_tool
+from lookup.forms.json_tools import read_schema_tool
 from lookup.literals.literal_reader import parse_literal
 from lookup.messages import found_at
 
@@ -20,17 +20,18 @@ MAX_DEPTH: Final = 32
 
 _START = re.compile(
     r"""(?:<\|tool>|<start_function_declaration>)\s*declaration:(?P<name>[^{}<>\n]{1,200}?)\s*\{|
-        (?P<bare>(?<![\w:])declaration:(?P<other>[\w.-]{1,200})\{(?=description:(?:<escape>|<\|"\|>)))""",
+        (?<![\w:])declaration:(?P<other>[\w.-]{1,200})\{(?=description:(?:<escape>|<\|"\|>))""",
     re.VERBOSE,
 )
 _END = re.compile(r"\s*(?:<tool\|>|<end_function_declaration>)?")
-_MARKS: Final = ('<|"|>', "<escape>")
+_MARK = re.compile(r'<\|"\|>|<escape>')
 _BLANK = re.compile(r"[\s,]*")
 # The name of a key of a tool reaches to the brace of its schema.
 _PROPERTY = re.compile(r"(?P<key>[^\n]{1,200}?):\{")
 _WORD = re.compile(r"(?P<key>[^:{}\[\],<>\n]{1,200}):")
 _PLAIN = re.compile(r"[^,{}\[\]<>\n]{1,100}")
 _MAPS_OF_NAMES: Final = ("properties", "$defs", "definitions", "patternProperties")
+_VALUES: Final = ("enum", "default", "const", "required")
 _WORDS_OF_SCHEMAS: Final = frozenset(
     {"additionalProperties", "anyOf", "oneOf", "allOf", "default", "enum", "examples", "title", "items", "$ref"}
     | {"minProperties", "maxProperties", "patternProperties", "propertyNames"}
@@ -49,8 +50,10 @@ def find(text: str) -> Iterator[TextTool]:
         reader = _Reader(text, match.end() - 1, limit)
         tool: ToolSpec | MisreadError
         try:
-            declared = reader.object(names=False, depth=0)
-            tool = _tool(name, declared)
+            declared = reader.value(names=False, depth=0)
+            schema = _plain(declared.get("parameters") or {})
+            description = declared.get("description", "")
+            tool = read_schema_tool({"name": name, "description": description, "parameters": schema})
         except LiteralError as error:
             message = f"tool {name!r}: expected {error.expected}, found {found_at(text, error.position)}"
             tool = MisreadError(message, error.position)
@@ -60,20 +63,20 @@ def find(text: str) -> Iterator[TextTool]:
         yield TextTool(tool, match.start(), ending.end() if ending else reader.position)
 
 
-def _tool(name: str, declared: dict[str, Any]) -> ToolSpec:
-    schema = _plain(declared.get("parameters") or {})
-    return read_tool({"name": name, "description": declared.get("description", ""), "parameters": schema})
-
-
 def _plain(schema: Any, names: bool = False) -> Any:
-    """The schema with types in lower case."""
+    """The schema with types in lower case; ``names`` says that its keys are the names of keys of a tool."""
     if isinstance(schema, list):
         return [_plain(member) for member in schema]
     if not isinstance(schema, dict):
         return schema
-    plain = {
-        key: _type(value) if key == "type" and not names else _kept(key, value, names) for key, value in schema.items()
-    }
+    plain: dict[str, Any] = {}
+    for key, value in schema.items():
+        if names:
+            plain[key] = _plain(value)
+        elif key == "type":
+            plain[key] = _type(value)
+        else:
+            plain[key] = value if key in _VALUES else _plain(value, names=key in _MAPS_OF_NAMES)
     keys = plain.get("properties")
     if not names and isinstance(keys, dict) and keys and _WORDS_OF_SCHEMAS.issuperset(keys):
         # Of an object without keys, the templates print the other words of its schema as if they were keys.
@@ -84,24 +87,18 @@ def _plain(schema: Any, names: bool = False) -> Any:
     return plain
 
 
-def _kept(key: str, value: Any, names: bool) -> Any:
-    if key in ("enum", "default", "const", "required") and not names:
-        return value
-    return _plain(value, names=not names and key in _MAPS_OF_NAMES)
-
-
 def _type(written: Any) -> Any:
     """A type, or a list of types, which some templates print as Python does."""
     if isinstance(written, list):
         return [_type(member) for member in written]
     if not isinstance(written, str):
         return _plain(written)
-    if _TYPES_LIST.fullmatch(written):
-        try:
-            return _type(parse_literal(written))
-        except LiteralError:
-            return written
-    return written.lower()
+    if not _TYPES_LIST.fullmatch(written):
+        return written.lower()
+    try:
+        return _type(parse_literal(written))
+    except LiteralError:
+        return written
 
 
 class _Reader:
@@ -112,28 +109,38 @@ class _Reader:
         self.position = position
         self._limit = limit
 
-    def object(self, names: bool, depth: int) -> dict[str, Any]:
-        """The object whose brace is at the position; ``names`` says that its keys are the names of keys of a tool."""
-        self._enter(depth)
+    def value(self, names: bool, depth: int) -> Any:
+        """The value at the position; ``names`` says that the keys of an object are the names of keys of a tool."""
+        char = self._text[self.position : self.position + 1]
+        if char in ("{", "["):
+            if depth > MAX_DEPTH:
+                self._fail(f"at most {MAX_DEPTH} levels of nesting")
+            self.position += 1
+            return self._object(names, depth) if char == "{" else self._list(depth)
+        if mark := _MARK.match(self._text, self.position):
+            return self._text_between(mark[0])
+        plain = _PLAIN.match(self._text, self.position, self._limit)
+        try:
+            value = parse_literal(plain[0] if plain else "")
+        except LiteralError:
+            self._fail("a value")
+        self.position += len(plain[0]) if plain else 0
+        return value
+
+    def _object(self, names: bool, depth: int) -> dict[str, Any]:
         members: dict[str, Any] = {}
         while not self._closed("}"):
             key = self._key(names)
             if key in members:
                 self._fail("a new key")
-            members[key] = self._value(not names and key in _MAPS_OF_NAMES, depth + 1)
+            members[key] = self.value(not names and key in _MAPS_OF_NAMES, depth + 1)
         return members
 
     def _list(self, depth: int) -> list[Any]:
-        self._enter(depth)
         members = []
         while not self._closed("]"):
-            members.append(self._value(False, depth + 1))
+            members.append(self.value(False, depth + 1))
         return members
-
-    def _enter(self, depth: int) -> None:
-        if depth > MAX_DEPTH:
-            self._fail(f"at most {MAX_DEPTH} levels of nesting")
-        self.position += 1
 
     def _closed(self, bracket: str) -> bool:
         """Whether the closing bracket follows; steps over it, and over commas, which some templates write twice."""
@@ -147,39 +154,20 @@ class _Reader:
         return True
 
     def _key(self, names: bool) -> str:
-        for mark in _MARKS:
-            if self._text.startswith(mark, self.position):
-                key = self._string(mark)
-                if not self._text.startswith(":", self.position):
-                    self._fail("':'")
-                self.position += 1
-                return key
+        if mark := _MARK.match(self._text, self.position):
+            key = self._text_between(mark[0])
+            if not self._text.startswith(":", self.position):
+                self._fail("':'")
+            self.position += 1
+            return key
         match = (_PROPERTY if names else _WORD).match(self._text, self.position, self._limit)
         if not match:
             self._fail("a key")
         self.position = match.end("key") + 1
         return match["key"]
 
-    def _value(self, names: bool, depth: int) -> Any:
-        char = self._text[self.position : self.position + 1]
-        if char == "{":
-            return self.object(names, depth)
-        if char == "[":
-            return self._list(depth)
-        for mark in _MARKS:
-            if self._text.startswith(mark, self.position):
-                return self._string(mark)
-        plain = _PLAIN.match(self._text, self.position, self._limit)
-        if not plain:
-            self._fail("a value")
-        try:
-            value = parse_literal(plain[0])
-        except LiteralError:
-            self._fail("a value")
-        self.position = plain.end()
-        return value
-
-    def _string(self, mark: str) -> str:
+    def _text_between(self, mark: str) -> str:
+        """The text between two marks, of which the first is at the position."""
         start = self.position + len(mark)
         end = self._text.find(mark, start, self._limit)
         if end < 0:

@@ -16,9 +16,9 @@ from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.forms.form import ObjectForm
 from lookup.messages import quoted, shown
-from lookup.parameters.descriptions import read_description
+from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.parameters.references import References
+from lookup.parameters.references import References, Schemas
 from lookup.parameters.requiredness import own_flag
 
 METHODS: Final = frozenset({"get", "put", "post", "delete", "patch", "options", "head", "trace"})
@@ -65,15 +65,15 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
             continue
         if not isinstance(item, Mapping):
             raise DocumentationError(f"path {path!r}: expected an object of operations, found {shown(item)}")
-        notes: list[str] = []
-        item, _ = references.resolve(item, frozenset(), notes, references.take)
+        schemas = Schemas(f"path {path!r}", references)
+        item, _ = schemas.resolve(item)
         for method, operation in item.items():
             if _is_method(method):
                 if not isinstance(operation, Mapping):
                     raise DocumentationError(
                         f"operation '{method.upper()} {path}': expected an object, found {shown(operation)}"
                     )
-                yield _Operation(references, path, item, method, operation).tool(notes), operation
+                yield _Operation(references, path, item, method, operation).tool(schemas.notes), operation
 
 
 class _Operation:
@@ -130,7 +130,7 @@ class _Operation:
         own = list(self._listed(self._operation))
         overriding = {(parameter["name"], parameter.get("in")) for parameter in own}
         shared = self._item.get("parameters")
-        if isinstance(shared, list | tuple) and not self._reader.may_read(len(shared)):
+        if isinstance(shared, list | tuple) and not self._reader.schemas.may_read(len(shared)):
             yield from own
             return
         for parameter in self._listed(self._item):
@@ -162,7 +162,7 @@ class _Operation:
     def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
         if not isinstance(written, Mapping):
             raise DocumentationError(f"{self._owner}: expected {what} to be an object, found {shown(written)}")
-        return self._reader.resolve(written)
+        return self._reader.schemas.resolve(written)[0]
 
     def _parameter(self, parameter: Mapping[str, Any]) -> None:
         name, place = parameter["name"], parameter.get("in", "query")

@@ -19,7 +19,7 @@ from typing import Any, Final
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_schema import read_tool
+from lookup.forms.json_tools import read_schema_tool
 from lookup.literals.literal_reader import LiteralReader
 
 MAX_TRIALS: Final = 8
@@ -85,7 +85,7 @@ def _tool(text: str, head: re.Match[str], written: str, parameters: Any, end: in
     if quoted and description == written and _is_json(written):
         return None
     try:
-        tool: ToolSpec = read_tool({"name": name, "description": description, "parameters": parameters or {}})
+        tool: ToolSpec = read_schema_tool({"name": name, "description": description, "parameters": parameters or {}})
     except DocumentationError:
         return None
     return TextTool(tool, head.start(), end)

@@ -3,11 +3,8 @@
 from typing import Final
 
 from lookup.forms import (
-    api_bank,
-    flat_keys,
     gemma,
-    json_schema,
-    key_lists,
+    json_tools,
     openapi,
     printed_json,
     python_functions,
@@ -18,11 +15,11 @@ from lookup.forms import (
 from lookup.forms.form import ObjectForm, TextForm
 
 OBJECT_FORMS: Final[tuple[ObjectForm, ...]] = (
-    api_bank.FORM,
+    json_tools.API_BANK,
     openapi.FORM,
-    key_lists.FORM,
-    flat_keys.FORM,
-    json_schema.FORM,
+    json_tools.KEY_LISTS,
+    json_tools.FLAT_KEYS,
+    json_tools.JSON_SCHEMA,
 )
 """Tried in this order. The last one also reads ``{"name", "description"}`` without parameters."""
 

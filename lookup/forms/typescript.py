@@ -25,10 +25,8 @@ from typing import Any, Final
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_schema import read_tool
-from lookup.typescript.comments import line_comments
-from lookup.typescript.schemas import Schema
-from lookup.typescript.type_reader import TypeReader
+from lookup.forms.json_tools import read_schema_tool
+from lookup.forms.typescript_types import Schema, TypeReader, comment_text
 
 MAX_DEFINITIONS: Final = 50
 """How many declared types one tool may refer to."""
@@ -95,7 +93,7 @@ def _declarations(text: str, start: int, end: int) -> list[_Declaration]:
     behind = start
     for match, limit in zip(matches, limits, strict=False):
         first = _comment_start(text, behind, match.start())
-        description = line_comments(text[first : match.start()]) if first < match.start() else ""
+        description = comment_text(text[first : match.start()]) if first < match.start() else ""
         reader = TypeReader(text, match.end(), limit, names)
         parameters = _PARAMETERS.match(text, match.end(), limit)
         try:
@@ -142,7 +140,8 @@ def _tool(declaration: _Declaration, types: Mapping[str, Schema]) -> ToolSpec | 
     if used:
         schema["$defs"] = used
     try:
-        return read_tool({"name": declaration.name, "description": declaration.description, "parameters": schema})
+        name, description = declaration.name, declaration.description
+        return read_schema_tool({"name": name, "description": description, "parameters": schema})
     except DocumentationError:
         return None
 

@@ -25,9 +25,9 @@ from typing import Any, Final
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_schema import read_tool
+from lookup.forms.json_tools import read_schema_tool
 from lookup.literals.literal_reader import parse_literal
-from lookup.types.type_names import value_type
+from lookup.type_names import value_type
 
 _START = re.compile(r"<(?P<tag>function|tool)>\s*<name>(?P<name>[^<>\n]{1,200})</name>")
 _ELEMENT = re.compile(r"\s*<(?P<tag>[A-Za-z$][\w$-]{0,60})>")
@@ -52,7 +52,7 @@ def find(text: str) -> Iterator[TextTool]:
         if schema is None:
             continue
         try:
-            tool = read_tool({"name": start["name"].strip(), "description": description, "parameters": schema})
+            tool = read_schema_tool({"name": start["name"].strip(), "description": description, "parameters": schema})
         except DocumentationError:
             continue
         yield TextTool(tool, start.start(), end + len(closing))

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from lookup.parameters.schema_branches import UNIONS, branches_of
+from lookup.parameters.references import UNIONS, branches_of
 from lookup.schema.document import Document
 from lookup.schema.value_schema import ValueSchema, value_schema
 

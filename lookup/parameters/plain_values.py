@@ -1,6 +1,7 @@
-"""Values in documentation that a call can contain: enums, constants, defaults."""
+"""Plain values in documentation: descriptions, and values that a call can contain (enums, constants, defaults)."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from lookup.dictionary import ValueType
@@ -8,7 +9,18 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.literal_reader import parse_literal
 from lookup.literals.literal_writer import render_literal
 from lookup.messages import shown
-from lookup.types.unions import type_of
+from lookup.type_names import type_of
+
+
+def read_description(data: Mapping[str, Any], owner: str) -> str:
+    """The description of a tool or key, verbatim; ``""`` if absent or null. ``owner`` names tool and parameter."""
+    key = "api_description" if "api_description" in data else "description"
+    description = data.get(key)
+    if description is None:
+        return ""
+    if not isinstance(description, str):
+        raise DocumentationError(f"{owner}: expected {key!r} to be a text, found {shown(description)}")
+    return description
 
 
 def plain_value(value: Any, what: str, owner: str) -> Any:

@@ -1,20 +1,27 @@
-"""Follow ``$ref`` inside one document: pointers, anchors and cycles, as often as the size of the document allows.
+"""Schemas of tools with their references followed and their branches merged, as often as the document's size allows.
 
 References and branches let a small text expand exponentially: a chain of fourteen objects that each name the next one
 twice has 16,384 ends. The size of the document limits the expansion of its tools, so that reading stays linear in the
 text. Beyond the limit, objects are read without their keys, with a note.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import Any, Final
 
 from lookup.parameters.requiredness import is_required
 from lookup.schema.document import Document
-from lookup.schema.schema import Written
+from lookup.type_names import NULL_NAMES
+
+Schema = Mapping[str, Any]
+
+UNIONS: Final = ("anyOf", "oneOf")
+MAX_NESTING: Final = 16
+TOO_MUCH: Final = "nested too deep or in too many ways: some keys and elements are not taken over"
 
 _WORDS: Final = ("$ref", "$dynamicRef")
 _MAX_CHAIN: Final = 16
+_MAX_NOTES: Final = 20
 _FOR_EACH_TOOL: Final = 100
 _TIMES_THE_DOCUMENT: Final = 10
 # What is taken from a reference to an object that is already being read.
@@ -22,7 +29,7 @@ _OF_A_CYCLE: Final = ("type", "title", "description")
 
 
 class References:
-    """The targets of references in one document.
+    """One document, and how many members of its objects may still be read, by all of its tools together.
 
     Parameters
     ----------
@@ -30,53 +37,70 @@ class References:
         The document; ``#/$defs/Unit`` is a pointer into it, ``#unit`` the anchor of one of its definitions.
     habit : bool, optional
         Whether a key in an object is required if nothing says so.
+    """
+
+    def __init__(self, root: Schema, habit: bool | None = False) -> None:
+        self.document = Document(root, documentation=True, requires=partial(is_required, habit))
+        self.taken = 0
+
+    @cached_property
+    def allowed(self) -> int:
+        """How many members may be read, beside a constant number for each tool."""
+        return _TIMES_THE_DOCUMENT * sum(1 + len(each) for each in self.document.objects())
+
+
+class Schemas:
+    """The schemas of one tool.
 
     Attributes
     ----------
     document : Document
+    notes : list of str
+        What was ignored.
     """
 
-    def __init__(self, root: Mapping[str, Any], habit: bool | None = False) -> None:
-        self.document = Document(root, documentation=True, requires=partial(is_required, habit))
-        self._taken = 0
+    def __init__(self, owner: str, references: References) -> None:
+        self.document = references.document
+        self.notes: list[str] = []
+        self._owner = owner
+        self._references = references
+        self._own = _FOR_EACH_TOOL
 
-    @cached_property
-    def _allowed(self) -> int:
-        """How many members of objects all tools may read more than once."""
-        size = 0
-        seen: set[Written] = set()  # YAML's aliases share objects
-        waiting: list[Any] = [self.document.root]
-        while waiting:
-            node = waiting.pop()
-            if Written(node) in seen:
-                continue
-            seen.add(Written(node))
-            size += 1 + len(node)
-            inside = node.values() if isinstance(node, Mapping) else node
-            waiting += [member for member in inside if isinstance(member, Mapping | list | tuple)]
-        return _TIMES_THE_DOCUMENT * size
+    def note(self, note: str) -> None:
+        """Add a note unless it is a repetition or there are too many."""
+        if note not in self.notes and len(self.notes) < _MAX_NOTES:
+            self.notes.append(note)
 
-    def take(self, members: int) -> bool:
-        """Whether an object with this number of members may be read."""
-        if self._allowed - self._taken < members:
+    def take(self, members: int = 1) -> bool:
+        """Whether an object with this number of members may be read (again)."""
+        if self._own >= members:
+            self._own -= members
+        elif self._references.allowed - self._references.taken >= members:
+            self._references.taken += members
+        else:
             return False
-        self._taken += members
         return True
 
-    def resolve(
-        self, spec: Mapping[str, Any], active: frozenset[str], notes: list[str], take: Callable[[int], bool]
-    ) -> tuple[Mapping[str, Any], frozenset[str]]:
-        """The object that a reference names, merged with the words next to the reference, which win.
+    def take_keys(self, schema: Schema) -> bool:
+        """Whether the keys of an object may be read (again). Adds a note if not."""
+        properties = schema.get("properties")
+        return self.may_read(1 + len(listed_keys(schema)) + (len(properties) if isinstance(properties, Mapping) else 0))
+
+    def may_read(self, members: int) -> bool:
+        """Like ``take``. Adds a note if not."""
+        taken = self.take(members)
+        if not taken:
+            self.note(f"{self._owner}: {TOO_MUCH}")
+        return taken
+
+    def resolve(self, spec: Schema, active: frozenset[str] = frozenset()) -> tuple[Schema, frozenset[str]]:
+        """The object that a reference names, merged with the words next to it, which win; ``spec`` without one.
 
         Parameters
         ----------
         active : frozenset of str
-            The references that led to ``spec``. Following one of them again is a cycle: it gives the type of the
-            object without its keys.
-        notes : list of str
-            A note is added for a reference without a target. It resolves to an empty object.
-        take : callable
-            Whether an object with a number of members may be read (again).
+            The references that led to ``spec``; they are returned with those that are followed. Following one of them
+            again is a cycle: it gives the type of the object without its keys.
         """
         for _ in range(_MAX_CHAIN):
             word = next((word for word in _WORDS if isinstance(spec.get(word), str)), None)
@@ -86,27 +110,66 @@ class References:
             beside = {key: value for key, value in spec.items() if key != word}
             target = self.document.named(reference)
             if not isinstance(target, Mapping):
-                notes.append(f"the reference {reference!r} leads nowhere")
+                self.note(f"the reference {reference!r} leads nowhere")
                 return beside, active
             if reference in active:
                 return {**{key: target[key] for key in _OF_A_CYCLE if key in target}, **beside}, active
-            if not take(1 + len(target)):
+            if not self.take(1 + len(target)):
                 return beside, active
             active = active | {reference}
             spec = {**target, **beside}
         return {key: value for key, value in spec.items() if key not in _WORDS}, active
 
+    def merged(self, schema: Schema, active: frozenset[str], depth: int = 0) -> tuple[Schema, frozenset[str]]:
+        """The schema of an object with its reference, ``allOf`` and other branches merged into one.
 
-class Expansion:
-    """The expansion of one tool: a constant number of members, then what the document allows to all."""
+        It has the keys of all branches of ``anyOf`` and ``oneOf``. A key is required if all of them require it.
+        """
+        schema, active = self.resolve(schema, active)
+        merged = dict(schema)
+        if depth > MAX_NESTING:
+            self.note(f"{self._owner}: {TOO_MUCH}")
+            return merged, active
+        for branch in branches_of(schema, "allOf"):
+            part, active = self.merged(branch, active, depth + 1)
+            if self.take_keys(part):
+                _merge(merged, part, listed_keys(part))
+        for union in UNIONS:
+            named = [branch for branch in branches_of(schema, union) if not is_null(branch)]
+            parts = [self.merged(branch, active, depth + 1)[0] for branch in named]
+            parts = [part for part in parts if self.take_keys(part)]
+            for part in parts:
+                _merge(merged, part, [])
+            if parts and (shared := frozenset.intersection(*(frozenset(listed_keys(part)) for part in parts))):
+                merged["required"] = [*listed_keys(merged), *shared]
+        return merged, active
 
-    def __init__(self, references: References) -> None:
-        self._own = _FOR_EACH_TOOL
-        self._references = references
 
-    def take(self, members: int = 1) -> bool:
-        """Whether an object with this number of members may be read."""
-        if self._own >= members:
-            self._own -= members
-            return True
-        return self._references.take(members)
+def branches_of(spec: Schema, word: str) -> list[Schema]:
+    """The objects in the list ``allOf``, ``anyOf`` or ``oneOf``; empty without a list."""
+    branches = spec.get(word)
+    return [b for b in branches if isinstance(b, Mapping)] if isinstance(branches, list | tuple) else []
+
+
+def is_null(branch: Schema) -> bool:
+    """Whether a branch allows nothing but null."""
+    written = branch.get("type")
+    return isinstance(written, str) and written.lower() in NULL_NAMES
+
+
+def listed_keys(schema: Schema) -> list[str]:
+    """The keys in the list ``required``; empty without a list."""
+    required = schema.get("required")
+    return [key for key in required if isinstance(key, str)] if isinstance(required, list | tuple) else []
+
+
+def _merge(merged: dict[str, Any], part: Schema, required: list[str]) -> None:
+    """Merge a branch into its schema, whose own words win, with the keys that the branch requires."""
+    required = [*listed_keys(merged), *required]
+    for key, value in part.items():
+        if key == "properties" and isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
+            merged[key] = {**merged[key], **{k: v for k, v in value.items() if k not in merged[key]}}
+        elif key not in ("required", *UNIONS, "allOf"):
+            merged.setdefault(key, value)
+    if required or "required" in part:
+        merged["required"] = list(dict.fromkeys(required))

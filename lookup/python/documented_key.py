@@ -1,20 +1,18 @@
 """What a docstring says of one key: its type, enum, default and description."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lookup.dictionary import ANY, MISSING, ValueType
 from lookup.errors import LiteralError
-from lookup.python.docstring_sections import Entry
 from lookup.python.syntax import is_type, read_members, read_value
-from lookup.types.type_names import split_outside, value_type
-from lookup.types.unions import type_of
+from lookup.type_names import split_outside, type_of, value_type
 
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,4}[.)])[ \t]")
 _DEFAULT = re.compile(r"defaults?\b[ \t]*(?:(?:to|is|value)\b)?[ \t]*[:=]?", re.IGNORECASE)
 _OF = re.compile(r"(?:one of|choices?|enum|in)\b[ \t]*[:=]?[ \t]*(?=[\[{(])", re.IGNORECASE)
+# ``(choices: ["a", "b"])``, a convention of ``transformers``, and similar ones
 _CHOICES = re.compile(r"(?:choices?|enum values|one of|(?:allowed|possible) values):[ \t]*(?=\[)", re.IGNORECASE)
 _ROLE = re.compile(r":[a-z]+:(?=`)")
 _QUOTES: Final = " \t`*"
@@ -45,24 +43,17 @@ class DocumentedKey:
         )
 
 
-def read_entries(entries: Iterable[Entry]) -> dict[str, DocumentedKey]:
-    """The documented keys by name (``*args`` with its star)."""
-    found: dict[str, DocumentedKey] = {}
-    for entry in entries:
-        documented = _read_entry(entry)
-        for key in entry.keys:
-            found[key] = documented.over(found.get(key, DocumentedKey()))
-    return found
-
-
-def _read_entry(entry: Entry) -> DocumentedKey:
-    description = _joined(entry.lines)
-    documented = _read_head(entry.head)
+def read_key(head: str, lines: list[str]) -> DocumentedKey:
+    """What the text in the place of the type says, and the lines of the description."""
+    description = _joined(lines)
+    documented = _read_head(head)
     written = documented.raw_type
     if not description and " " in written and documented.type == ANY and not documented.enum and not is_type(written):
         # prose in the place of the type
-        description, documented = entry.head, DocumentedKey(required=documented.required)
-    enum = _choices(description) if documented.enum is None else documented.enum
+        description, documented = head, DocumentedKey(required=documented.required)
+    enum = documented.enum
+    if enum is None and (choices := _CHOICES.search(description)):
+        enum = read_members(description[choices.end() :])
     return replace(documented, description=description, enum=enum)
 
 
@@ -87,14 +78,8 @@ def _read_head(written: str) -> DocumentedKey:
     enum = enum or kind.enum
     if enum and kind == ANY:
         kind = replace(type_of(member for member in enum if member is not None), nullable=None in enum)
-    return DocumentedKey(
-        raw_type=raw_type,
-        type=replace(kind, enum=None),
-        enum=enum,
-        default=MISSING if default is None else _default(default, kind),
-        has_default=default is not None,
-        required=required,
-    )
+    found = DocumentedKey("", raw_type, replace(kind, enum=None), enum, required=required)
+    return found if default is None else replace(found, default=_default(default, kind), has_default=True)
 
 
 def _parts(written: str) -> list[str]:
@@ -114,12 +99,6 @@ def _default(written: str, kind: ValueType) -> Any:
         except LiteralError:
             continue
     return written if kind.kind == "str" and written else MISSING
-
-
-def _choices(description: str) -> tuple[Any, ...] | None:
-    """The members of ``(choices: ["a", "b"])``, a convention of ``transformers``, and of similar ones."""
-    match = _CHOICES.search(description)
-    return read_members(description[match.end() :]) if match else None
 
 
 def _joined(lines: list[str]) -> str:

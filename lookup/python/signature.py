@@ -15,7 +15,7 @@ from typing import Any, Final, TypeGuard
 from lookup.dictionary import ANY, MISSING, Obligations, ValueType
 from lookup.errors import LiteralError
 from lookup.python.syntax import list_end, parse, parse_expression, read_value, unparse
-from lookup.types.type_names import value_type
+from lookup.type_names import value_type
 
 # Documentation has keys that Python reserves. With a letter behind them, which is taken away again, Python reads them.
 _LETTER: Final = "\u02bc"

@@ -205,7 +205,7 @@ class Document:
         """The resource of each address."""
         base = _name(self.root) or ""
         found = {base: self._whole} if base else {}
-        for schema in self._objects():
+        for schema in self.objects():
             if (name := _name(schema)) is not None:
                 url = _joined(base, name)
                 found.setdefault(url.partition("#")[0], Resource(url, schema))
@@ -214,7 +214,7 @@ class Document:
     @cached_property
     def _anchors(self) -> dict[str, Mapping[str, Any]]:
         found: dict[str, Mapping[str, Any]] = {}
-        for schema in self._objects():
+        for schema in self.objects():
             for word in ("$anchor", "$dynamicAnchor"):
                 if isinstance(name := schema.get(word), str):
                     found.setdefault(name, schema)
@@ -223,7 +223,7 @@ class Document:
                 found.setdefault(name[1:], schema)
         return found
 
-    def _objects(self) -> Iterator[Mapping[str, Any]]:
+    def objects(self) -> Iterator[Mapping[str, Any]]:
         """All objects of the document, a bounded number."""
         waiting: list[Any] = [self.root]
         seen: set[int] = set()  # YAML's aliases share objects

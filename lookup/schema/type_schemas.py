@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from lookup.dictionary import ANY, ParameterSpec, ValueType
 from lookup.schema.words import KINDS, NUMBERS, Kind
-from lookup.types.type_names import NULL_NAMES, value_type
+from lookup.type_names import NULL_NAMES, value_type
 
 _NAMES: Final = {
     "str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array", "tuple": "tuple",

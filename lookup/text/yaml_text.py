@@ -21,7 +21,7 @@ from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
 from lookup.scanning import end_of_line
 from lookup.text.piece import Piece
-from lookup.yaml.reader import read_yaml
+from lookup.text.yaml_reader import read_yaml
 
 # A line of a text that documents tools as YAML in block style.
 _DOCUMENTS = re.compile(

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lookup import ANY, MISSING, extract
-from lookup.types.type_names import value_type
+from lookup.type_names import value_type
 
 
 def parameter(spec, required=None, **schema):

@@ -15,7 +15,7 @@ from lookup.forms import signature_lines
 from lookup.literals.literal_writer import escape, render_literal
 from lookup.parameters.requiredness import prose
 from lookup.python.docstring import read_docstring
-from lookup.types.type_names import value_type
+from lookup.type_names import value_type
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(
     lambda key: key.isidentifier() and key not in ("self", "cls", "lambda", "None", "True", "False")

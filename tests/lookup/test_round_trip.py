@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
-from lookup.types.type_names import value_type
-from lookup.types.unions import type_of, united
+from lookup.type_names import type_of, united, value_type
 from tooldecoding.chat.tool_objects import json_schema, json_signature
 
 WORDS = [

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
-from lookup.types.unions import united
+from lookup.type_names import united
 from lookup.values.grammar import ValueGrammar, value_grammar
 from lookup.values.literal_values import is_literal, read_value, render_value
 from lookup.values.notations import BareKeys, Notation, RawText

@@ -1,1 +1,0 @@
-"""Documented types: their names, and unions of them."""

@@ -1,1 +1,0 @@
-"""The part of TypeScript in which chat templates print tools."""
