@@ -67,8 +67,8 @@ def _tune_benchmark(command: TuneOptions, given: Given) -> "Tuning":
 
 def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
     from eval.tuning.session import tune_own_data
-    from tooldecoding.batches.batch_rows import read_batch
-    from tooldecoding.batches.open_source import needed_packages, open_source
+    from tooldecoding.batches.rows import read_batch
+    from tooldecoding.batches.sources import needed_packages, open_source
 
     _refuse(given, "benchmarks, not for batch", *_OF_BENCHMARKS)
     limit = check_given({"limit": given.values.get("limit")}, EvalOptions).get("limit")
@@ -79,7 +79,7 @@ def _tune_own_data(command: TuneOptions, given: Given) -> "Tuning":
     if options.tools is not None:
         text = read_text(options.tools, DocumentationError)
         documentation = Documentation.read(text, options.tools, options.on_duplicate)
-    demand_extra("batch", *needed_packages(command.data, None))
+    demand_extra("batch", *needed_packages(command.data))
     rows = read_batch(open_source(command.data), documentation, options.on_duplicate)
     return tune_own_data(rows, limit, options, command, progress_bar)
 

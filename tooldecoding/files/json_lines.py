@@ -52,27 +52,28 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class LongLine:
-    """A line of more than ``MAX_LINE_BYTES``: its size in bytes, its SHA-256 digest and the number of its quotes."""
+    """A line of more than ``MAX_LINE_BYTES``: its size in bytes, and its SHA-256 digest."""
 
     size: int
     digest: str
-    quotes: int
+
+    def __str__(self) -> str:
+        return f"expected a line of at most {MAX_LINE_BYTES} bytes, found {self.size}"
 
 
-def bounded_lines(file: BinaryIO, limit: int = MAX_LINE_BYTES) -> Iterator[bytes | LongLine]:
-    """Yield all lines with their newlines; one of more than ``limit`` bytes is read piece by piece and not kept."""
-    while line := file.readline(limit + 1):
-        yield line if len(line) <= limit else _long_line(file, line)
+def bounded_lines(file: BinaryIO) -> Iterator[bytes | LongLine]:
+    """Yield all lines with their newlines; one of more than ``MAX_LINE_BYTES`` is read by pieces and not kept."""
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        yield line if len(line) <= MAX_LINE_BYTES else _long_line(file, line)
 
 
 def _long_line(file: BinaryIO, piece: bytes) -> LongLine:
-    size, quotes, read = 0, 0, sha256()
+    size, read = 0, sha256()
     while piece:
         size += len(piece)
-        quotes += piece.count(b'"')
         read.update(piece)
         piece = b"" if piece.endswith(b"\n") else file.readline(_CHUNK)
-    return LongLine(size, read.hexdigest(), quotes)
+    return LongLine(size, read.hexdigest())
 
 
 def json_line(value: Any) -> str:
