@@ -21,7 +21,7 @@ from tooldecoding.batches import batch
 from tooldecoding.batches.rows import Entry, Row, RowReader, entries
 from tooldecoding.batches.sources import open_source
 from tooldecoding.errors import PromptError
-from tooldecoding.files import json_lines as lines_of_json
+from tooldecoding.files import json_lines as json_lines_module
 
 TOOL = {
     "name": "weather",
@@ -131,32 +131,24 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     assert open_source(str(path)).total == len(rows)
 
 
-@pytest.mark.parametrize("end", ["\n", ""])
-def test_a_line_that_is_too_long(tmp_path: Path, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines_of_json, "MAX_LINE_BYTES", 100)
-    path = tmp_path / "rows.jsonl"
-    lines = ['{"id": 1, "prompt": "x"}', '{"id": 2, "prompt": "' + "x" * 3_000_000 + '"}', '{"prompt": "y"}']
-    path.write_text("\n".join([*lines, lines[1]]) + end)
-    first, long, third, last = read(str(path))
-    assert first.id == 1 and third.place.endswith(":3") and long.columns is None
-    assert f"{path}:2: expected a line of at most 100 bytes, found 30000" in long.error
-    assert (last.digest == long.digest) is (end == "\n")
-
-
 DAMAGED = {
     "rows.jsonl.gz": gzip.compress(b'{"prompt": "x"}\n')[:-5],
     "other.jsonl.gz": b"no gzip",
     "rows.parquet": b"PAR1 no Parquet",
     "rows.jsonl": '{"prompt": "x"}'.encode("utf-16"),
     "rows.csv": b"id;prompt\n1;x\n",
-    "cells.csv": b"id,prompt\n1,x\n2\n",
+    "cells.csv": b"id,prompt\n1,x\n2,y,z\n",
+    "long.jsonl": b'{"prompt": "' + b"x" * 1000 + b'"}\n',
     "bytes.csv": b"id,prompt\n1,\xff\n",
     "empty.jsonl": b"\n\n",
 }
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_a_damaged_file_is_one_error_before_anything_is_written(folder: Folder, name: str) -> None:
+def test_a_damaged_file_is_one_error_before_anything_is_written(
+    folder: Folder, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines_module, "MAX_LINE_BYTES", 1000)
     folder.rows = folder.rows.with_name(name)
     folder.write = lambda rows: folder.rows.write_bytes(DAMAGED[name])  # type: ignore[method-assign]
     folder.refuses([], said=str(folder.rows))

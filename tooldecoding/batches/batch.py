@@ -17,9 +17,8 @@ from tooldecoding.cli.console import progress_bar
 from tooldecoding.cli.extras import demand_extra, demand_ray
 from tooldecoding.cli.lookup_tables import print_uncarried, print_unenforced
 from tooldecoding.cluster.place import place_of
-from tooldecoding.cluster.task import About
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.options.decode_command import DecodeCommand, Template
+from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.prompts.choose_format import chosen_format
 from tooldecoding.prompts.documentation import Documentation
 from tooldecoding.prompts.templates import Content, misfits, template_of
@@ -48,19 +47,15 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
     source = open_source(name)
     with open_results(command, documentation) as results:
         rows = _Rows(source, results, command.batch_size)
-        rows.look_ahead()
         with place_of(command) as place, place.workers(DecodeTask(command, documentation)) as workers:
             if documentation is not None:
                 print_unenforced(documentation.lookup)
-            warn = _Warner(documentation, command, place.tokenizer)
-
-            def ready(about: About) -> None:
-                results.begin(about["identity"])
-
+            if rows.first:
+                _warn(rows.first[0], documentation, command, place.tokenizer)
             decoded = failed = 0
             try:
                 with progress_bar("decoding", source.total) as advance:
-                    for group, found in workers.spread(rows.groups(warn, advance), ready):
+                    for group, found in workers.spread(rows.groups(advance), results.begin):
                         results.write(found)
                         failed += sum("error" in result for result in found)
                         decoded += len(found)
@@ -77,6 +72,8 @@ class _Rows:
 
     Attributes
     ----------
+    first : list of Entry
+        The first group: what is wrong with it shows before a model is loaded.
     skipped : int
         Rows that had a result.
     """
@@ -86,29 +83,15 @@ class _Rows:
         self._results = results
         self._entries = entries(source)
         self._size = size
-        self._first: list[Entry] = []
+        self.first = self._group()
 
-    def look_ahead(self) -> None:
-        """Read the first group: what is wrong with it shows before a model is loaded."""
-        self._first = self._group()
-
-    def groups(self, seen: Callable[[Entry], None], advance: Callable[[int], None]) -> Iterator[list[Entry]]:
-        """Yield the groups.
-
-        Parameters
-        ----------
-        seen : callable
-            Gets each row.
-        advance : callable
-            Gets a number of rows that were skipped.
-        """
-        skipped = 0
-        group, self._first = self._first, []
+    def groups(self, advance: Callable[[int], None]) -> Iterator[list[Entry]]:
+        """Yield the groups; ``advance`` gets numbers of rows that were skipped."""
+        skipped, group = 0, self.first
+        self.first = []
         while group:
             advance(self.skipped - skipped)
             skipped = self.skipped
-            for entry in group:
-                seen(entry)
             yield group
             group = self._group()
         advance(self.skipped - skipped)
@@ -125,38 +108,20 @@ class _Rows:
         return group
 
 
-class _Warner:
-    """Warns of templates that do not fit, and of names that no call can carry, when rows of a kind come first."""
-
-    def __init__(
-        self, documentation: Documentation | None, command: DecodeCommand, tokenizer: PreTrainedTokenizerBase
-    ) -> None:
-        self._documentation = documentation
-        self._command = command
-        self._tokenizer = tokenizer
-        self._templates: set[Template] = set()
-        self._formats: set[str] = set()
-
-    def __call__(self, entry: Entry) -> None:
-        """Take the next row."""
-        if entry.columns is None or entry.content is None:
-            return
-        own = entry.columns.get("tools") is not None
-        if own or self._documentation is not None or entry.content == "prompt":
-            documentation = NO_TOOLS if own else self._documentation
-            self._warn(template_of(_CONTENT_OF[entry.content], documentation, self._command, self._tokenizer))
-
-    def _warn(self, template: Template) -> None:
-        if template in self._templates:
-            return
-        self._templates.add(template)
-        for misfit in misfits({template}, self._command, self._tokenizer):
-            print(f"warning: {misfit}", file=sys.stderr)
-        if self._documentation is not None:
-            name = chosen_format(self._command, template, self._tokenizer)
-            if name not in self._formats:
-                self._formats.add(name)
-                print_uncarried(CALL_FORMATS[name], self._documentation.lookup)
+def _warn(
+    first: Entry, documentation: Documentation | None, command: DecodeCommand, tokenizer: PreTrainedTokenizerBase
+) -> None:
+    """Warn if the template of the first row does not fit, and of names in ``--tools`` that its calls cannot carry."""
+    if first.columns is None or first.content is None:
+        return
+    own = first.columns.get("tools") is not None
+    if not own and documentation is None and first.content != "prompt":
+        return
+    template = template_of(_CONTENT_OF[first.content], NO_TOOLS if own else documentation, command, tokenizer)
+    for misfit in misfits({template}, command, tokenizer):
+        print(f"warning: {misfit}", file=sys.stderr)
+    if not own and documentation is not None:
+        print_uncarried(CALL_FORMATS[chosen_format(command, template, tokenizer)], documentation.lookup)
 
 
 def _interrupted(command: DecodeCommand) -> typer.Exit:

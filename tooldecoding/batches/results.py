@@ -9,9 +9,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from tooldecoding.batches.rows import Entry
+from tooldecoding.cluster.task import About
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import json_line, short_repr
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
@@ -27,46 +28,30 @@ _ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "m
 _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
 
-class Results(Protocol):
-    """Takes results, and knows those that stand."""
-
-    def has(self, entry: Entry) -> bool:
-        """Tell whether a row has a result; PromptError if it has one of what it was before."""
-
-    def begin(self, model: Mapping[str, str]) -> None:
-        """Take the identity of the model, before the first results; PromptError if others are of another model."""
-
-    def write(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Take results, in any sequence; PromptError if they cannot be written."""
-
-    def notes(self) -> Iterator[str]:
-        """Yield what a user should know about results that stayed as they were."""
-
-
-class Printed:
-    """Results that go to standard output, as it is now."""
+class Results:
+    """Takes results, and knows those that stand. These go to standard output, as it is now: none stand."""
 
     def __init__(self) -> None:
         self._out = sys.stdout
 
     def has(self, entry: Entry) -> bool:
-        """Return that there is none."""
+        """Tell whether a row has a result; PromptError if it has one of what it was before. Once for each row."""
         return False
 
-    def begin(self, model: Mapping[str, str]) -> None:
-        """Do nothing: nothing stands."""
+    def begin(self, about: About) -> None:
+        """Take what is known of the model, before any results; PromptError if there are some of another model."""
 
     def write(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Print results."""
+        """Take results, in any sequence; PromptError if they cannot be written."""
         for result in results:
             print(json_line(result), file=self._out, flush=True)
 
     def notes(self) -> Iterator[str]:
-        """Yield nothing."""
+        """Yield what a user should know about results that stayed as they were, when all rows have come."""
         yield from ()
 
 
-class BatchFile:
+class BatchFile(Results):
     """Results in ``--out``, checked against what is asked for now. A result is on the disk when ``write`` returns.
 
     Parameters
@@ -87,7 +72,7 @@ class BatchFile:
     def __init__(self, out: Path, options: DecodeCommand, documentation: Documentation | None) -> None:
         if out.exists() and not out.is_file():
             raise PromptError(f"{out}: expected a file; {_REMEDY}")
-        self._out = out
+        self._place = out
         self._model = options.model
         self._retry = options.retry_failed
         self._path = out.with_name(f"{out.name}.manifest.json")
@@ -112,7 +97,7 @@ class BatchFile:
                 raise PromptError(f"{out}: this batch was begun with other documentation in --tools; {_REMEDY}")
 
     def has(self, entry: Entry) -> bool:
-        """As ``Results.has``; to be asked once for each row."""
+        """As ``Results``."""
         if entry.id not in self._standing:
             return False
         standing = self._standing.pop(entry.id)
@@ -120,15 +105,15 @@ class BatchFile:
         if standing != entry.digest:
             retry = "--retry-failed decodes again what had failed; or " if failed else ""
             raise PromptError(
-                f"{self._out}: row {entry.id!r} ({entry.place}) has changed since its result was written; {retry}"
+                f"{self._place}: row {entry.id!r} ({entry.place}) has changed since its result was written; {retry}"
                 f"{_REMEDY}, or give changed rows another id"
             )
         self._failed += failed
         return True
 
-    def begin(self, model: Mapping[str, str]) -> None:
-        """Write the manifest."""
-        named = {"name": self._model, **model}
+    def begin(self, about: About) -> None:
+        """Write the manifest, and drop what is decoded again."""
+        named = {"name": self._model, **about["identity"]}
         if self._begun is not None:
             self._demand_model(self._begun["model"], named)
         if self._retry:
@@ -141,15 +126,15 @@ class BatchFile:
         self._file.begin()
 
     def write(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Append results and flush them to the disk."""
+        """As ``Results``."""
         self._file.write(results)
 
     def notes(self) -> Iterator[str]:
-        """As ``Results.notes``, when all rows have come."""
+        """As ``Results``."""
         if self._failed:
             yield f"{self._failed} of the skipped rows had failed; --retry-failed decodes them again"
         if self._standing:
-            yield f"{len(self._standing)} results in {self._out} are of rows that are not in the batch any more"
+            yield f"{len(self._standing)} results in {self._place} are of rows that are not in the batch any more"
 
     def close(self) -> None:
         """Close the file."""
@@ -172,7 +157,7 @@ class BatchFile:
         if other:
             begun, wanted = (f"{short_repr(of.get('name'))} in {of.get('dtype')}" for of in (there, now))
             raise PromptError(
-                f"{self._out}: this batch was begun with the model {begun}, not {wanted}: other {', '.join(other)}; "
+                f"{self._place}: this batch was begun with the model {begun}, not {wanted}: other {', '.join(other)}; "
                 f"{_REMEDY}, or the same model to go on"
             )
 
@@ -187,7 +172,7 @@ def open_results(options: DecodeCommand, documentation: Documentation | None) ->
         As ``BatchFile``; if another process writes it, or the folder cannot be written.
     """
     if options.out is None:
-        yield Printed()
+        yield Results()
         return
     out = Path(os.path.realpath(options.out))
     if not out.parent.is_dir():

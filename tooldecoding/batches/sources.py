@@ -1,7 +1,6 @@
 """Where the rows of a batch come from, one after the other: JSON lines, tables, data sets on the hub."""
 
 import gzip
-import re
 import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any, BinaryIO, Final
 
 from lookup.text.text_file import demand_file
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import LongLine, bounded_lines, read_json, read_row
+from tooldecoding.files.json_lines import bounded_lines, read_json, read_row
 
 CONTENTS: Final = ("prompt", "messages", "dialogue")
 """Columns of which a row has one."""
@@ -27,11 +26,10 @@ _PERHAPS_NESTED: Final = ("tools", "tool_choice")
 """Columns of a table whose texts may be JSON: lists and objects."""
 
 _HUB: Final = "hub:"
-_DATA_SET: Final = re.compile(r"(?P<name>[\w.-]+/[\w.-]+)(?:/(?P<subset>[\w.-]+))?(?::(?P<split>[\w.+-]+))?")
 _GZIP: Final = ".gz"
 _OTHER_ENCODINGS: Final = (b"\xff\xfe", b"\xfe\xff")
 _AT_ONCE: Final = 64
-"""Rows that are taken from Arrow together."""
+"""Rows of a table that are read together."""
 _BUFFER_BYTES: Final = 1 << 20
 _BLOCK_BYTES: Final = 16 << 20
 """What is read of CSV at once; a row must not be longer."""
@@ -93,25 +91,24 @@ def open_source(name: str) -> Source:
     PromptError
         If it cannot be read, or no row can have content.
     """
-    if name.startswith(_HUB):
-        return _hub(name)
-    if name != "-":
+    if name != "-" and not name.startswith(_HUB):
         demand_file(Path(name), PromptError)
     if _is_table(name):
-        return _parquet(name) if name.lower().endswith(".parquet") else _csv(name)
+        return _table(name)
     return Source("<stdin>" if name == "-" else name, _json_lines(name), _count_lines(name))
 
 
-def needed_packages(name: str) -> Iterator[str]:
-    """Yield the packages of the extra ``batch`` that reading ``name`` takes."""
-    if name.startswith(_HUB):
-        yield "datasets"
-    elif _is_table(name):
-        yield "pyarrow"
+def needed_packages(name: str) -> tuple[str, ...]:
+    """Return the packages of the extra ``batch`` that reading ``name`` takes."""
+    return ("datasets", "pyarrow") if _is_table(name) else ()
 
 
 def _is_table(name: str) -> bool:
-    return name.lower().endswith((".parquet", ".csv", ".csv.gz"))
+    return name.startswith(_HUB) or _is_parquet(name) or name.lower().endswith((".csv", ".csv.gz"))
+
+
+def _is_parquet(name: str) -> bool:
+    return name.lower().endswith(".parquet")
 
 
 # JSON lines
@@ -122,7 +119,7 @@ def _json_lines(name: str) -> Iterator[SourceRow]:
     origin = "<stdin>" if name == "-" else name
     try:
         with _opened(name) as file:
-            for number, line in enumerate(bounded_lines(file), start=1):
+            for number, line in bounded_lines(file, origin, PromptError):
                 row = _json_row(line, number, origin)
                 if row is not None:
                     yield row
@@ -149,10 +146,8 @@ def _opened(name: str) -> Iterator[BinaryIO]:
         yield file  # type: ignore[misc]  # gzip's file is no BinaryIO by name
 
 
-def _json_row(line: bytes | LongLine, number: int, origin: str) -> SourceRow | None:
+def _json_row(line: bytes, number: int, origin: str) -> SourceRow | None:
     place = f"{origin}:{number}"
-    if isinstance(line, LongLine):
-        return SourceRow(place, None, line.digest, f"{place}: {line}")
     if number == 1:
         if line.startswith(_OTHER_ENCODINGS):
             raise PromptError(f"{origin}: expected UTF-8, found UTF-16; save the file as UTF-8")
@@ -174,81 +169,86 @@ def _json_row(line: bytes | LongLine, number: int, origin: str) -> SourceRow | N
 # tables
 
 
-def _csv(name: str) -> Source:
+def _table(name: str) -> Source:
+    try:
+        data, total = _hub(name) if name.startswith(_HUB) else _parquet(name) if _is_parquet(name) else _csv(name)
+    except _errors(name) as error:
+        raise _unreadable(name, error) from None
+    return Source(name, _table_rows(name, data), total)
+
+
+def _parquet(name: str) -> tuple[Iterable[Mapping[str, Any]], int]:
+    """Read a file whose nested values may be lists and structs, or JSON in texts."""
+    from pyarrow.parquet import ParquetFile
+
+    # with a buffer, or a whole row group would be read at once
+    file = ParquetFile(name, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+    known = _known(name, file.schema_arrow.names)
+    return _arrow_rows(file.iter_batches(_AT_ONCE, columns=known, use_threads=False)), file.metadata.num_rows
+
+
+def _csv(name: str) -> tuple[Iterable[Mapping[str, Any]], None]:
     """Read CSV with commas and a header; ids are texts, an empty cell is none."""
     import pyarrow as pa
     from pyarrow import csv
 
     read = csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
     parse = csv.ParseOptions(newlines_in_values=True)
-    try:
-        known = _known(csv.open_csv(name, read, parse).schema.names, name)
-        convert = csv.ConvertOptions(
-            include_columns=known,
-            column_types=dict.fromkeys(known, pa.string()),
-            null_values=[""],
-            strings_can_be_null=True,
-        )
-        reader = csv.open_csv(name, read, parse, convert)
-    except (OSError, ValueError, KeyError) as error:
-        raise _damaged(name, "CSV", error) from None
-    return Source(name, _table_rows(name, _arrow_rows(name, "CSV", reader)))
+    known = _known(name, csv.open_csv(name, read, parse).schema.names)
+    texts = dict.fromkeys(known, pa.string())
+    convert = csv.ConvertOptions(include_columns=known, column_types=texts, null_values=[""], strings_can_be_null=True)
+    return _arrow_rows(csv.open_csv(name, read, parse, convert)), None
 
 
-def _parquet(name: str) -> Source:
-    """Read a Parquet file; nested values may be lists and structs, or JSON in texts."""
-    from pyarrow.parquet import ParquetFile
-
-    try:
-        # with a buffer, or a whole row group would be read at once
-        file = ParquetFile(name, pre_buffer=False, buffer_size=_BUFFER_BYTES)
-    except (OSError, ValueError, KeyError) as error:
-        raise _damaged(name, "Parquet", error) from None
-    batches = file.iter_batches(_AT_ONCE, columns=_known(file.schema_arrow.names, name), use_threads=False)
-    return Source(name, _table_rows(name, _arrow_rows(name, "Parquet", batches)), int(file.metadata.num_rows))
+def _arrow_rows(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    for batch in batches:
+        for start in range(0, len(batch), _AT_ONCE):
+            yield from batch.slice(start, _AT_ONCE).to_pylist(maps_as_pydicts="strict")
 
 
-def _arrow_rows(name: str, kind: str, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    try:
-        for batch in batches:
-            for start in range(0, len(batch), _AT_ONCE):
-                yield from batch.slice(start, _AT_ONCE).to_pylist(maps_as_pydicts="strict")
-    except (OSError, ValueError, KeyError) as error:
-        raise _damaged(name, kind, error) from None
-
-
-def _hub(name: str) -> Source:
-    """Stream a data set on the hub by ``datasets``; its code, if it has any, is not run."""
+def _hub(name: str) -> tuple[Iterable[Mapping[str, Any]], int | None]:
+    """Stream a data set on the hub; its code, if it has any, is not run."""
     import datasets
 
-    asked = _DATA_SET.fullmatch(name.removeprefix(_HUB))
-    if not asked:
+    path, _, split = name.removeprefix(_HUB).partition(":")
+    owner, own_name, *subset = [*path.split("/"), ""][:3]
+    if not owner or not own_name:
         raise PromptError(f"{name}: expected {_HUB}OWNER/NAME, {_HUB}OWNER/NAME:SPLIT or {_HUB}OWNER/NAME/SUBSET:SPLIT")
-    try:
-        data = datasets.load_dataset(asked["name"], asked["subset"], split=asked["split"], streaming=True)
-    except _hub_errors() as error:
-        raise PromptError(f"{name}: cannot be read: {_said(error)}") from None
-    if asked["split"] is None:
-        if len(data) != 1:
-            raise PromptError(
-                f"{name}: name one of its splits, as in {name}:{next(iter(data))}; there are {', '.join(data)}"
-            )
-        [data] = data.values()
-    split = (data.info.splits or {}).get(str(data.split))
+    data = datasets.load_dataset(f"{owner}/{own_name}", *filter(None, subset), split=split or None, streaming=True)
+    if not split:
+        splits = list(data)
+        if len(splits) != 1:
+            listed = ", ".join(splits)
+            raise PromptError(f"{name}: name one of its splits, as in {name}:{splits[0]}; there are {listed}")
+        data = data[splits[0]]
+    about = (data.info.splits or {}).get(str(data.split))
     if data.column_names is not None:
-        data = data.select_columns(_known(data.column_names, name))
-    return Source(name, _table_rows(name, _hub_rows(name, data)), split.num_examples or None if split else None)
+        data = data.select_columns(_known(name, data.column_names))
+    return data, about.num_examples or None if about else None
 
 
-def _hub_rows(name: str, data: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _table_rows(name: str, data: Iterable[Mapping[str, Any]]) -> Iterator[SourceRow]:
+    """Yield the rows of a table; empty cells and columns that mean nothing to a batch are left out."""
     try:
-        yield from data
-    except _hub_errors() as error:
-        raise PromptError(f"{name}: cannot be read: {_said(error)}") from None
+        for number, row in enumerate(data, start=1):
+            cells = {column: row[column] for column in _COLUMNS if row.get(column) is not None}
+            yield _table_row(f"{name}: row {number}", cells)
+    except _errors(name) as error:
+        raise _unreadable(name, error) from None
 
 
-def _hub_errors() -> tuple[type[Exception], ...]:
-    """What listing and reading may raise; HTTP clients differ between releases, their errors are bases of the hub's."""
+def _known(name: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns that mean something; PromptError if no row can have content."""
+    if not set(CONTENTS) & set(columns):
+        wanted, found = ", ".join(map(repr, CONTENTS)), ", ".join(map(repr, columns))
+        raise PromptError(f"{name}: expected one of the columns {wanted}, found {found:.200}")
+    return [column for column in _COLUMNS if column in columns]
+
+
+def _errors(name: str) -> tuple[type[Exception], ...]:
+    """What reading may raise; HTTP clients differ between releases, their errors are bases of the hub's."""
+    if not name.startswith(_HUB):
+        return OSError, ValueError, KeyError
     from datasets.exceptions import DatasetsError
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -256,28 +256,8 @@ def _hub_errors() -> tuple[type[Exception], ...]:
     return DatasetsError, OSError, ValueError, *bases
 
 
-def _damaged(name: str, kind: str, error: Exception) -> PromptError:
-    return PromptError(f"{name}: damaged {kind} file: {_said(error)}")
-
-
-def _said(error: Exception) -> str:
-    """Return an error's message in one line."""
-    return f"{' '.join(str(error).split()) or type(error).__name__:.300}"
-
-
-def _known(columns: Sequence[str], origin: str) -> list[str]:
-    """Return the columns that mean something; PromptError if no row can have content."""
-    if not set(CONTENTS) & set(columns):
-        wanted, found = ", ".join(map(repr, CONTENTS)), ", ".join(map(repr, columns))
-        raise PromptError(f"{origin}: expected one of the columns {wanted}, found {found:.200}")
-    return [name for name in _COLUMNS if name in columns]
-
-
-def _table_rows(origin: str, rows: Iterator[dict[str, Any]]) -> Iterator[SourceRow]:
-    """Yield the rows of a table; empty cells and columns that mean nothing to a batch are left out."""
-    for number, row in enumerate(rows, start=1):
-        cells = {name: row[name] for name in _COLUMNS if row.get(name) is not None}
-        yield _table_row(f"{origin}: row {number}", cells)
+def _unreadable(name: str, error: Exception) -> PromptError:
+    return PromptError(f"{name}: cannot be read: {' '.join(str(error).split()) or type(error).__name__:.300}")
 
 
 def _table_row(place: str, cells: Mapping[str, Any]) -> SourceRow:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import LongLine, bounded_lines, json_line, read_row
+from tooldecoding.files.json_lines import bounded_lines, json_line, read_row
 from tooldecoding.files.manifest import replaced
 
 _BEGINNING: Final = b'{"id"'
@@ -120,9 +120,7 @@ class ResultFile:
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
-            for number, line in enumerate(bounded_lines(file), start=1):
-                if isinstance(line, LongLine):
-                    raise self._foreign(number)
+            for number, line in bounded_lines(file, str(self._path), PromptError):
                 # the beginning of an object is no JSON: this tells a torn line from a whole one without a newline
                 if not line.endswith(b"\n") and not _is_json(line):
                     if not line.startswith(_BEGINNING) and not _BEGINNING.startswith(line):
