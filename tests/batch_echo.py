@@ -11,8 +11,8 @@ import pytest
 
 from command_line import Ran
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.batches import batch
-from tooldecoding.cluster import decode_task, place
+from tooldecoding.batches import decode_task
+from tooldecoding.cluster import place
 from tooldecoding.errors import PromptError
 from tooldecoding.request import Request
 
@@ -54,7 +54,7 @@ def decode_with(echo: Echo, patch: pytest.MonkeyPatch) -> None:
     loaded = echo.decoder.model, echo.decoder.tokenizer
     patch.setattr(place, "load_quietly", lambda *options, **arguments: loaded)
     patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)
-    patch.setattr(batch, "decode_requests", echo)
+    patch.setattr(decode_task, "decode_requests", echo)
 
 
 def said(prompt: str, order_limit: int = 12) -> str:
@@ -85,8 +85,9 @@ class Folder:
     def refuses(self, rows: Sequence[Any], *arguments: object, said: str) -> None:
         before = self.files()
         ran = self.decode(rows, *arguments)
-        assert (ran.code, ran.err.count("\n")) == (2, 1), ran
-        assert ran.err.startswith("error: ") and said in ran.err
+        *bars, error = ran.err.splitlines()
+        assert ran.code == 2 and all(line.startswith("decoding ") for line in bars), ran
+        assert error.startswith("error: ") and said in error, ran
         assert self.files() == before
 
 

@@ -13,18 +13,17 @@ from tooldecoding.errors import ModelError
 class Capitals:
     """Items are texts. ``die`` kills the worker, ``wait`` takes a tenth of a second."""
 
+    weights: str = "all the same"
+
     def loaded(self, model: Any, tokenizer: Any) -> "Capitals":
         return self
 
     @property
     def about(self) -> Mapping[str, Any]:
-        return {"device": "none", "pid": os.getpid()}
+        return {"device": "none", "pid": os.getpid(), "identity": {"weights": self.weights or str(os.getpid())}}
 
     def beginning(self, item: str) -> str:
         return item[:1]
-
-    def given_up(self, item: str, reason: str) -> str:
-        return f"{item}: {reason}"
 
     def run(self, items: Sequence[str]) -> list[str]:
         if any(item.startswith("die") for item in items):
@@ -33,19 +32,10 @@ class Capitals:
         return [item.upper() for item in items]
 
 
-@dataclass(frozen=True)
-class NoModel:
-    """In place of a model's source; it may be one that cannot be loaded."""
-
-    fails: str = ""
-    dies: bool = False
-
-    def load(self, threads: int) -> tuple[None, None]:
-        if self.dies:
-            os._exit(1)
-        if self.fails:
-            raise ModelError(self.fails)
-        return None, None
-
-    def identity(self, model: Any, tokenizer: Any) -> Mapping[str, str]:
-        return {"weights": "none"}
+def no_model(fails: str = "", dies: bool = False) -> tuple[None, None]:
+    """In place of loading a model; it may be one that cannot be loaded."""
+    if dies:
+        os._exit(1)
+    if fails:
+        raise ModelError(fails)
+    return None, None

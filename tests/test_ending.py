@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,8 @@ import pytest
 
 from command_line import CASES, Ran
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches.rows import BadRow, Row
+from tooldecoding.batches import decode_task
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
-from tooldecoding.cluster import decode_task
 
 Cli = Callable[..., Ran]
 ROOT = Path(__file__).parent.parent
@@ -71,14 +70,14 @@ class TestSignals:
         rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
         rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(5)))
         options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-        decode = decode_task.decode_group
+        decode, calls = decode_task.decode_requests, iter(range(5))
 
-        def decode_two(group: Sequence[Row | BadRow], *rest: Any) -> list[dict[str, Any]]:
-            if group[0].id == 2:
+        def decode_two(*given: Any) -> Any:
+            if next(calls) == 2:
                 os.kill(os.getpid(), number)
-            return decode(group, *rest)
+            return decode(*given)
 
-        monkeypatch.setattr(decode_task, "decode_group", decode_two)
+        monkeypatch.setattr(decode_task, "decode_requests", decode_two)
         try:
             ran = cli("decode", "--batch", rows, "--out", out, *options)
         finally:

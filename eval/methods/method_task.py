@@ -34,10 +34,6 @@ class MethodTask:
         """Keep the sequence of the samples: methods are compared without a prefix cache."""
         return ""
 
-    def given_up(self, item: Draft, reason: str) -> Prediction:
-        """Return a prediction that counts as wrong."""
-        return Prediction("", error=reason)
-
 
 @dataclass(frozen=True)
 class LoadedMethod:

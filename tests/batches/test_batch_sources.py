@@ -4,7 +4,9 @@ import csv
 import gzip
 import io
 import json
+import re
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,11 @@ from pyarrow import parquet
 
 from batch_echo import Echo, Folder
 from command_line import Ran, assert_bad
-from tooldecoding.batches import text_sources
-from tooldecoding.batches.open_source import open_source
-from tooldecoding.batches.rows import BadRow, Entry, Row, RowReader, entries
+from tooldecoding.batches import batch
+from tooldecoding.batches.rows import Entry, Row, RowReader, entries
+from tooldecoding.batches.sources import open_source
+from tooldecoding.errors import PromptError
+from tooldecoding.files import json_lines as json_lines_module
 
 TOOL = {
     "name": "weather",
@@ -91,20 +95,18 @@ def _restored(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(name: str) -> list[Entry]:
-    """All entries of a source whose equal rows are not told apart."""
-    return list(entries(open_source(name), lambda key: 1))
+    return list(entries(open_source(name)))
 
 
 @pytest.mark.parametrize("make", SOURCES)
 def test_every_source_gives_the_same_rows(make: Callable[[Path], str], tmp_path: Path) -> None:
-    found = read(make(tmp_path))
-    plain = read(json_lines(tmp_path))
-    # the last one cannot be read
-    assert [(e.id, e.digest, e.kind) for e in found][:-1] == [(e.id, e.digest, e.kind) for e in plain][:-1]
+    *found, bad = read(make(tmp_path))
+    *plain, _ = read(json_lines(tmp_path))
+    assert [(e.id, e.digest, e.content) for e in found] == [(e.id, e.digest, e.content) for e in plain]
     reader = RowReader(None)
-    assert [reader.read(e) for e in found][:-1] == [reader.read(e) for e in plain][:-1]
-    bad = reader.read(found[-1])
-    assert isinstance(bad, BadRow) and found[-1].place in bad.error
+    assert [reader.read(e) for e in found] == [reader.read(e) for e in plain]
+    with pytest.raises(PromptError, match=re.escape(bad.place)):
+        reader.read(bad)
 
 
 def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
@@ -129,58 +131,24 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     assert open_source(str(path)).total == len(rows)
 
 
-class TestTooLong:
-    @pytest.fixture(autouse=True)
-    def _short(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(text_sources, "MAX_LINE_BYTES", 100)
-
-    @pytest.mark.parametrize("end", ["\n", ""])
-    def test_a_line(self, tmp_path: Path, end: str) -> None:
-        path = tmp_path / "rows.jsonl"
-        lines = ['{"id": 1, "prompt": "x"}', '{"id": 2, "prompt": "' + "x" * 3_000_000 + '"}', '{"prompt": "y"}']
-        path.write_text("\n".join([*lines, lines[1]]) + end)
-        first, long, third, last = read(str(path))
-        assert (first.id, third.number) == (1, 3) and long.columns is None
-        assert f"{path}:2: expected a line of at most 100 bytes, found 30000" in long.error
-        assert (last.digest == long.digest) is (end == "\n")
-
-    @pytest.mark.parametrize("before", ["", '"q""uoted", "', 'a ""'])
-    @pytest.mark.parametrize("long", ["x", '"', '""', 'a"b'])
-    def test_a_record_of_csv(self, tmp_path: Path, before: str, long: str) -> None:
-        """It ends where it would have ended, wherever it has quotes and newlines."""
-        path = tmp_path / "rows.csv"
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerows(
-                [["id", "prompt"], ["1", "x"], ["2", f"{before}\n{long * 200}\nmore"], ["3", "y\nz"]]
-            )
-        one, two, three = read(str(path))
-        assert (one.id, three.id) == ("1", "3") and not three.error
-        assert three.columns is not None and three.columns["prompt"] == "y\nz"
-        assert "expected a line of at most 100 bytes" in two.error and two.columns is None
-
-
-def test_bad_rows_of_csv_are_rows_of_their_own(tmp_path: Path) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_bytes(b'id,prompt\n1,x\n2\n3,"a"b\n\n4,\xff\n5,y\n6,"z\n')
-    found = read(str(path))
-    assert [e.number for e in found] == [2, 3, 4, 6, 7, 8]
-    assert [bool(e.error) for e in found] == [False, True, True, True, False, True]
-    said = ["expected 2 cells, found 1", "malformed CSV", "expected UTF-8, found the byte 0xff", "malformed CSV"]
-    assert all(part in e.error for part, e in zip(said, (e for e in found if e.error), strict=True))
-
-
 DAMAGED = {
-    "rows.jsonl.gz": gzip.compress(b'{"prompt": "x"}\n' * 10_000)[:-30],
+    "rows.jsonl.gz": gzip.compress(b'{"prompt": "x"}\n')[:-5],
     "other.jsonl.gz": b"no gzip",
     "rows.parquet": b"PAR1 no Parquet",
     "rows.jsonl": '{"prompt": "x"}'.encode("utf-16"),
     "rows.csv": b"id;prompt\n1;x\n",
+    "cells.csv": b"id,prompt\n1,x\n2,y,z\n",
+    "long.jsonl": b'{"prompt": "' + b"x" * 1000 + b'"}\n',
+    "bytes.csv": b"id,prompt\n1,\xff\n",
     "empty.jsonl": b"\n\n",
 }
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_a_damaged_file_is_one_error_before_anything_is_written(folder: Folder, name: str) -> None:
+def test_a_damaged_file_is_one_error_before_anything_is_written(
+    folder: Folder, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_lines_module, "MAX_LINE_BYTES", 1000)
     folder.rows = folder.rows.with_name(name)
     folder.write = lambda rows: folder.rows.write_bytes(DAMAGED[name])  # type: ignore[method-assign]
     folder.refuses([], said=str(folder.rows))
@@ -199,7 +167,7 @@ class TestDocumentation:
     """Tools that rows share are read once, and no more are kept than the bound says."""
 
     def rows(self, tools: list[Any]) -> list[Entry]:
-        return [Entry(n, n, f"rows:{n}", "", {"prompt": "x", "tools": t}) for n, t in enumerate(tools)]
+        return [Entry(n, f"rows:{n}", "", {"prompt": "x", "tools": t}) for n, t in enumerate(tools)]
 
     @pytest.mark.parametrize(("bound", "most"), [("_CACHED_TOOLS", 3), ("_CACHED_CHARACTERS", 1000)])
     def test_what_is_kept_is_bounded(self, bound: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,34 +178,22 @@ class TestDocumentation:
             assert len(reader._cache) <= 3 if bound == "_CACHED_TOOLS" else reader._cached <= 1000
 
 
-def test_a_batch_of_many_rows_holds_one_group(folder: Folder, echo: Echo, live_rows: Callable[[], int]) -> None:
-    """And the one before it, each as entries and as rows."""
+def test_a_batch_of_many_rows_holds_two_groups(folder: Folder, echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
     count, size = 4_000, 32
+    alive: set[int] = set()
+    most = 0
+
+    def follow(entry: Entry) -> Entry:
+        nonlocal most
+        alive.add(id(entry))
+        weakref.finalize(entry, alive.discard, id(entry))
+        most = max(most, len(alive))
+        return entry
+
+    real = batch.entries
+    monkeypatch.setattr(batch, "entries", lambda source: map(follow, real(source)))
     rows = [{"prompt": "x", "tools": "f(a: int)"} if n % 2 else {"id": n, "prompt": "y"} for n in range(count)]
     ran = folder.decode(rows, "--batch-size", size)
     assert f"{count} decoded, 0 skipped" in ran.err
     assert f"0 decoded, {count} skipped" in folder.decode(rows, "--batch-size", size).err
-    assert size <= live_rows() <= 4 * size
-
-
-@pytest.fixture
-def live_rows(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """The largest number of rows and results that were alive at once."""
-    import weakref
-
-    from tooldecoding.batches import batch_rows
-
-    alive: set[int] = set()
-    most = 0
-
-    def follow(thing: Any) -> Any:
-        nonlocal most
-        alive.add(id(thing))
-        weakref.finalize(thing, alive.discard, id(thing))
-        most = max(most, len(alive))
-        return thing
-
-    real, read = batch_rows.entries, RowReader.read
-    monkeypatch.setattr(batch_rows, "entries", lambda *given: map(follow, real(*given)))
-    monkeypatch.setattr(RowReader, "read", lambda *given: follow(read(*given)))
-    return lambda: most
+    assert size <= most <= 2 * size + 1

@@ -1,122 +1,132 @@
-"""Decoding a batch: groups of rows in, their results out."""
+"""``decode --batch``: rows one by one, in groups to workers, their results to a file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+import sys
+from collections.abc import Callable, Iterator
+from typing import Final
 
+import typer
 from transformers import PreTrainedTokenizerBase
 
-from lookup.errors import ToolDecodingError
-from tooldecoding.batches.requests import decode_requests, make_request, result_json
-from tooldecoding.batches.rows import WITH_TOOLS, BadRow, Row, failed
-from tooldecoding.batches.source import CONTENTS
+from tooldecoding.batches.decode_task import DecodeTask
+from tooldecoding.batches.results import Results, open_results
+from tooldecoding.batches.rows import Entry, entries
+from tooldecoding.batches.sources import Source, needed_packages, open_source
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
-from tooldecoding.chat.templates import Content, template_of
+from tooldecoding.chat.templates import Content, chosen_format, misfits, template_of
 from tooldecoding.chat.tools import NO_TOOLS
-from tooldecoding.cluster.task import Workers
-from tooldecoding.decoder import ToolDecoder
-from tooldecoding.options.decode_command import DecodeCommand, Template
-from tooldecoding.request import Request
-from tooldecoding.result import DecodeResult
+from tooldecoding.cli.console import progress_bar
+from tooldecoding.cli.extras import demand_extra, demand_ray
+from tooldecoding.cli.lookup import print_uncarried, print_unenforced
+from tooldecoding.cluster.place import place_of
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options.decode_command import DecodeCommand
 
-Write = Callable[[Sequence[Mapping[str, Any]]], None]
-"""Takes the results of one group."""
-
-_CONTENT_OF: Final[Mapping[str, Content]] = {"prompt": "", "messages": Conversation(()), "dialogue": ()}
+_CONTENT_OF: Final[dict[str, Content]] = {"prompt": "", "messages": Conversation(()), "dialogue": ()}
 """Column -> a content of the type that it gives; templates depend on the type alone."""
 
 
-@dataclass
-class Summary:
-    """How many rows a run decoded, skipped because they had a result, and reported as failed."""
-
-    decoded: int = 0
-    skipped: int = 0
-    failed: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.decoded} decoded, {self.skipped} skipped, {self.failed} failed"
-
-
-def row_templates(
-    documentation: Documentation | None, options: DecodeCommand, tokenizer: PreTrainedTokenizerBase
-) -> dict[str, Template]:
-    """Return the template of the prompt for each kind of row (``Entry.kind``).
+def decode_batch(name: str, documentation: Documentation | None, command: DecodeCommand) -> None:
+    """Decode all rows without a result, with a progress bar, and print how many were decoded, skipped and failed.
 
     Parameters
     ----------
+    name : str
+        As ``open_source`` takes it.
     documentation : Documentation or None
         For rows without ``tools``.
+
+    Raises
+    ------
+    ToolDecodingError
+        If rows, results, model or cluster cannot be used. Results that were written before stay.
     """
-    templates: dict[str, Template] = {}
-    for name in CONTENTS:
-        content = _CONTENT_OF[name]
-        templates[name] = template_of(content, documentation, options, tokenizer)
-        templates[name + WITH_TOOLS] = template_of(content, NO_TOOLS, options, tokenizer)
-    return templates
+    demand_ray(command)
+    demand_extra("batch", *needed_packages(name))
+    source = open_source(name)
+    with open_results(command, documentation) as results:
+        rows = _Rows(source, results, command.batch_size)
+        with place_of(command) as place, place.workers(DecodeTask(command, documentation)) as workers:
+            if documentation is not None:
+                print_unenforced(documentation.lookup)
+            if rows.first:
+                _warn(rows.first[0], documentation, command, place.tokenizer)
+            decoded = failed = 0
+            try:
+                with progress_bar("decoding", source.total) as advance:
+                    for group, found in workers.spread(rows.groups(advance), results.begin):
+                        results.write(found)
+                        failed += sum("error" in result for result in found)
+                        decoded += len(found)
+                        advance(len(group))
+            except KeyboardInterrupt:
+                raise _interrupted(command) from None
+        print(f"{decoded - failed} decoded, {rows.skipped} skipped, {failed} failed", file=sys.stderr)
+        for note in results.notes():
+            print(f"note: {note}", file=sys.stderr)
 
 
-def run_batch(
-    groups: Iterable[Sequence[Row | BadRow]],
-    workers: Workers[Row | BadRow, dict[str, Any]],
-    options: DecodeCommand,
-    write: Write,
-    advance: Callable[[int], None],
-) -> Summary:
-    """Decode groups of rows, and write each group's results.
+class _Rows:
+    """The rows of a batch that have no result yet, in groups; no more than two groups are held.
 
-    Parameters
+    Attributes
     ----------
-    groups : iterable
-        As ``BatchRows.groups`` yields them; the next one is asked for when a worker needs it.
-    advance : callable
-        Called after each group with the number of its rows.
+    first : list of Entry
+        The first group: what is wrong with it shows before a model is loaded.
+    skipped : int
+        Rows that had a result.
     """
-    summary = Summary()
-    for group, results in workers.spread(workers.arranged(groups, options.batch_size)):
-        bad = sum("error" in result for result in results)
-        summary.failed += bad
-        summary.decoded += len(results) - bad
-        write(results)
-        advance(len(group))
-    return summary
+
+    def __init__(self, source: Source, results: Results, size: int) -> None:
+        self.skipped = 0
+        self._results = results
+        self._entries = entries(source)
+        self._size = size
+        self.first = self._group()
+
+    def groups(self, advance: Callable[[int], None]) -> Iterator[list[Entry]]:
+        """Yield the groups; ``advance`` gets numbers of rows that were skipped."""
+        skipped, group = 0, self.first
+        self.first = []
+        while group:
+            advance(self.skipped - skipped)
+            skipped = self.skipped
+            yield group
+            group = self._group()
+        advance(self.skipped - skipped)
+
+    def _group(self) -> list[Entry]:
+        group: list[Entry] = []
+        for entry in self._entries:
+            if self._results.has(entry):
+                self.skipped += 1
+            else:
+                group.append(entry)
+            if len(group) == self._size:
+                break
+        return group
 
 
-def decode_group(group: Sequence[Row | BadRow], decoder: ToolDecoder, options: DecodeCommand) -> list[dict[str, Any]]:
-    """Return the results of some rows in their sequence; a row that fails does not touch the others."""
-    results: dict[str | int, dict[str, Any]] = {}
-    requests: dict[str | int, Request] = {}
-    contents: dict[str | int, Content] = {}
-    for row in group:
-        if isinstance(row, BadRow):
-            results[row.id] = row.to_json()
-            continue
-        own = options if row.tool_choice is None else replace(options, tool_choice=row.tool_choice)
-        try:
-            request = make_request(row.content, row.documentation, own, decoder.tokenizer)
-            decoder.prompt_ids(request)
-        except ToolDecodingError as error:
-            results[row.id] = failed(row.id, error)
-        else:
-            requests[row.id], contents[row.id] = request, row.content
-    for key, result in _decode(requests, decoder).items():
-        if isinstance(result, ToolDecodingError):
-            results[key] = failed(key, result)
-        else:
-            results[key] = result_json(contents[key], result, decoder.tokenizer, str(key)) | {"id": key}
-    return [results[row.id] for row in group]
+def _warn(
+    first: Entry, documentation: Documentation | None, command: DecodeCommand, tokenizer: PreTrainedTokenizerBase
+) -> None:
+    """Warn if the template of the first row does not fit, and of names in ``--tools`` that its calls cannot carry."""
+    if first.columns is None or first.content is None:
+        return
+    own = first.columns.get("tools") is not None
+    if not own and documentation is None and first.content != "prompt":
+        return
+    template = template_of(_CONTENT_OF[first.content], NO_TOOLS if own else documentation, command, tokenizer)
+    for misfit in misfits({template}, command, tokenizer):
+        print(f"warning: {misfit}", file=sys.stderr)
+    if not own and documentation is not None:
+        print_uncarried(CALL_FORMATS[chosen_format(command, template, tokenizer)], documentation.lookup)
 
 
-def _decode(
-    requests: Mapping[str | int, Request], decoder: ToolDecoder
-) -> dict[str | int, DecodeResult | ToolDecodingError]:
-    """Decode together; if that fails, one by one, so that only the row at fault gets the error."""
-    try:
-        results = decode_requests(list(requests.values()), decoder)
-    except ToolDecodingError as error:
-        if len(requests) == 1:
-            return dict.fromkeys(requests, error)
-        alone = [_decode({key: request}, decoder) for key, request in requests.items()]
-        return {key: result for results in alone for key, result in results.items()}
-    return dict(zip(requests, results, strict=True))
+def _interrupted(command: DecodeCommand) -> typer.Exit:
+    """Say how to go on."""
+    resume = "use --out to resume"
+    if command.out is not None:
+        resume = f"the same command goes on behind what stands in {command.out}"
+    print(f"interrupted: {resume}", file=sys.stderr)
+    return typer.Exit(130)

@@ -5,7 +5,7 @@ becomes a ``Row``, or a ``BadRow`` if it cannot be read.
 """
 
 import warnings
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeGuard
 
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches.source import CONTENTS, Source, SourceRow
+from tooldecoding.batches.sources import CONTENTS, Source, SourceRow
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, read_messages
@@ -21,8 +21,6 @@ from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import MAX_LINE_BYTES, json_line, short_repr
 from tooldecoding.files.manifest import digest
-
-WITH_TOOLS: Final = " with tools"
 
 MAX_ID_CHARACTERS: Final = 1000
 MAX_DEPTH: Final = 500
@@ -59,15 +57,6 @@ class BadRow:
     id: str | int
     error: str
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the row's result."""
-        return failed(self.id, self.error)
-
-
-def failed(identifier: str | int, error: object) -> dict[str, Any]:
-    """Return the result of a row that could not be decoded."""
-    return {"id": identifier, "error": str(error)}
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -76,71 +65,93 @@ class Entry:
     Attributes
     ----------
     id : str or int
-    number : int
-        Its line or row, from 1.
+        Its own, or ``row-`` and digits of its digest.
     place : str
         For messages.
     digest : str
-        SHA-256 of the row's content; tells whether a row has changed.
+        16 hexadecimal digits of the SHA-256 of the row's content; they tell whether a row has changed.
     columns : mapping or None
     error : str
         Why it cannot be read; empty if nothing has been found yet.
     """
 
     id: str | int
-    number: int
     place: str
     digest: str
     columns: Mapping[str, Any] | None
     error: str = ""
 
     @property
-    def kind(self) -> str | None:
-        """The column of its content, and whether it has tools of its own; its template depends on no more.
-
-        None for a row that is not worth decoding.
-        """
+    def content(self) -> str | None:
+        """The column of its content; None for a row that is not worth decoding."""
         given = _given(self.columns or {})
-        if self.error or len(given) != 1:
-            return None
-        return given[0] + (WITH_TOOLS if self.columns and self.columns.get("tools") is not None else "")
+        return None if self.error or len(given) != 1 else given[0]
 
 
-def entries(source: Source, equal_rows: Callable[[str], int]) -> Iterator[Entry]:
-    """Yield the rows of a batch.
+def entries(source: Source) -> Iterator[Entry]:
+    """Yield the rows of a batch; their ids are kept in memory.
 
-    A row without an id is called ``row-`` and 16 digits of its digest, so that an inserted line renames no other; the
-    second of equal rows ends with ``-2``, and so on.
+    A row without an id is called ``row-`` and its digest, so that an inserted line renames no other; the second of
+    equal rows ends with ``-2``, and so on.
 
-    Parameters
-    ----------
-    equal_rows : callable
-        Gets the digest of each row without an id, and returns how many of this digest there have been.
+    Raises
+    ------
+    PromptError
+        If there are no rows, or two rows have one id; if the source cannot be read.
     """
-    for row in source.rows():
-        yield _entry(row, equal_rows)
+    seen: set[str | int] = set()
+    repeats: Counter[str] = Counter()
+
+    def name(digest: str) -> str:
+        if f"row-{digest}" not in seen:
+            return f"row-{digest}"
+        repeats[digest] += 1
+        return f"row-{digest}-{repeats[digest] + 1}"
+
+    for row in source.rows:
+        found = _entry(row, name)
+        if found.id in seen:
+            raise PromptError(f"{found.place}: two rows of one id: a row before it is called {found.id!r}")
+        seen.add(found.id)
+        yield found
+    if not seen:
+        raise PromptError(f"{source.origin}: expected rows, found none")
 
 
-def _entry(row: SourceRow, equal_rows: Callable[[str], int]) -> Entry:
+def read_batch(
+    source: Source, documentation: Documentation | None, on_duplicate: OnDuplicate = "error"
+) -> list[Row | BadRow]:
+    """Return all rows of a batch; PromptError as ``entries``."""
+    reader = RowReader(documentation, on_duplicate)
+    rows: list[Row | BadRow] = []
+    for entry in entries(source):
+        try:
+            rows.append(reader.read(entry))
+        except ToolDecodingError as error:
+            rows.append(BadRow(entry.id, str(error)))
+    return rows
+
+
+def _entry(row: SourceRow, name: Callable[[str], str]) -> Entry:
     columns, error = row.columns, row.error
-    key = None
+    content = None
     if columns is not None:
         try:
-            key = _row_digest(columns, row.place)
+            content = _content_text(columns, row.place)
         except PromptError as cause:
             columns, error = None, str(cause)
+    if content is None:
+        content = json_line(row.raw.strip() if isinstance(row.raw, str) else repr(row.raw))
+    digest = sha256(content.encode()).hexdigest()[:16]
     given = None if columns is None else columns.get("id")
-    if key is not None and _is_id(given):
-        return Entry(given, row.number, row.place, key, columns, error)
+    if columns is not None and _is_id(given):
+        return Entry(given, row.place, digest, columns, error)
     if columns is not None and "id" in columns:
         error = (
             f"{row.place}: expected 'id' to be a text of at most {MAX_ID_CHARACTERS} characters or a whole number, "
             f"got {short_repr(given)}"
         )
-    key = row.raw_digest if key is None else key
-    count = equal_rows(key)
-    name = f"row-{key[:16]}" + (f"-{count}" if count > 1 else "")
-    return Entry(name, row.number, row.place, key, columns, error)
+    return Entry(name(digest), row.place, digest, columns, error)
 
 
 class RowReader:
@@ -162,18 +173,15 @@ class RowReader:
         self._cache: OrderedDict[str, tuple[Documentation, int]] = OrderedDict()
         self._cached = 0
 
-    def read(self, entry: Entry) -> Row | BadRow:
-        """Read a row; one that cannot be read becomes a ``BadRow``."""
+    def read(self, entry: Entry) -> Row:
+        """Read a row; ToolDecodingError if it cannot be decoded."""
         row, place = entry.columns, entry.place
         if entry.error or row is None:
-            return BadRow(entry.id, entry.error)
-        try:
-            content = _content(row, place)
-            choice = row.get("tool_choice")
-            own = self._tools(row.get("tools"), isinstance(content, Conversation), f"{place}: tools")
-            choice = None if choice is None else read_tool_choice(choice, f"{place}: tool_choice")
-        except ToolDecodingError as error:
-            return BadRow(entry.id, str(error))
+            raise PromptError(entry.error)
+        content = _content(row, place)
+        choice = row.get("tool_choice")
+        own = self._tools(row.get("tools"), isinstance(content, Conversation), f"{place}: tools")
+        choice = None if choice is None else read_tool_choice(choice, f"{place}: tool_choice")
         return Row(entry.id, content, own or self._documentation, choice)
 
     def _tools(self, tools: Any, of_messages: bool, place: str) -> Documentation | None:
@@ -197,8 +205,11 @@ class RowReader:
         return found
 
 
-def _row_digest(row: Mapping[str, Any], place: str) -> str:
-    """White space and the sequence of columns do not count; the sequence inside a column, which prompts show, does."""
+def _content_text(row: Mapping[str, Any], place: str) -> str:
+    """Return what the digest is of.
+
+    White space and the sequence of columns do not count; the sequence inside a column, which prompts show, does.
+    """
     deep = PromptError(f"{place}: malformed JSON: nested too deeply")
     try:
         text = json_line(dict(sorted(row.items())))
@@ -210,7 +221,7 @@ def _row_digest(row: Mapping[str, Any], place: str) -> str:
         raise PromptError(f"{place}: expected a row of at most {MAX_LINE_BYTES} characters, found {len(text)}")
     if text.count("[") + text.count("{") > MAX_DEPTH and _deeper(row, MAX_DEPTH):
         raise deep
-    return sha256(text.encode()).hexdigest()
+    return text
 
 
 def _deeper(value: Any, most: int) -> bool:

@@ -1,12 +1,10 @@
 """``tooldecoding decode``."""
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
-
-import typer
+from typing import TYPE_CHECKING, Final
 
 from lookup import DocumentationError
 from tooldecoding.chat.dialogue import read_dialogue
@@ -14,26 +12,19 @@ from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.messages_file import read_messages_file
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, progress_bar, read_input, warning_lines
-from tooldecoding.cli.extras import demand_extra, demand_ray
+from tooldecoding.cli.console import output_console, read_input, warning_lines
 from tooldecoding.cli.lookup import print_uncarried, print_unenforced, print_unread
 from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.cli.results import greedy_json, show_result
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.files.json_lines import json_line
-from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand, Template, read_decode_command
 from tooldecoding.options.given import Given
-from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import options_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
-    from tooldecoding.batches.batch import Write
-    from tooldecoding.batches.batch_rows import BatchRows
-    from tooldecoding.batches.rows import BadRow, Row
-    from tooldecoding.cluster.task import Workers
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.request import Request
     from tooldecoding.result import DecodeResult
@@ -55,7 +46,9 @@ def decode(given: Given) -> None:
         documentation = Documentation.read(mcp_documentation(command), "MCP", command.on_duplicate)
     with warning_lines():
         if command.batch is not None:
-            _decode_batch(command.batch, documentation, command)
+            from tooldecoding.batches.batch import decode_batch
+
+            decode_batch(command.batch, documentation, command)
         else:
             _decode_one(documentation, command)
 
@@ -118,113 +111,11 @@ def _read_messages(
     return found.conversation, found.documentation or documentation, command
 
 
-def _decode_batch(name: str, documentation: Documentation | None, command: DecodeCommand) -> None:
-    from tooldecoding.batches.batch import row_templates
-    from tooldecoding.batches.batch_results import open_results
-    from tooldecoding.batches.batch_rows import BatchRows
-    from tooldecoding.batches.open_source import needed_packages, open_source
-    from tooldecoding.cluster.decode_task import DecodeTask
-    from tooldecoding.cluster.place import place_of
-
-    demand_ray(command)
-    demand_extra("batch", *needed_packages(name, command.out))
-    source = open_source(name)
-    with open_results(command, documentation) as results:
-        with progress_bar("checking", source.total if source.again else None, lasting=False) as looked:
-            rows = BatchRows(source, documentation, command.on_duplicate, results, command.retry_failed, looked)
-        with place_of(command) as place:
-            templates = row_templates(documentation, command, place.tokenizer)
-            with place.workers(DecodeTask(command)) as workers:
-                write = _print_results
-                if command.out is not None:
-                    model = workers.about["identity"]
-                    results.demand_model(model)
-                    rows.demand_templates(templates)
-                    results.begin(model, templates, command.retry_failed)
-                    write = results.write
-                if documentation is not None:
-                    print_unenforced(documentation.lookup)
-                warn = _Warner(templates, documentation, command, place.tokenizer)
-                _run_batch(rows, warn, workers, command, write)
-        results.finish()
-        for note in results.notes():
-            print(f"note: {note}", file=sys.stderr)
-
-
-class _Warner:
-    """Warns of templates that do not fit, and of names that no call can carry, when rows of a kind come first."""
-
-    def __init__(
-        self,
-        templates: Mapping[str, Template],
-        documentation: Documentation | None,
-        command: DecodeCommand,
-        tokenizer: "PreTrainedTokenizerBase",
-    ) -> None:
-        self._templates = templates
-        self._documentation = documentation
-        self._command = command
-        self._tokenizer = tokenizer
-        self._kinds: set[str] = set()
-        self._formats: set[str] = set()
-
-    def __call__(self, kinds: Set[str]) -> None:
-        """Take the kinds of all rows so far."""
-        from tooldecoding.chat.templates import chosen_format
-
-        bare = {"messages", "dialogue"} if self._documentation is None else set()
-        old, new = ({self._templates[kind] for kind in some} for some in (self._kinds, kinds - self._kinds - bare))
-        self._kinds |= kinds - bare
-        _warn_of_misfits(new - old, self._command, self._tokenizer)
-        if self._documentation is None:
-            return
-        formats = {chosen_format(self._command, template, self._tokenizer) for template in new - old}
-        for name in formats - self._formats:
-            print_uncarried(CALL_FORMATS[name], self._documentation.lookup)
-        self._formats |= formats
-
-
 def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase") -> None:
     from tooldecoding.chat.templates import misfits
 
     for misfit in misfits(templates, command, tokenizer):
         print(f"warning: {misfit}", file=sys.stderr)
-
-
-def _run_batch(
-    rows: "BatchRows",
-    warn: _Warner,
-    workers: "Workers[Row | BadRow, dict[str, Any]]",
-    command: DecodeCommand,
-    write: "Write",
-) -> None:
-    """Decode with a progress bar, and print how many rows were decoded, skipped and failed."""
-    from tooldecoding.batches.batch import run_batch
-
-    warn(rows.kinds)
-    try:
-        with progress_bar("decoding", rows.total) as advance:
-            groups = rows.groups(command.batch_size, advance)
-            summary = run_batch(_warned(groups, rows, warn), workers, command, write, advance)
-    except KeyboardInterrupt:
-        resume = "use --out to resume"
-        if command.out is not None:
-            resume = f"the same command goes on behind what stands in {command.out}"
-        print(f"interrupted: {resume}", file=sys.stderr)
-        raise typer.Exit(130) from None
-    print(replace(summary, skipped=rows.skipped), file=sys.stderr)
-
-
-def _warned(groups: "Iterable[list[Row | BadRow]]", rows: "BatchRows", warn: _Warner) -> "Iterator[list[Row | BadRow]]":
-    """Yield the groups; kinds of rows from a source that is read once show late."""
-    for group in groups:
-        warn(rows.kinds)
-        yield group
-
-
-def _print_results(results: Sequence[Mapping[str, Any]]) -> None:
-    for result in results:
-        print(json_line(result), flush=True)
 
 
 def load_decoder(command: ModelOptions, prompt_cache_mb: int) -> "ToolDecoder":

@@ -1,1 +1,1 @@
-"""Work spread over a Ray cluster; only ``cluster.py``, ``connection.py`` and ``actors.py`` import Ray."""
+"""Work in this process, or spread over a Ray cluster; only ``connection.py`` and ``ray_data.py`` import Ray."""

@@ -2,19 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.cluster.model_source import ModelSource
 from tooldecoding.cluster.task import I, R, Solo, Task, Workers
 from tooldecoding.models.loading import load_quietly, load_tokenizer_quietly
-from tooldecoding.models.sources import REFERENCE_MODEL
 from tooldecoding.options.ray_options import RayOptions
-
-if TYPE_CHECKING:
-    from tooldecoding.cluster.cluster import Cluster
 
 
 class Place(Protocol):
@@ -43,20 +37,6 @@ class Here:
         return nullcontext(Solo(task.loaded(self._model, self.tokenizer)))
 
 
-class There:
-    """A cluster; each worker loads the model, this process only the tokenizer."""
-
-    def __init__(self, options: RayOptions, tokenizer: PreTrainedTokenizerBase, cluster: "Cluster") -> None:
-        self.tokenizer = tokenizer
-        self._cluster = cluster
-        device = options.device if options.device or options.device_map else cluster.device
-        self._source = ModelSource(_absolute(options.model), options.loading | {"device": device})
-
-    def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
-        """Start the workers."""
-        return self._cluster.crew(task, self._source)
-
-
 @contextmanager
 def place_of(options: RayOptions) -> Iterator[Place]:
     """Return where the options say that the model runs; a cluster is left, or ended, with the block.
@@ -69,13 +49,9 @@ def place_of(options: RayOptions) -> Iterator[Place]:
     if options.ray is None:
         yield Here(options)
         return
-    from tooldecoding.cluster.cluster import joined
+    from tooldecoding.cluster.connection import connected
+    from tooldecoding.cluster.ray_data import There
 
     tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code, revision=options.revision)
-    with joined(options) as cluster:
-        yield There(options, tokenizer, cluster)
-
-
-def _absolute(model: str) -> str:
-    """Workers have another working directory."""
-    return str(Path(model).resolve()) if model != REFERENCE_MODEL and Path(model).exists() else model
+    with connected(options.ray):
+        yield There(options, tokenizer)

@@ -2,16 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, BinaryIO, Final
 
 from lookup.errors import ToolDecodingError
 
 MAX_LINE_BYTES: Final = 64 << 20
-"""Longer lines are not kept in memory."""
-
-_CHUNK: Final = 1 << 20
+"""Longer lines are not read."""
 
 
 def read_json(text: str) -> Any:
@@ -50,29 +46,13 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-@dataclass(frozen=True)
-class LongLine:
-    """A line of more than ``MAX_LINE_BYTES``: its size in bytes, its SHA-256 digest and the number of its quotes."""
-
-    size: int
-    digest: str
-    quotes: int
-
-
-def bounded_lines(file: BinaryIO, limit: int = MAX_LINE_BYTES) -> Iterator[bytes | LongLine]:
-    """Yield all lines with their newlines; one of more than ``limit`` bytes is read piece by piece and not kept."""
-    while line := file.readline(limit + 1):
-        yield line if len(line) <= limit else _long_line(file, line)
-
-
-def _long_line(file: BinaryIO, piece: bytes) -> LongLine:
-    size, quotes, read = 0, 0, sha256()
-    while piece:
-        size += len(piece)
-        quotes += piece.count(b'"')
-        read.update(piece)
-        piece = b"" if piece.endswith(b"\n") else file.readline(_CHUNK)
-    return LongLine(size, read.hexdigest(), quotes)
+def bounded_lines(file: BinaryIO, origin: str, error: type[ToolDecodingError]) -> Iterator[tuple[int, bytes]]:
+    """Yield all lines with their numbers and newlines; an error of the type ``error`` for one of more than 64 MiB."""
+    lines = iter(lambda: file.readline(MAX_LINE_BYTES + 1), b"")
+    for number, line in enumerate(lines, start=1):
+        if len(line) > MAX_LINE_BYTES:
+            raise error(f"{origin}:{number}: expected a line of at most {MAX_LINE_BYTES} bytes")
+        yield number, line
 
 
 def json_line(value: Any) -> str:

@@ -2,99 +2,38 @@
 
 import json
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import LongLine, bounded_lines, json_line, read_row
+from tooldecoding.files.json_lines import bounded_lines, json_line, read_row
 from tooldecoding.files.manifest import replaced
 
-_BEGINNING: Final = '{"id"'
-_SECOND: Final = ("text", "error", "message")
-"""Results of a batch have one of these columns after the id."""
+_BEGINNING: Final = b'{"id"'
 
 Id = str | int
 """What a result is named by."""
 
 
-@dataclass(frozen=True)
-class Extent:
-    """How far a file of results is whole.
-
-    Attributes
-    ----------
-    size : int
-        Bytes of whole results; the rest is torn.
-    unended : bool
-        Whether the last whole result lacks its newline.
-    total : int
-        Bytes of the file.
-    """
-
-    size: int
-    unended: bool
-    total: int
-
-
-class ResultAppender:
-    """Appends JSON lines to a file.
-
-    Parameters
-    ----------
-    path : Path
-    extent : Extent
-        As ``scan_results`` returned it; what is torn is cut off.
-
-    Raises
-    ------
-    PromptError
-        If the file cannot be written.
-    """
-
-    def __init__(self, path: Path, extent: Extent) -> None:
-        try:
-            # no buffer: closing the file must not try again what a full disk refused
-            self._file = path.open("ab", buffering=0)
-            self._file.truncate(extent.size)
-        except OSError as error:
-            raise _unwritable(path, error) from None
-        if extent.unended:
-            self._append(b"\n")
-
-    def write(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Append results and flush them to the disk; PromptError if they cannot be written."""
-        self._append("".join(json_line(r) + "\n" for r in results).encode())
-
-    def _append(self, data: bytes) -> None:
-        left = memoryview(data)
-        try:
-            while left:
-                left = left[self._file.write(left) :]
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise _unwritable(self._file.name, error) from None
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-class ResultFile(ResultAppender):
-    """JSON lines of results, whose ids are kept in memory.
+class ResultFile:
+    """JSON lines of results; what is known of each result is kept in memory.
 
     Parameters
     ----------
     path : str or Path
-        A new file, or one that an interrupted run left; a torn last line is cut off.
+        A new file, or one that an interrupted run left.
     columns : set of str
         Every result begins with its ``id`` and has at least one of these.
+    begin : bool
+        Whether it is opened to be written right away; if not, it is not changed before ``begin``.
 
     Attributes
     ----------
-    done : set of (str or int)
-        Ids of the results that stand in the file.
+    digests : dict
+        Ids of the results that stand in the file -> their ``digest``, or None.
+    failed : set of (str or int)
+        Ids of the results that report an error.
 
     Raises
     ------
@@ -102,74 +41,112 @@ class ResultFile(ResultAppender):
         If the file cannot be read or written, or holds anything but results; it is not changed then.
     """
 
-    def __init__(self, path: str | Path, columns: Set[str] = frozenset({"calls", "error"})) -> None:
-        self.done: set[Id] = set()
-        extent = scan_results(Path(path), columns, lambda identifier, failed: self.done.add(identifier))
-        super().__init__(Path(path), extent)
+    def __init__(self, path: str | Path, columns: Set[str] = frozenset({"calls", "error"}), begin: bool = True) -> None:
+        self._path = Path(path)
+        self._columns = columns
+        self.digests: dict[Id, str | None] = {}
+        self.failed: set[Id] = set()
+        self._size = 0
+        self._file: BinaryIO | None = None
+        try:
+            for line in self._lines():
+                self._size += len(line)
+        except OSError as error:
+            raise PromptError(f"{path}: cannot be read: {error.strerror}") from None
+        if begin:
+            self.begin()
 
+    @property
+    def done(self) -> Set[Id]:
+        """Ids of the results that stand in the file."""
+        return self.digests.keys()
 
-def scan_results(
-    path: Path, columns: Set[str], take: Callable[[Id, bool], None], known: Collection[Id] | None = None
-) -> Extent:
-    """Read a file of results line by line; it need not exist yet, and is not changed.
+    def begin(self) -> None:
+        """Open the file to append to, and cut off what is torn; PromptError if it cannot be written."""
+        try:
+            # no buffer: closing the file must not try again what a full disk refused
+            self._file = self._path.open("ab+", buffering=0)
+            self._file.truncate(self._size)
+            self._file.seek(max(0, self._size - 1))
+            if self._file.read(1) not in (b"", b"\n"):
+                self._append(self._file, b"\n")
+        except OSError as error:
+            raise self._unwritable(error) from None
 
-    Parameters
-    ----------
-    columns : set of str
-        As for ``ResultFile``.
-    take : callable
-        Gets the id of each result, and whether it reports an error.
-    known : collection of (str or int), optional
-        For results of a batch: the ids that results may have.
+    def write(self, results: Sequence[Mapping[str, Any]]) -> None:
+        """Append results and flush them to the disk; PromptError if they cannot be written."""
+        if self._file is None:
+            raise ValueError("begin comes first")
+        try:
+            self._append(self._file, "".join(json_line(r) + "\n" for r in results).encode())
+        except OSError as error:
+            raise self._unwritable(error) from None
 
-    Raises
-    ------
-    PromptError
-        If the file cannot be read, or a line is not such a result; the last line may be the torn beginning of one.
-    """
-    size = total = 0
-    unended = False
-    try:
-        if not path.exists():
-            return Extent(0, False, 0)
-        with path.open("rb") as file:
-            for number, line in enumerate(bounded_lines(file), start=1):
-                if isinstance(line, LongLine):
-                    raise _foreign(path, number)
-                total += len(line)
-                unended = not line.endswith(b"\n")
+    def _append(self, file: BinaryIO, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            left = left[file.write(left) :]
+        os.fsync(file.fileno())
+
+    def drop_failed(self) -> None:
+        """Rewrite the file without the results that report an error, whole or not at all; before ``begin``.
+
+        Raises
+        ------
+        PromptError
+            If it cannot be written.
+        """
+        if not self.failed:
+            return
+        read, size = 0, 0
+        try:
+            with self._path.open("rb") as file, replaced(self._path) as kept:
+                while read < self._size:
+                    line = file.readline()
+                    read += len(line)
+                    if line.strip() and "error" not in json.loads(line):
+                        size += kept.write(line.removesuffix(b"\n") + b"\n")
+        except OSError as error:
+            raise self._unwritable(error) from None
+        self._size = size
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _lines(self) -> Iterator[bytes]:
+        """Yield the lines that are whole, and note their results; the last line may be the torn beginning of one."""
+        if not self._path.exists():
+            return
+        with self._path.open("rb") as file:
+            for number, line in bounded_lines(file, str(self._path), PromptError):
                 # the beginning of an object is no JSON: this tells a torn line from a whole one without a newline
-                if unended and not _is_json(line):
-                    if not _may_begin_result(line, known):
-                        raise _foreign(path, number)
-                    return Extent(size, False, total)
-                size = total
+                if not line.endswith(b"\n") and not _is_json(line):
+                    if not line.startswith(_BEGINNING) and not _BEGINNING.startswith(line):
+                        raise self._foreign(number)
+                    return
                 if line.strip():
-                    take(*_read(line, number, path, columns, known))
-    except OSError as error:
-        raise PromptError(f"{path}: cannot be read: {error.strerror}") from None
-    return Extent(size, unended, total)
+                    self._note(line, number)
+                yield line
 
+    def _note(self, line: bytes, number: int) -> None:
+        try:
+            row = read_row(line.decode(), number, str(self._path), PromptError)
+        except (UnicodeDecodeError, PromptError):
+            raise self._foreign(number) from None
+        identifier = row.get("id")
+        if isinstance(identifier, bool) or not isinstance(identifier, str | int) or not self._columns & row.keys():
+            raise self._foreign(number)
+        self.digests[identifier] = row.get("digest")
+        if "error" in row:
+            self.failed.add(identifier)
 
-def drop_results(path: Path, extent: Extent, drop: Callable[[Id], bool]) -> Extent:
-    """Rewrite a file without the results whose ids ``drop`` says, whole or not at all; returns its extent then.
+    def _foreign(self, number: int) -> PromptError:
+        return PromptError(f"{self._path}:{number}: this line is no result; --out must be a new file or one of results")
 
-    Raises
-    ------
-    PromptError
-        If it cannot be written.
-    """
-    read = size = 0
-    try:
-        with path.open("rb") as file, replaced(path) as kept:
-            while read < extent.size:
-                line = file.readline()
-                read += len(line)
-                if line.strip() and not drop(json.loads(line)["id"]):
-                    size += kept.write(line.removesuffix(b"\n") + b"\n")
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    return Extent(size, False, size)
+    def _unwritable(self, error: OSError) -> PromptError:
+        return PromptError(f"{self._path}: cannot be written: {error.strerror}")
 
 
 def _is_json(line: bytes) -> bool:
@@ -178,45 +155,3 @@ def _is_json(line: bytes) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _may_begin_result(torn: bytes, known: Collection[Id] | None) -> bool:
-    if known is None:
-        return _share_beginning(torn, _BEGINNING)
-    return any(
-        _share_beginning(torn, json_line({"id": identifier, second: ""}).removesuffix(' ""}'))
-        for identifier in known
-        for second in _SECOND
-    )
-
-
-def _share_beginning(torn: bytes, text: str) -> bool:
-    beginning = text.encode()
-    return torn.startswith(beginning) or beginning.startswith(torn)
-
-
-def _read(line: bytes, number: int, path: Path, columns: Set[str], known: Collection[Id] | None) -> tuple[Id, bool]:
-    """Return the id of a result, and whether it reports an error."""
-    try:
-        row = read_row(line.decode(), number, str(path), PromptError)
-    except UnicodeDecodeError:
-        raise PromptError(f"{path}: expected results in UTF-8; --out must be a new file or one of results") from None
-    except PromptError:
-        raise _foreign(path, number) from None
-    identifier = row.get("id")
-    if isinstance(identifier, bool) or not isinstance(identifier, str | int) or not columns & row.keys():
-        raise _foreign(path, number)
-    if known is not None and identifier not in known:
-        raise PromptError(
-            f"{path}:{number}: a result of {identifier!r}, which is not in the index beside the file; "
-            "choose another --out"
-        )
-    return identifier, "error" in row
-
-
-def _unwritable(path: object, error: OSError) -> PromptError:
-    return PromptError(f"{path}: cannot be written: {error.strerror}")
-
-
-def _foreign(path: str | Path, number: int) -> PromptError:
-    return PromptError(f"{path}:{number}: this line is no result; --out must be a new file or one of results")

@@ -34,7 +34,7 @@ class DecodeCommand(McpOptions, RayOptions):
         "Rows of prompts: .jsonl, .csv (also .gz), .parquet, hub:OWNER/NAME:SPLIT; - reads stdin.",
         metavar="ROWS",
     )
-    out: str | None = option(None, "Append batch results here; resumes. Or OUT.parquet.", metavar="OUT.jsonl")
+    out: str | None = option(None, "Append batch results here; resumes.", metavar="OUT.jsonl")
     retry_failed: bool = option(False, "Decode failed rows of --out again.", only="command line")
     template: Template = option("auto", "How the prompt is made; auto shows the documentation to the model.")
     format: str = option(

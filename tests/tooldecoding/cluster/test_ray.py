@@ -7,17 +7,16 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from command_line import Ran, assert_bad
-from ray_stub import Capitals, NoModel
+from ray_stub import Capitals, no_model
 from tooldecoding.errors import ModelError
-from tooldecoding.options.ray_options import RayOptions
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
@@ -112,50 +111,66 @@ def test_a_batch_is_decoded_as_in_one_process(
     assert (ran.code, ran.err.splitlines()[-2]) == (0, "0 decoded, 13 skipped, 0 failed"), ran.err
 
 
-@contextmanager
-def crew_of(nodes: Nodes, actors: int, source: NoModel) -> Iterator[Any]:
-    from tooldecoding.cluster.cluster import joined
+@pytest.fixture
+def spread_by_stub(nodes: Nodes) -> Iterator[Callable[..., Iterator[tuple[Any, Any]]]]:
+    """Two workers that write in capitals: groups, and how the workers load -> groups with results."""
+    from tooldecoding.cluster.connection import connected
+    from tooldecoding.cluster.ray_data import RayWorkers
+    from tooldecoding.cluster.resources import Share
 
-    with (
-        joined(RayOptions(ray=nodes.address, actors=actors)) as cluster,
-        cluster.crew(Capitals(), source) as crew,  # type: ignore[arg-type]
-    ):
-        yield crew
+    def run(groups: Sequence[Sequence[str]], load: Any = no_model, task: Any = None, **more: Any) -> Any:
+        workers: Any = RayWorkers(task or Capitals(), load, 2, Share(1, 0))
+        return workers.spread(groups, **more)
 
-
-def test_a_row_that_kills_its_worker_becomes_an_error(nodes: Nodes) -> None:
-    items = ["a1", "a2", "die1", "a3", "b1", "b2", "b3", "b4"]
-    with crew_of(nodes, 2, NoModel()) as crew:
-        got: dict[str, str] = {}
-        for group, answers in crew.spread([items[:4], items[4:]]):
-            got |= dict(zip(group, answers, strict=True))
-    reason = "die1: the worker died 3 times while it decoded this row"
-    assert got == {item: reason if item == "die1" else item.upper() for item in items}
+    with connected(nodes.address):
+        yield run
 
 
-def test_a_killed_worker_loses_nothing(nodes: Nodes) -> None:
-    items = [f"wait{number}" for number in range(30)]
+def test_a_killed_worker_loses_nothing(spread_by_stub: Callable[..., Any]) -> None:
+    items = [f"{letter}wait{number}" for number in range(15) for letter in "ba"]
     answers: list[str] = []
-    with crew_of(nodes, 2, NoModel()) as crew:
-        for _, results in crew.spread([[item] for item in items]):
-            answers += results
-            if len(answers) == 5:
-                os.kill(crew.about["pid"], signal.SIGKILL)
+    about: dict[str, Any] = {}
+    for _, results in spread_by_stub([[item] for item in items], ready=about.update):
+        answers += results
+        if len(answers) == 5:
+            os.kill(about["pid"], signal.SIGKILL)
     assert sorted(answers) == sorted(item.upper() for item in items)
 
 
+def test_items_that_begin_alike_are_brought_together() -> None:
+    from tooldecoding.cluster.ray_data import _portions
+
+    groups = [[f"b{n}", f"a{n}"] for n in range(33)]
+    found = list(_portions(groups, lambda item: item[0], 2))
+    items = [item for portion in found for group in portion for item in group]
+    assert items == [f"{letter}{n}" for letter in "ab" for n in range(33)]
+    assert {len(portion) for portion in found} == {4, 1}
+
+
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("load", "task", "said"),
     [
-        (NoModel(fails="out of memory on the device"), "^a worker cannot load the model: out of memory on the device$"),
-        (NoModel(dies=True), "^4 workers in a row died while they loaded the model; the last: "),
+        (partial(no_model, "out of memory on it"), Capitals(), "^a worker cannot load the model: out of memory on it$"),
+        (partial(no_model, dies=True), Capitals(), "^workers died too often .* the same command goes on behind"),
+        (no_model, Capitals(weights=""), r"different models \(other weights\): the same files must lie on every node$"),
     ],
-    ids=["error", "death"],
+    ids=["cannot load", "die", "differ"],
 )
-def test_a_worker_that_cannot_load_is_one_error(nodes: Nodes, source: NoModel, said: str) -> None:
-    with pytest.raises(ModelError, match=said) as caught, crew_of(nodes, 2, source) as crew:
-        _ = crew.about
+def test_workers_that_are_of_no_use_are_one_error(
+    spread_by_stub: Callable[..., Any], load: Any, task: Any, said: str
+) -> None:
+    with pytest.raises(ModelError, match=said) as caught:
+        list(spread_by_stub([[f"wait{n}"] for n in range(8)], load, task))
     assert "\n" not in str(caught.value)
+
+
+def test_a_row_that_kills_its_worker_ends_the_run(spread_by_stub: Callable[..., Any]) -> None:
+    """After three deaths; what was decoded before stays."""
+    answers: list[str] = []
+    with pytest.raises(ModelError, match=r"^workers died too often .* the same command goes on behind"):
+        for _, results in spread_by_stub([["a1"], ["a2"], ["die"], ["wait1"], ["wait2"]]):
+            answers += results
+    assert {"A1", "A2"} <= set(answers) <= {"A1", "A2", "WAIT1", "WAIT2"}
 
 
 def test_a_cluster_that_is_too_small(cli: Cli, nodes: Nodes, batch: Path, tmp_path: Path) -> None:

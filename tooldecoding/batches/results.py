@@ -1,0 +1,185 @@
+"""The results of a batch in ``--out``, with a manifest beside them, and a lock.
+
+Each result has the digest of its row. ``OUT.manifest.json`` says of which settings, documentation and model all are; it
+is written before the first result.
+"""
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from tooldecoding.batches.rows import Entry
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.cluster.task import About
+from tooldecoding.errors import PromptError
+from tooldecoding.files.json_lines import json_line, short_repr
+from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
+from tooldecoding.files.result_file import ResultFile
+from tooldecoding.options.decode_command import DecodeCommand
+
+_FORMAT: Final = "tooldecoding batch 4"
+_REMEDY: Final = "choose another --out"
+_ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "model", "dtype"})
+"""Options that the manifest has in another way: content of files, the type of the loaded model."""
+
+_FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
+
+
+class Results:
+    """Takes results, and knows those that stand. These go to standard output, as it is now: none stand."""
+
+    def __init__(self) -> None:
+        self._out = sys.stdout
+
+    def has(self, entry: Entry) -> bool:
+        """Tell whether a row has a result; PromptError if it has one of what it was before. Once for each row."""
+        return False
+
+    def begin(self, about: About) -> None:
+        """Take what is known of the model, before any results; PromptError if there are some of another model."""
+
+    def write(self, results: Sequence[Mapping[str, Any]]) -> None:
+        """Take results, in any sequence; PromptError if they cannot be written."""
+        for result in results:
+            print(json_line(result), file=self._out, flush=True)
+
+    def notes(self) -> Iterator[str]:
+        """Yield what a user should know about results that stayed as they were, when all rows have come."""
+        yield from ()
+
+
+class BatchFile(Results):
+    """Results in ``--out``, checked against what is asked for now. A result is on the disk when ``write`` returns.
+
+    Parameters
+    ----------
+    out : Path
+        Links followed.
+    options : DecodeCommand
+        With ``retry_failed``, the results that report an error are dropped when the model is known.
+    documentation : Documentation or None
+        That of ``--tools``.
+
+    Raises
+    ------
+    PromptError
+        If the file holds anything but results, or results without manifest, or of other settings. No file is touched.
+    """
+
+    def __init__(self, out: Path, options: DecodeCommand, documentation: Documentation | None) -> None:
+        if out.exists() and not out.is_file():
+            raise PromptError(f"{out}: expected a file; {_REMEDY}")
+        self._place = out
+        self._model = options.model
+        self._retry = options.retry_failed
+        self._path = out.with_name(f"{out.name}.manifest.json")
+        self._settings = {n: v for n, v in options.to_json().items() if n not in _ELSEWHERE | _FREE}
+        self._tools = None if documentation is None else digest(documentation.source)
+        begun = self._read_manifest()
+        if begun is None and out.exists() and out.stat().st_size:
+            raise PromptError(
+                f"{out}: there is no {self._path.name} beside it, so that nothing says what these are results of; "
+                f"{_REMEDY}"
+            )
+        self._file = ResultFile(out, frozenset({"digest"}), begin=False)
+        self._failed = 0
+        self._standing = self._file.digests
+        if self._retry:
+            for identifier in self._file.failed:
+                del self._standing[identifier]
+        self._begun = begun if self._standing else None
+        if self._begun is not None:
+            demand_settings(out, self._begun["settings"], self._settings, PromptError, "this batch")
+            if self._begun["tools"] != self._tools:
+                raise PromptError(f"{out}: this batch was begun with other documentation in --tools; {_REMEDY}")
+
+    def has(self, entry: Entry) -> bool:
+        """As ``Results``."""
+        if entry.id not in self._standing:
+            return False
+        standing = self._standing.pop(entry.id)
+        failed = entry.id in self._file.failed
+        if standing != entry.digest:
+            retry = "--retry-failed decodes again what had failed; or " if failed else ""
+            raise PromptError(
+                f"{self._place}: row {entry.id!r} ({entry.place}) has changed since its result was written; {retry}"
+                f"{_REMEDY}, or give changed rows another id"
+            )
+        self._failed += failed
+        return True
+
+    def begin(self, about: About) -> None:
+        """Write the manifest, and drop what is decoded again."""
+        named = {"name": self._model, **about["identity"]}
+        if self._begun is not None:
+            self._demand_model(self._begun["model"], named)
+        if self._retry:
+            self._file.drop_failed()
+        manifest = {"format": _FORMAT, "settings": self._settings, "tools": self._tools, "model": named}
+        try:
+            write_manifest(self._path, manifest)
+        except OSError as error:
+            raise PromptError(f"{self._path}: cannot be written: {error.strerror}") from None
+        self._file.begin()
+
+    def write(self, results: Sequence[Mapping[str, Any]]) -> None:
+        """As ``Results``."""
+        self._file.write(results)
+
+    def notes(self) -> Iterator[str]:
+        """As ``Results``."""
+        if self._failed:
+            yield f"{self._failed} of the skipped rows had failed; --retry-failed decodes them again"
+        if self._standing:
+            yield f"{len(self._standing)} results in {self._place} are of rows that are not in the batch any more"
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _read_manifest(self) -> Any:
+        if not self._path.exists():
+            return None
+        there = read_manifest(self._path, PromptError, _REMEDY)
+        if there.get("format") != _FORMAT:
+            found = short_repr(there.get("format"))
+            raise PromptError(f"{self._path}: expected a manifest of the format {_FORMAT!r}, found {found}; {_REMEDY}")
+        if not {"settings", "tools", "model"} <= there.keys():
+            raise PromptError(f"{self._path}: this manifest is not whole; {_REMEDY}")
+        return there
+
+    def _demand_model(self, model: Any, now: Mapping[str, str]) -> None:
+        there = model if isinstance(model, dict) else {}
+        other = [part for part in now if part != "name" and there.get(part) != now[part]]
+        if other:
+            begun, wanted = (f"{short_repr(of.get('name'))} in {of.get('dtype')}" for of in (there, now))
+            raise PromptError(
+                f"{self._place}: this batch was begun with the model {begun}, not {wanted}: other {', '.join(other)}; "
+                f"{_REMEDY}, or the same model to go on"
+            )
+
+
+@contextmanager
+def open_results(options: DecodeCommand, documentation: Documentation | None) -> Iterator[Results]:
+    """Return where results go; no other process may write ``--out`` inside the block.
+
+    Raises
+    ------
+    PromptError
+        As ``BatchFile``; if another process writes it, or the folder cannot be written.
+    """
+    if options.out is None:
+        yield Results()
+        return
+    out = Path(os.path.realpath(options.out))
+    if not out.parent.is_dir():
+        raise PromptError(f"{options.out}: cannot be written: there is no folder {out.parent}")
+    busy = f"{options.out}: another process is writing to this file; wait for it, or choose another --out"
+    with (
+        locked(out.with_name(f"{out.name}.lock"), PromptError, busy),
+        closing(BatchFile(out, options, documentation)) as results,
+    ):
+        yield results

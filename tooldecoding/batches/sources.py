@@ -1,0 +1,293 @@
+"""Where the rows of a batch come from, one after the other: JSON lines, tables, data sets on the hub."""
+
+import gzip
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from lookup.text.text_file import demand_file
+from tooldecoding.errors import PromptError
+from tooldecoding.files.json_lines import bounded_lines, read_json, read_row
+
+CONTENTS: Final = ("prompt", "messages", "dialogue")
+"""Columns of which a row has one."""
+
+_COLUMNS: Final = ("id", *CONTENTS, "tools", "tool_choice")
+"""Columns of a table that mean something."""
+
+_NESTED: Final = ("messages", "dialogue")
+"""Columns of a table whose texts must be JSON."""
+
+_PERHAPS_NESTED: Final = ("tools", "tool_choice")
+"""Columns of a table whose texts may be JSON: lists and objects."""
+
+_HUB: Final = "hub:"
+_GZIP: Final = ".gz"
+_OTHER_ENCODINGS: Final = (b"\xff\xfe", b"\xfe\xff")
+_AT_ONCE: Final = 64
+"""Rows of a table that are read together."""
+_BUFFER_BYTES: Final = 1 << 20
+_BLOCK_BYTES: Final = 16 << 20
+"""What is read of CSV at once; a row must not be longer."""
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A row as its source has it.
+
+    Attributes
+    ----------
+    place : str
+        For messages.
+    columns : mapping or None
+        JSON values; None if there is nothing to read.
+    raw : str or mapping
+        What stands there; names a row without columns.
+    error : str
+        Why it cannot be read.
+    """
+
+    place: str
+    columns: Mapping[str, Any] | None
+    raw: str | Mapping[str, Any]
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows that are read once.
+
+    Attributes
+    ----------
+    origin : str
+        Name, for messages.
+    rows : iterator of SourceRow
+        Raises a PromptError if the source cannot be read, or is damaged.
+    total : int or None
+        Number of rows, if it is known before they are read.
+    """
+
+    origin: str
+    rows: Iterator[SourceRow]
+    total: int | None = None
+
+
+def open_source(name: str) -> Source:
+    """Return the rows of a batch.
+
+    Parameters
+    ----------
+    name : str
+        ``hub:OWNER/NAME``, ``hub:OWNER/NAME:SPLIT`` or ``hub:OWNER/NAME/SUBSET:SPLIT``; a file ending in ``.parquet``,
+        ``.csv`` or ``.csv.gz``; any other file of JSON lines, which may be compressed (``.gz``); ``-`` for JSON lines
+        on standard input.
+
+    Raises
+    ------
+    PromptError
+        If it cannot be read, or no row can have content.
+    """
+    if name != "-" and not name.startswith(_HUB):
+        demand_file(Path(name), PromptError)
+    if _is_table(name):
+        return _table(name)
+    return Source("<stdin>" if name == "-" else name, _json_lines(name), _count_lines(name))
+
+
+def needed_packages(name: str) -> tuple[str, ...]:
+    """Return the packages of the extra ``batch`` that reading ``name`` takes."""
+    return ("datasets", "pyarrow") if _is_table(name) else ()
+
+
+def _is_table(name: str) -> bool:
+    return name.startswith(_HUB) or _is_parquet(name) or name.lower().endswith((".csv", ".csv.gz"))
+
+
+def _is_parquet(name: str) -> bool:
+    return name.lower().endswith(".parquet")
+
+
+# JSON lines
+
+
+def _json_lines(name: str) -> Iterator[SourceRow]:
+    """Yield the rows of lines that are not blank."""
+    origin = "<stdin>" if name == "-" else name
+    try:
+        with _opened(name) as file:
+            for number, line in bounded_lines(file, origin, PromptError):
+                row = _json_row(line, number, origin)
+                if row is not None:
+                    yield row
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise PromptError(f"{origin}: damaged gzip file: {error}") from None
+    except OSError as error:
+        raise PromptError(f"{origin}: cannot be read: {error.strerror}") from None
+
+
+def _count_lines(name: str) -> int | None:
+    """Return the number of lines, for a progress bar; None if they can be read but once, or must be unpacked."""
+    if name == "-" or name.endswith(_GZIP) or not Path(name).is_file():
+        return None
+    with Path(name).open("rb") as file:
+        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(_BUFFER_BYTES), b""))
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    with gzip.open(name) if name.endswith(_GZIP) else Path(name).open("rb") as file:
+        yield file  # type: ignore[misc]  # gzip's file is no BinaryIO by name
+
+
+def _json_row(line: bytes, number: int, origin: str) -> SourceRow | None:
+    place = f"{origin}:{number}"
+    if number == 1:
+        if line.startswith(_OTHER_ENCODINGS):
+            raise PromptError(f"{origin}: expected UTF-8, found UTF-16; save the file as UTF-8")
+        line = line.removeprefix(b"\xef\xbb\xbf")
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        found = f"expected UTF-8, found the byte 0x{line[error.start]:02x}; save the file as UTF-8"
+        return SourceRow(place, None, repr(line), f"{place}: {found}")
+    if not text.strip():
+        return None
+    try:
+        # without its newline, where some errors would be said to lie
+        return SourceRow(place, read_row(text.removesuffix("\n"), number, origin, PromptError), text)
+    except PromptError as error:
+        return SourceRow(place, None, text, str(error))
+
+
+# tables
+
+
+def _table(name: str) -> Source:
+    try:
+        data, total = _hub(name) if name.startswith(_HUB) else _parquet(name) if _is_parquet(name) else _csv(name)
+    except _errors(name) as error:
+        raise _unreadable(name, error) from None
+    return Source(name, _table_rows(name, data), total)
+
+
+def _parquet(name: str) -> tuple[Iterable[Mapping[str, Any]], int]:
+    """Read a file whose nested values may be lists and structs, or JSON in texts."""
+    from pyarrow.parquet import ParquetFile
+
+    # with a buffer, or a whole row group would be read at once
+    file = ParquetFile(name, pre_buffer=False, buffer_size=_BUFFER_BYTES)
+    known = _known(name, file.schema_arrow.names)
+    return _arrow_rows(file.iter_batches(_AT_ONCE, columns=known, use_threads=False)), file.metadata.num_rows
+
+
+def _csv(name: str) -> tuple[Iterable[Mapping[str, Any]], None]:
+    """Read CSV with commas and a header; ids are texts, an empty cell is none."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    read = csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
+    parse = csv.ParseOptions(newlines_in_values=True)
+    known = _known(name, csv.open_csv(name, read, parse).schema.names)
+    texts = dict.fromkeys(known, pa.string())
+    convert = csv.ConvertOptions(include_columns=known, column_types=texts, null_values=[""], strings_can_be_null=True)
+    return _arrow_rows(csv.open_csv(name, read, parse, convert)), None
+
+
+def _arrow_rows(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+    for batch in batches:
+        for start in range(0, len(batch), _AT_ONCE):
+            yield from batch.slice(start, _AT_ONCE).to_pylist(maps_as_pydicts="strict")
+
+
+def _hub(name: str) -> tuple[Iterable[Mapping[str, Any]], int | None]:
+    """Stream a data set on the hub; its code, if it has any, is not run."""
+    import datasets
+
+    path, _, split = name.removeprefix(_HUB).partition(":")
+    owner, own_name, *subset = [*path.split("/"), ""][:3]
+    if not owner or not own_name:
+        raise PromptError(f"{name}: expected {_HUB}OWNER/NAME, {_HUB}OWNER/NAME:SPLIT or {_HUB}OWNER/NAME/SUBSET:SPLIT")
+    data = datasets.load_dataset(f"{owner}/{own_name}", *filter(None, subset), split=split or None, streaming=True)
+    if not split:
+        splits = list(data)
+        if len(splits) != 1:
+            listed = ", ".join(splits)
+            raise PromptError(f"{name}: name one of its splits, as in {name}:{splits[0]}; there are {listed}")
+        data = data[splits[0]]
+    about = (data.info.splits or {}).get(str(data.split))
+    if data.column_names is not None:
+        data = data.select_columns(_known(name, data.column_names))
+    return data, about.num_examples or None if about else None
+
+
+def _table_rows(name: str, data: Iterable[Mapping[str, Any]]) -> Iterator[SourceRow]:
+    """Yield the rows of a table; empty cells and columns that mean nothing to a batch are left out."""
+    try:
+        for number, row in enumerate(data, start=1):
+            cells = {column: row[column] for column in _COLUMNS if row.get(column) is not None}
+            yield _table_row(f"{name}: row {number}", cells)
+    except _errors(name) as error:
+        raise _unreadable(name, error) from None
+
+
+def _known(name: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns that mean something; PromptError if no row can have content."""
+    if not set(CONTENTS) & set(columns):
+        wanted, found = ", ".join(map(repr, CONTENTS)), ", ".join(map(repr, columns))
+        raise PromptError(f"{name}: expected one of the columns {wanted}, found {found:.200}")
+    return [column for column in _COLUMNS if column in columns]
+
+
+def _errors(name: str) -> tuple[type[Exception], ...]:
+    """What reading may raise; HTTP clients differ between releases, their errors are bases of the hub's."""
+    if not name.startswith(_HUB):
+        return OSError, ValueError, KeyError
+    from datasets.exceptions import DatasetsError
+    from huggingface_hub.errors import HfHubHTTPError
+
+    bases = (b for b in HfHubHTTPError.__bases__ if issubclass(b, Exception) and b is not Exception)
+    return DatasetsError, OSError, ValueError, *bases
+
+
+def _unreadable(name: str, error: Exception) -> PromptError:
+    return PromptError(f"{name}: cannot be read: {' '.join(str(error).split()) or type(error).__name__:.300}")
+
+
+def _table_row(place: str, cells: Mapping[str, Any]) -> SourceRow:
+    columns: dict[str, Any] = {}
+    for name, value in cells.items():
+        try:
+            columns[name] = _value(name, value)
+        except (ValueError, RecursionError) as error:
+            return SourceRow(place, None, cells, f"{place}: {name}: malformed JSON: {error}")
+    return SourceRow(place, columns, cells)
+
+
+def _value(name: str, value: Any) -> Any:
+    """Read texts of lists and objects as JSON where a row needs one."""
+    if not isinstance(value, str):
+        return _without_nulls(value)
+    if name in _NESTED:
+        return read_json(value)
+    if name in _PERHAPS_NESTED and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return read_json(value)
+        except ValueError:
+            return value  # documentation in another form
+    return value
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return a nested value without the empty fields of structs, which all structs of a table have."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value]
+    return value
