@@ -1,21 +1,35 @@
-"""The server in a thread of this process, and what its tests send."""
+"""The server in a thread of this process, or with replicas as a process; what its tests send, and stubs that answer.
 
+As a program it is the command line whose replicas load no model if it is called ``stub``.
+"""
+
+import asyncio
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
 
 import httpx
 import uvicorn
 
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import Server
-from tooldecoding.server.run import web_server
+from tooldecoding.server.app import Answerer, application
+from tooldecoding.server.completions import Completions
+from tooldecoding.server.exchange import Head, Parts, event
+from tooldecoding.server.metrics import Metrics
+from tooldecoding.server.web_server import web_server
 
 MODEL = "reference"
 PATIENCE = 120
@@ -58,10 +72,10 @@ def body(**fields: Any) -> dict[str, Any]:
 class Running:
     """A server that answers.
 
-    ``http`` asks it; ``server`` is what runs, and ``web`` what serves it.
+    ``http`` asks it; ``answerer`` is what answers, and ``web`` what serves it.
     """
 
-    server: Server
+    answerer: Any
     web: uvicorn.Server
     port: int
     http: httpx.Client
@@ -127,7 +141,7 @@ class Running:
     @contextmanager
     def passing(self, change: Callable[[Callable[[Any], Any], Any], Any]) -> Iterator[None]:
         """Each forward pass of the engine that runs is ``change(extend, feeds)``."""
-        engine: Any = self.server.scheduler._batch.engine
+        engine: Any = self.answerer.scheduler._batch.engine
         extend = engine.extend
         engine.extend = lambda feeds: change(extend, feeds)
         try:
@@ -137,11 +151,11 @@ class Running:
 
 
 @contextmanager
-def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
+def running(answers: ToolDecoder | Answerer, **options: Any) -> Iterator[Running]:
     """A server on a free port."""
     settings = ServeCommand(**{"model": MODEL} | options)
-    served = Server(decoder, settings)
-    web = web_server(served.app(), settings)
+    answerer = Completions(answers, settings) if isinstance(answers, ToolDecoder) else answers
+    web = web_server(application(answerer, settings), settings)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # slow readers are noticed soon
         port = listening.getsockname()[1]
@@ -150,7 +164,7 @@ def running(decoder: ToolDecoder, **options: Any) -> Iterator[Running]:
         wait_until(lambda: web.started)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
             try:
-                yield Running(served, web, port, http)
+                yield Running(answerer, web, port, http)
             finally:
                 web.should_exit = True
                 thread.join(PATIENCE)
@@ -175,3 +189,143 @@ def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
     assert name == "error" and set(error) == {"message", "type", "param", "code"}
     assert isinstance(error["message"], str) and error["message"]
     return dict(error)
+
+
+class Stub:
+    """In place of a model: it is always ready."""
+
+    def __init__(self) -> None:
+        self.metrics = Metrics()
+
+    async def health(self) -> tuple[int, dict[str, Any]]:
+        return 200, {}
+
+    ready = health
+
+    def answer(self, body: bytes, request_id: str) -> Parts:
+        raise NotImplementedError
+
+    async def figures(self) -> bytes:
+        return b""
+
+    async def stop(self) -> None:
+        pass
+
+
+class Told(Stub):
+    """Does what the message says: ``hello``, ``wait`` until the file ``GO`` is there, ``stream`` with a wait in it."""
+
+    def __init__(self, options: ServeCommand) -> None:
+        super().__init__()
+        self._options = options
+
+    async def answer(self, body: bytes, request_id: str) -> Parts:
+        said = json.loads(body)["messages"][0]["content"]
+        found = {"pid": os.getpid(), "kept": self._options.max_value_tokens, "key": self._options.api_key}
+        if said == "stream":
+            yield Head(200, event(found), streamed=True)
+        if said in ("stream", "wait"):
+            await self._wait()
+        yield event({"more": True}) if said == "stream" else Head(200, json.dumps(found))
+
+    async def _wait(self) -> None:
+        self.metrics.running.inc()
+        try:
+            while not Path(os.environ["GO"]).exists():
+                await asyncio.sleep(0.01)
+        finally:
+            self.metrics.running.dec()
+
+
+def load(options: ServeCommand) -> Answerer:
+    """What replicas load."""
+    if options.model == "missing":
+        raise ModelError("there is no model 'missing'")
+    if options.model == "stub":
+        return Told(options)
+    from tooldecoding.server.replicas.replica import load_completions
+
+    return load_completions(options)
+
+
+def told(what: str, tools: int = 0, **fields: Any) -> dict[str, Any]:
+    """A request that a stub does; ``tools`` says which."""
+    given = [tool(f"tool_{tools}", x={"type": "string"})]
+    return {"model": "stub", "messages": [{"role": "user", "content": what}], "tools": given} | fields
+
+
+@dataclass(frozen=True)
+class RunningReplicas:
+    """A server with replicas that answers; ``lines`` are its log."""
+
+    process: subprocess.Popen[str]
+    lines: list[dict[str, Any]]
+    http: httpx.Client
+    go: Path
+
+    def free(self) -> None:
+        """Let everything go on that waits."""
+        self.go.touch()
+        wait_until(lambda: not self.figure("running"))
+        self.go.unlink()
+
+    def ask(self, what: str, tools: int = 0, **fields: Any) -> httpx.Response:
+        return self.http.post("/v1/chat/completions", json=told(what, tools, **fields))
+
+    def stream(self, tools: int = 0) -> Any:
+        return self.http.stream("POST", "/v1/chat/completions", json=told("stream", tools))
+
+    def figure(self, name: str) -> float:
+        """A figure of all replicas together."""
+        lines = self.http.get("/metrics").text.splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(f"tooldecoding_{name}{{replica="))
+
+    def health(self) -> str:
+        return str(self.http.get("/health").json()["status"])
+
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["event"] == event]
+
+
+@contextmanager
+def running_replicas(settings: Path) -> Iterator[RunningReplicas]:
+    """Inside the block, a process serves with the settings of a file."""
+    go = settings.with_name("go")
+    command = [__file__, "serve", "--ray", "local", "--port", "0", "--config", settings]
+    paths = os.pathsep.join(map(str, (Path(__file__).parent, Path(__file__).parents[1])))
+    environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0", "GO": str(go)}
+    lines: list[dict[str, Any]] = []
+    with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        reader = threading.Thread(target=_read, args=(process.stderr, lines))
+        reader.start()
+        try:
+            wait_until(lambda: any(line["event"] == "ready" for line in lines) or process.poll() is not None)
+            assert process.poll() is None, lines
+            [port] = [line["port"] for line in lines if line["event"] == "listening"]
+            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
+                yield RunningReplicas(process, lines, http, go)
+            process.send_signal(signal.SIGTERM)
+            process.wait(PATIENCE)
+        finally:
+            process.kill()
+            reader.join(PATIENCE)
+
+
+def _read(stream: IO[str], lines: list[dict[str, Any]]) -> None:
+    for line in stream:
+        lines.append(json.loads(line) if line.startswith("{") else {"event": "text", "text": line})
+
+
+def main() -> None:
+    """Run the command line with stubs."""
+    from running_server import load  # by the name under which a replica finds it
+    from tooldecoding.cli.app import main
+    from tooldecoding.server.replicas import run
+
+    run.run_replicas = partial(run.run_replicas, load=load)
+    main()
+
+
+if __name__ == "__main__":
+    main()

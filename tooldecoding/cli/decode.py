@@ -20,6 +20,7 @@ from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.decode_command import DecodeCommand, Template, read_decode_command
 from tooldecoding.options.given import Given
+from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import options_of
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ def serve(given: Given) -> None:
         demand_extra("ray", "ray")
     if command.host not in LOOPBACK and command.api_key is None:
         print("warning: everybody who reaches this machine can use the model; give --api-key", file=sys.stderr)
-    from tooldecoding.server.run import bound_socket
+    from tooldecoding.server.web_server import bound_socket
 
     with bound_socket(command) as bound:  # before the model is loaded, which may take minutes
         if command.ray is None:
@@ -41,12 +41,13 @@ def _read(given: Given) -> ServeCommand:
 
 
 def _serve_here(command: ServeCommand, bound: socket) -> None:
-    from tooldecoding.server.app import Server
-    from tooldecoding.server.run import run_server
+    from tooldecoding.server.app import application
+    from tooldecoding.server.completions import Completions
+    from tooldecoding.server.web_server import run_server
 
     decoder = load_decoder(command, command.prompt_cache_mb)
     decoder.options = changed(command, {})
-    run_server(Server(decoder, command).app(), command, bound)
+    run_server(application(Completions(decoder, command), command), command, bound)
 
 
 _OPTIONS = tuple(option for option in options_of(ServeCommand) if option.name not in _OF_REQUESTS)

@@ -1,12 +1,13 @@
 """Errors in the shape of OpenAI's API."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import Response
+from starlette.exceptions import HTTPException
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.files.json_lines import json_line
+from tooldecoding.server.json_log import log
 
 
 class ApiError(Exception):
@@ -51,16 +52,24 @@ class ApiError(Exception):
         """Return OpenAI's error object."""
         return {"error": {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}}
 
-    def answer(self) -> Response:
-        """Return it as an HTTP answer."""
-        return json_response(self.to_json(), self.status, self.headers)
 
-
-def json_response(row: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer in JSON, which may have texts that UTF-8 cannot write."""
-    return Response(json_line(row), status, headers, "application/json")
+def later(status: int, message: str, code: str | None = None) -> ApiError:
+    """Return an error that may be gone when the client tries again."""
+    return ApiError(status, message, code=code, headers={"Retry-After": "1"})
 
 
 def wrong_input(error: ToolDecodingError, param: str | None = None) -> ApiError:
     """Return the answer to input that cannot be used."""
     return ApiError(400, str(error), param, "invalid_value")
+
+
+def told(error: Exception, request_id: str) -> ApiError:
+    """Return the answer to an error; what is not the client's fault stands in the log alone."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, ToolDecodingError):
+        return wrong_input(error)
+    if isinstance(error, HTTPException):
+        return ApiError(error.status_code, error.detail.lower(), headers=error.headers)
+    log("request failed", logging.ERROR, error, request_id=request_id)
+    return ApiError(500, "internal error")

@@ -1,116 +1,112 @@
-"""The server of one model in this process."""
+"""The routes of the server, whoever answers behind them."""
 
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any, Protocol
 
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
-from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.result import DecodeResult
-from tooldecoding.server.api_error import json_response
-from tooldecoding.server.body import read_body, read_json
-from tooldecoding.server.chat_body import read_chat_body
-from tooldecoding.server.completion import Completion
-from tooldecoding.server.event_stream import EventStream, event
-from tooldecoding.server.guard import told
-from tooldecoding.server.job import News
+from tooldecoding.server.api_error import told
+from tooldecoding.server.chat_body import demand_model
+from tooldecoding.server.exchange import (
+    MB,
+    Head,
+    Parts,
+    error_response,
+    json_response,
+    read_body,
+    response,
+    unless_gone,
+)
+from tooldecoding.server.guard import Guard
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics
-from tooldecoding.server.prepared import Preparation
-from tooldecoding.server.routes import MB, Routes, exposition
-from tooldecoding.server.scheduler import Scheduler
-from tooldecoding.server.waiting import Waiting
+from tooldecoding.server.page import page
+
+State = tuple[int, dict[str, Any]]
+"""The HTTP status and the JSON of an answer."""
 
 
-class Server(Routes):
-    """One model behind HTTP.
+class Answerer(Protocol):
+    """Who answers: a model in this process, or replicas."""
 
-    Parameters
-    ----------
-    decoder : ToolDecoder
-    options : ServeCommand
-    """
+    metrics: Metrics
 
-    def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:
-        super().__init__(options, Metrics())
-        self._decoder = decoder
-        self._preparation = Preparation(decoder)
-        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * MB, self.metrics)
+    def answer(self, body: bytes, request_id: str) -> Parts:
+        """Return the answer to a chat completion."""
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether requests are taken."""
-        return self.scheduler.is_ready
+    async def health(self) -> State:
+        """Tell whether the server works."""
 
-    def start(self) -> None:
-        """Begin to take requests."""
-        self.scheduler.start()
+    async def ready(self) -> State:
+        """Tell whether requests are taken."""
+
+    async def figures(self) -> bytes:
+        """Return the figures for Prometheus; ApiError if there are none."""
+
+    async def stop(self) -> None:
+        """Finish what runs."""
+
+
+def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
+    """Return the application."""
+    began = int(time.time())
 
     @asynccontextmanager
-    async def _lifespan(self, _: FastAPI) -> AsyncIterator[None]:
-        self.start()
-        log("ready", model=self._options.model, host=self._options.host, port=self._options.port)
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        log("ready", model=options.model, host=options.host, port=options.port)
         yield
-        await run_in_threadpool(self.scheduler.stop)
+        await answerer.stop()
         log("stopped")
 
-    async def _chat(self, request: Request) -> Response:
-        began = time.monotonic()
-        body = await read_body(request, self._options.max_body_mb * MB)
-        self.scheduler.demand_place()  # before the work of reading the request
-        asked = read_chat_body(await run_in_threadpool(read_json, body))
-        self._demand_model(asked.model)
-        prepared = await run_in_threadpool(self._preparation.prepare, asked)
-        if self._options.log_prompts:
-            log("prompt", request_id=request.state.request_id, prompt=prepared.request.prompt)
-        completion = Completion(asked, prepared, self._decoder, self._options.model_names[0])
-        waiting = Waiting(self.scheduler, prepared, bool(asked.stream), self._options.timeout)
-        first = await waiting.first(request)
-        if first is None:
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.add_middleware(Guard, options=options, metrics=answerer.metrics)
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: Exception) -> Response:
+        return error_response(told(error, request.state.request_id))
+
+    @app.post("/v1/chat/completions")
+    async def chat(request: Request) -> Response:
+        body = await read_body(request, options.max_body_mb * MB)
+        parts = answerer.answer(body, request.state.request_id)
+        head = await unless_gone(request, anext(parts))
+        if not isinstance(head, Head):
             return Response(status_code=499)
-        if asked.stream:
-            lines = self._lines(waiting, first, completion, began, request.state.request_id)
-            return EventStream(lines, waiting.give_up)
-        assert isinstance(first, DecodeResult)
-        self._count(first, len(prepared.prompt_ids), began)
-        return json_response(completion.whole(first))
+        return response(head, parts)
 
-    async def _lines(
-        self, waiting: Waiting, next_: News, completion: Completion, began: float, request_id: str
-    ) -> AsyncIterator[str]:
-        """Yield the events of a stream; an error behind the first piece is an event, too."""
-        self.metrics.first.observe(time.monotonic() - began)
-        yield event(completion.begin())
-        try:
-            while not isinstance(next_, DecodeResult):
-                for chunk in completion.chunks(next_):
-                    yield event(chunk)
-                next_ = await waiting.next()
-            self._count(next_, waiting.prompt_tokens, began)
-            for chunk in completion.end(next_):
-                yield event(chunk)
-            yield "data: [DONE]\n\n"
-        except Exception as error:  # noqa: BLE001 - the status is sent already
-            yield event(told(error, request_id).to_json())
+    def card(name: str) -> dict[str, Any]:
+        return {"id": name, "object": "model", "created": began, "owned_by": "tooldecoding"}
 
-    def _count(self, result: DecodeResult, prompt_tokens: int, began: float) -> None:
-        metrics = self.metrics
-        metrics.whole.observe(time.monotonic() - began)
-        metrics.prompt_tokens.inc(prompt_tokens)
-        metrics.reused_tokens.inc(result.counters.reused_positions)
-        metrics.completion_tokens.inc(len(result.token_ids))
-        for call in result.calls:
-            metrics.calls.labels(valid=str(call.voted.valid).lower()).inc()
+    @app.get("/v1/models")
+    async def models() -> Response:
+        return json_response({"object": "list", "data": [*map(card, options.model_names)]})
 
-    async def _health(self) -> Response:
-        return json_response({"status": "ok"})
+    @app.get("/v1/models/{name:path}")
+    async def model(name: str) -> Response:
+        demand_model(name, options)
+        return json_response(card(name))
 
-    async def _ready(self) -> Response:
-        ready = self.is_ready
-        return json_response({"status": "ready" if ready else "not ready"}, 200 if ready else 503)
+    @app.get("/health")
+    async def health() -> Response:
+        status, row = await answerer.health()
+        return json_response(row, status)
 
-    async def _metrics(self) -> Response:
-        return exposition(self.metrics.text())
+    @app.get("/ready")
+    async def ready() -> Response:
+        status, row = await answerer.ready()
+        return json_response(row, status)
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(await answerer.figures(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.get("/")
+    async def root() -> Response:
+        content, headers = page()
+        return Response(content, headers=headers)
+
+    return app

@@ -6,7 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tooldecoding.chat.json_values import read_object
 from tooldecoding.options.decode_options import Detail
+from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import ApiError
 from voting import OrderScheme, Stopping
 
@@ -88,6 +90,22 @@ class ChatBody(_Strict):
         return self.max_completion_tokens or self.max_tokens
 
 
+def read_json(body: bytes) -> dict[str, Any]:
+    """Return the JSON object of a body.
+
+    Raises
+    ------
+    ApiError
+        400 for anything else, also for a key twice, numbers that JSON does not have, and too many levels of nesting.
+    """
+    try:
+        return read_object(body.decode())
+    except UnicodeDecodeError as error:
+        raise ApiError(400, f"the body is no UTF-8: byte {error.start}", code="invalid_json") from None
+    except ValueError as error:
+        raise ApiError(400, f"the body is no JSON object: {error}", code="invalid_json") from None
+
+
 def read_chat_body(given: Mapping[str, Any]) -> ChatBody:
     """Return the request.
 
@@ -111,6 +129,14 @@ def read_chat_body(given: Mapping[str, Any]) -> ChatBody:
     if body.stream_options is not None and not body.stream:
         raise ApiError(400, "stream_options takes effect only with stream: true", "stream_options", "invalid_value")
     return body
+
+
+def demand_model(name: str, options: ServeCommand) -> None:
+    """ApiError 404 for a model that is not served."""
+    if not options.has_model(name):
+        known = ", ".join(map(repr, options.model_names))
+        message = f"the model {name!r:.80} does not exist; this server has {known}"
+        raise ApiError(404, message, "model", "model_not_found")
 
 
 def _demand_neutral(name: str, value: Any) -> None:

@@ -1,35 +1,16 @@
 """What ``/metrics`` shows, in the format of Prometheus."""
 
+from collections.abc import Iterable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class Metrics:
-    """Counters of one server.
-
-    Attributes
-    ----------
-    answers : Counter
-        Answers by HTTP status.
-    refused : Counter
-        Requests refused because the queue was full.
-    cancelled : Counter
-        Requests whose client went away.
-    running, waiting : Gauge
-        Requests.
-    cache_bytes : Gauge
-        Allocated KV cache of what runs.
-    passes : Counter
-        Forward passes.
-    prompt_tokens, reused_tokens, completion_tokens : Counter
-        Tokens; the reused ones came from the prefix cache.
-    calls : Counter
-        Voted calls, by whether they are valid.
-    first, whole : Histogram
-        Seconds from the request to the first piece of the answer, and to its end.
-    """
+    """Counters of one server, or one replica."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
@@ -49,11 +30,24 @@ class Metrics:
         )
         self.whole = Histogram("tooldecoding_answer_seconds", "Until the end.", registry=registry, buckets=_SECONDS)
 
-    def text(self) -> bytes:
-        """Return all figures."""
-        found: bytes = generate_latest(self._registry)
-        return found
-
     def families(self) -> list[Metric]:
         """Return all figures, which can be pickled."""
         return list(self._registry.collect())
+
+
+class _Found(Collector):
+    """Figures as prometheus_client takes them."""
+
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Iterable[Metric]:
+        return self._families
+
+
+def exposition(families: Iterable[Metric]) -> bytes:
+    """Return figures in the format of Prometheus."""
+    registry = CollectorRegistry()
+    registry.register(_Found(families))
+    found: bytes = generate_latest(registry)
+    return found

@@ -2,9 +2,8 @@
 
 import json
 import threading
-import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from secrets import randbits
@@ -16,19 +15,16 @@ from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.chat.templates import chat_misfits
-from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Need
-from tooldecoding.errors import ChatWarning, PromptError
-from tooldecoding.files.json_lines import short_repr
-from tooldecoding.options import TOOL_CHOICES, DecodeOptions, changed
+from tooldecoding.errors import PromptError
+from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.request import Request
 from tooldecoding.server.api_error import wrong_input
+from tooldecoding.server.asked_tools import noted, read_choice, read_documentation, unenforced
 from tooldecoding.server.chat_body import ChatBody
 from tooldecoding.server.json_answer import answer_lookup, answer_options, answer_schema, is_strict
-from tooldecoding.server.strict import unenforced, unenforced_in
 
-MAX_TOOLS: Final = 2_000
 _KEPT: Final = 64
 _KEPT_CHARACTERS: Final = 16 << 20
 _SEED_BITS: Final = 31
@@ -68,12 +64,12 @@ class Preparation:
         self._decoder = decoder
         self._lock = threading.Lock()
         self._most_characters = (decoder.context or 0) * max(map(len, decoder.tokenizer.get_vocab()))
-        self._tools: _Kept[tuple[Documentation, list[str]]] = _Kept(_documentation)
+        self._tools: _Kept[tuple[Documentation, list[str]]] = _Kept(read_documentation)
         self._answers: _Kept[LookupDictionary] = _Kept(answer_lookup)
 
     def prepare(self, body: ChatBody) -> Prepared:
         """Return what is to be decoded; ApiError 400 if something is wrong with the request."""
-        with self._lock, _noted() as notes:
+        with self._lock, noted() as notes:
             with _told("messages"):
                 conversation = read_messages(body.messages)
             with _told("response_format"):
@@ -137,47 +133,6 @@ class Preparation:
         return replace(request, tools=self._answers.of(schema), options=answer_options(request.options, schema))
 
 
-def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictionary]:
-    """Return the option ``tool_choice``, and the tools that may be called.
-
-    ``{"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": […]}}`` keeps some of them.
-
-    Raises
-    ------
-    PromptError
-        For anything that OpenAI does not document, and an unknown tool.
-    """
-    if given is None:
-        return "auto", lookup
-    if not isinstance(given, Mapping) or given.get("type") != "allowed_tools":
-        return _plain_choice(given, lookup), lookup
-    inner = given.get("allowed_tools")
-    mode, named = (inner.get("mode"), inner.get("tools")) if isinstance(inner, Mapping) else (None, None)
-    if mode not in ("auto", "required") or not isinstance(named, list) or not named:
-        raise PromptError('allowed_tools: expected {"mode": "auto" or "required", "tools": [one or more]}')
-    names = [read_tool_choice(each) if isinstance(each, Mapping) else "" for each in named]
-    for name in names:
-        _demand_known(name, lookup)
-    return mode, LookupDictionary(tuple(tool for tool in lookup.tools if tool.name in names))
-
-
-def _plain_choice(given: Any, lookup: LookupDictionary) -> str:
-    choice = read_tool_choice(given)
-    if choice not in TOOL_CHOICES:
-        if isinstance(given, str):
-            known = ", ".join(TOOL_CHOICES)
-            raise PromptError(f"expected {known} or an object that names a function, found {given!r:.60}")
-        _demand_known(choice, lookup)
-    if choice == "required" and not len(lookup):
-        raise PromptError("a call is required, but there are no tools")
-    return choice
-
-
-def _demand_known(name: str, lookup: LookupDictionary) -> None:
-    if name not in lookup:
-        raise PromptError(f"unknown tool {name!r:.60}; known: {', '.join(lookup) or 'none':.200}")
-
-
 @contextmanager
 def _told(param: str | None = None) -> Iterator[None]:
     """Turn what is wrong with the input into an answer that names the field."""
@@ -185,36 +140,6 @@ def _told(param: str | None = None) -> Iterator[None]:
         yield
     except ToolDecodingError as error:
         raise wrong_input(error, param) from None
-
-
-@contextmanager
-def _noted() -> Iterator[list[str]]:
-    """Collect what the chat template leaves out, as texts."""
-    notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ChatWarning)
-        yield notes
-    notes += [str(each.message) for each in caught if issubclass(each.category, ChatWarning)]
-
-
-def _documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list[str]]:
-    """Return the documentation of tools, what was not read, and what is not enforced."""
-    if tools is not None and len(tools) > MAX_TOOLS:
-        raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
-    for number, given in enumerate(tools or ()):
-        _demand_function(given, f"tools[{number}]")
-    with _noted() as notes:
-        documentation = read_tools(tools)
-    return documentation, notes + unenforced_in(tools or (), documentation.lookup)
-
-
-def _demand_function(given: Any, place: str) -> None:
-    """Refuse what OpenAI does not document: untrusted text is not searched for documentation of any kind."""
-    is_function = isinstance(given, Mapping) and given.get("type") == "function"
-    function = given.get("function") if is_function else None
-    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
-        shape = '{"type": "function", "function": {"name": …, "parameters": …}}'
-        raise PromptError(f"{place}: expected {shape}, found {short_repr(given)}")
 
 
 class _Kept(Generic[T]):

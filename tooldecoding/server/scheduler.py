@@ -7,19 +7,16 @@ import logging
 import threading
 import time
 from collections import deque
-from typing import Final
 
 import torch
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.scheduler import Scheduler as Passes
-from tooldecoding.server.api_error import ApiError
+from tooldecoding.server.api_error import ApiError, later
 from tooldecoding.server.job import Job
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics
-
-_RETRY: Final = {"Retry-After": "1"}
 
 
 class Scheduler:
@@ -73,7 +70,7 @@ class Scheduler:
         if len(self._waiting) >= self._queue + max(0, self._max_batch - len(self._jobs)):
             self._metrics.refused.inc()
             message = f"{self._queue} requests are waiting already; try again later"
-            raise ApiError(429, message, code="queue_full", headers=_RETRY)
+            raise later(429, message, "queue_full")
 
     def submit(self, job: Job) -> None:
         """Put a job in the queue; ApiError as ``demand_place``."""
@@ -233,10 +230,9 @@ def _failure(error: Exception) -> ApiError | ToolDecodingError:
     if isinstance(error, ToolDecodingError):
         return error
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        message = "out of memory; try again, or with a shorter prompt"
-        return ApiError(503, message, code="out_of_memory", headers=_RETRY)
+        return later(503, "out of memory; try again, or with a shorter prompt", "out_of_memory")
     return ApiError(500, "internal error")
 
 
 def _stopped() -> ApiError:
-    return ApiError(503, "the server is stopping", code="stopping", headers=_RETRY)
+    return later(503, "the server is stopping", "stopping")

@@ -27,10 +27,10 @@ def test_what_runs_together_stays_within_the_bound(strategy: Any, megabytes: int
     with running(decoder, kv_cache_mb=megabytes) as server, ThreadPoolExecutor(len(REQUESTS)) as clients:
 
         def watch(extend: Callable[[Any], Any], feeds: Any) -> Any:
-            while len(server.server.scheduler._waiting) + len(server.server.scheduler._jobs) < 4 and not seen:
+            while len(server.answerer.scheduler._waiting) + len(server.answerer.scheduler._jobs) < 4 and not seen:
                 time.sleep(0.01)
             answers = extend(feeds)
-            scheduler = server.server.scheduler
+            scheduler = server.answerer.scheduler
             seen.append((len(scheduler._jobs), scheduler._batch.engine.allocated_bytes))
             return answers
 

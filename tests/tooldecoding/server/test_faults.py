@@ -123,7 +123,7 @@ def test_a_request_that_fails_by_itself_leaves_the_others(
         assert error_of(bad.result(), 500)["message"] == "internal error"
         assert [each.result() for each in together] == alone
     wait_until(lambda: asked(server) == 0)
-    assert len(server.server.scheduler._batch) == 0
+    assert len(server.answerer.scheduler._batch) == 0
 
 
 def choices(server: Running, **fields: Any) -> Any:
@@ -134,7 +134,7 @@ def choices(server: Running, **fields: Any) -> Any:
 
 def asked(server: Running) -> int:
     """Requests that run or wait."""
-    scheduler = server.server.scheduler
+    scheduler = server.answerer.scheduler
     return len(scheduler._jobs) + len(scheduler._waiting)
 
 
@@ -146,7 +146,7 @@ def test_a_full_queue_is_told(reference: ToolDecoder, queue: int, taken: int) ->
             for number in range(1, taken + 1):
                 waiting.append(clients.submit(small.ask))
                 wait_until(lambda number=number: asked(small) == number)  # type: ignore[misc]
-            wait_until(lambda: len(small.server.scheduler._jobs) == 1)
+            wait_until(lambda: len(small.answerer.scheduler._jobs) == 1)
             for stream in (False, True):
                 answer = small.ask(stream=stream)
                 told = error_of(answer, 429)
@@ -183,9 +183,10 @@ def test_a_client_that_gives_up_in_the_queue_is_never_decoded(reference: ToolDec
     with running(reference, max_batch=1) as small, ThreadPoolExecutor(1) as clients:
         with small.held():
             first = clients.submit(small.ask)
-            wait_until(lambda: len(small.server.scheduler._jobs) == 1)
-            small.unread().close()
-            wait_until(lambda: small.server.scheduler._waiting and small.server.scheduler._waiting[0].cancelled)
+            wait_until(lambda: len(small.answerer.scheduler._jobs) == 1)
+            with closing(small.unread()):
+                wait_until(lambda: asked(small) == 2)
+            wait_until(lambda: small.answerer.scheduler._waiting[0].cancelled)
         assert first.result().status_code == 200
         wait_until(lambda: asked(small) == 0)
         wait_until(lambda: small.figure("cancelled_total") == 1)
@@ -196,7 +197,7 @@ def test_half_a_body_holds_nobody(server: Running, monkeypatch: pytest.MonkeyPat
         assert_served(server)
         silent.shutdown(socket.SHUT_WR)
         assert_served(server)
-    monkeypatch.setattr("tooldecoding.server.body._SECONDS", 0.1)
+    monkeypatch.setattr("tooldecoding.server.exchange._SECONDS", 0.1)
     with half(server) as silent:
         answer = b""
         while b"timeout" not in answer:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from running_server import ROME, TOOLS, Running, body, error_of, tool
-from tooldecoding.server import prepared
+from tooldecoding.server.asked_tools import MAX_TOOLS
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}
 ANSWER = {"type": "json_schema", "json_schema": {"name": "x", "schema": TOOLS[0]["function"]["parameters"]}}
@@ -91,7 +91,7 @@ def test_ten_megabytes_are_too_many(server: Running, announced: bool) -> None:
 
 
 def test_two_thousand_tools_are_read_and_more_are_refused(server: Running) -> None:
-    many = [tool(f"tool_{number}", **{f"key_{number}": {"type": "string"}}) for number in range(prepared.MAX_TOOLS + 1)]
+    many = [tool(f"tool_{number}", **{f"key_{number}": {"type": "string"}}) for number in range(MAX_TOOLS + 1)]
     assert error_of(server.ask(tools=many), 400)["param"] == "tools"
     for too_long in ({"tools": many[:-1]}, {"messages": [{"role": "user", "content": "Hello there. " * 20_000}]}):
         assert "tokens" in error_of(server.ask(**too_long), 400)["message"]  # more than the context has

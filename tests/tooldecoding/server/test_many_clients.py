@@ -45,6 +45,6 @@ def test_answers_do_not_depend_on_other_clients(reference: ToolDecoder) -> None:
             with closing(server.unread(**request)) as connection:
                 connection.recv(1) if request["stream"] else connection.close()
         assert [each.result() for each in reversed(together)] == alone
-        scheduler = server.server.scheduler
+        scheduler = server.answerer.scheduler
         wait_until(lambda: not scheduler._jobs and not scheduler._waiting)
-        assert len(server.server.scheduler._batch) == 0
+        assert len(server.answerer.scheduler._batch) == 0

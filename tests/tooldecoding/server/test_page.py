@@ -5,13 +5,14 @@ import re
 import shutil
 from base64 import b64encode
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
 import pytest
 
-from page_stub import HOSTILE, MODEL, Answer, Stub, hostile, serving
-from tooldecoding.server.page.page import page as served
+from running_server import MODEL, Stub, running
+from tooldecoding.server.page import page as served
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -23,8 +24,92 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
+HOSTILE = (
+    "<img src=x onerror=\"document.title='executed'\">",
+    "</script><script>document.title='executed'</script>",
+    "javascript:document.title='executed'",
+    "\u202eevil\u202c \u2067rtl\u2069",
+    "👩‍👩‍👧‍👦🏳️‍🌈",
+    "x" * 10_000,
+    "__proto__",
+    "天气预报是什么样的呢" * 12,
+    "ما هو الطقس في روما اليوم؟ " * 6,
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One response, in JSON unless it is bytes."""
+
+    body: bytes | dict[str, Any]
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Canned:
+    """Answers completions in place of the server, and keeps what was asked; an answer of None hangs up."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer | None] = []
+        self.sent: list[Any] = []
+
+    def take(self, route: Any) -> None:
+        """Called by the browser."""
+        self.sent.append(route.request.post_data_json)
+        if answer := self.answers.pop(0):
+            body = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body)
+            headers = {"Content-Type": "application/json"} | answer.headers
+            route.fulfill(status=answer.status, headers=headers, body=body)
+        else:
+            route.abort()
+
+
 def error(message: str, param: str | None = None) -> dict[str, Any]:
     return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": None}}
+
+
+def hostile() -> dict[str, Any]:
+    """Each hostile text as a key, a value, a token, a label, an error and an order."""
+    nested = {"__proto__": {"polluted": True}, "constructor": [HOSTILE[1]]}
+    voted = {"votes": 1, "share": 0.5, "logprob": -0.02, "confidence": 0.45, "needs_confirmation": True}
+    parameters = [{"name": text, "value": text, "truncated": True, **voted} for text in HOSTILE]
+    parameters.append({"name": "nested", "value": nested, "truncated": False, **voted})
+    call = {"name": HOSTILE[0], "orders_used": 2, "orders_possible": 2, "parameters": parameters}
+    candidates = [
+        {
+            "call": 0,
+            "order": list(keys),
+            "text": "".join(keys),
+            "tokens": [{"text": key, "label": label} for key in keys for label in ("forced", "free")],
+        }
+        for keys in (HOSTILE, HOSTILE[::-1])
+    ]
+    counters = {
+        "forward_passes": 21, "positions": 300, "reused_positions": 120, "padding": 0, "forced_tokens": 12,
+        "constrained_tokens": 2, "free_tokens": 9, "cache_bytes": 1000, "seconds": 0.41, "phases": {},
+    }  # fmt: skip
+    function = {"name": HOSTILE[0], "arguments": json.dumps({each["name"]: each["value"] for each in parameters})}
+    message = {
+        "role": "assistant",
+        "content": "".join(HOSTILE),
+        "tool_calls": [{"id": "call_0", "type": "function", "function": function}],
+    }
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "model": MODEL,
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 23, "total_tokens": 123},
+        "tooldecoding": {
+            "valid": False,
+            "errors": list(HOSTILE),
+            "format": HOSTILE[1],
+            "calls": [call],
+            "candidates": candidates,
+            "tokens": [{"text": text, "label": text} for text in HOSTILE],
+            "counters": counters,
+        },
+    }
 
 
 @pytest.fixture(scope="module")
@@ -38,17 +123,14 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Stub]:
-    with serving() as stub:
-        yield stub
+def url() -> Iterator[str]:
+    with running(Stub()) as found:
+        yield found.url
 
 
 @pytest.fixture
-def stub(server: Stub) -> Stub:
-    server.answers.clear()
-    server.requests.clear()
-    server.models = Answer({"object": "list", "data": [{"id": MODEL}]})
-    return server
+def canned() -> Canned:
+    return Canned()
 
 
 @pytest.fixture
@@ -58,7 +140,7 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def tab(browser: Any, stub: Stub, complaints: list[str]) -> Iterator[Any]:
+def tab(browser: Any, url: str, canned: Canned, complaints: list[str]) -> Iterator[Any]:
     """The page, which must ask no other origin, break no policy and raise nothing."""
     context = browser.new_context()
     tab = context.new_page()
@@ -67,22 +149,23 @@ def tab(browser: Any, stub: Stub, complaints: list[str]) -> Iterator[Any]:
     tab.on("request", lambda request: urls.append(request.url))
     tab.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     tab.on("pageerror", lambda raised: complaints.append(str(raised)))
-    tab.goto(stub.url)
+    tab.route("**/v1/chat/completions", canned.take)
+    tab.goto(url)
     expect(tab.get_by_label("Model")).to_have_value(MODEL)
     yield tab
-    foreign = [url for url in urls if not url.startswith(f"{stub.url}/")]
+    foreign = [each for each in urls if not each.startswith(f"{url}/")]
     assert not foreign
     assert not [c for c in complaints if not c.startswith("error: Failed to load resource")]
     assert tab.title() == "tooldecoding"
     context.close()
 
 
-def send(tab: Any, stub: Stub, answer: dict[str, Any] | Answer | None) -> Any:
+def send(tab: Any, canned: Canned, answer: dict[str, Any] | Answer | None) -> Any:
     """The body that the page sends for this answer."""
-    stub.answers[:] = [Answer(answer) if isinstance(answer, dict) else answer]
+    canned.answers[:] = [Answer(answer) if isinstance(answer, dict) else answer]
     tab.get_by_role("button", name="Send").click()
     expect(tab.locator("#results")).to_have_attribute("aria-busy", "false")
-    return stub.sent[-1]
+    return canned.sent[-1]
 
 
 def texts(locator: Any) -> list[str]:
@@ -112,12 +195,12 @@ def test_the_script_writes_no_markup() -> None:
 
 
 @needs_chromium
-def test_hostile_names_and_values_are_text(tab: Any, stub: Stub) -> None:
+def test_hostile_names_and_values_are_text(tab: Any, canned: Canned) -> None:
     tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in HOSTILE]
     tab.get_by_label("Tools").fill(json.dumps(tools))
     tab.get_by_label("Messages").fill(HOSTILE[1])
     answer = hostile()
-    body = send(tab, stub, answer)
+    body = send(tab, canned, answer)
     assert body["tools"] == tools and body["messages"][0]["content"] == HOSTILE[1]
     assert body["model"] == MODEL and body["tooldecoding"] == {"tokens": True, "min_confidence": 0.8}
 
@@ -134,11 +217,11 @@ def test_hostile_names_and_values_are_text(tab: Any, stub: Stub) -> None:
     assert texts(tab.locator("#tool_choice optgroup option")) == written
     assert tab.evaluate("({}).polluted") is None
     assert not tab.locator("#results :is(img, script, a, iframe, [onerror], [src], [href])").count()
-    assert not stub.answers and tab.title() == "tooldecoding"
+    assert not canned.answers and tab.title() == "tooldecoding"
 
 
 @needs_chromium
-def test_errors_are_announced_in_words(tab: Any, stub: Stub) -> None:
+def test_errors_are_announced_in_words(tab: Any, canned: Canned) -> None:
     alert = tab.get_by_role("alert")
     cases = [
         (Answer(error("unknown field", "tools"), 400), ["refused", "400", "unknown field", "tools"], "tools"),
@@ -153,12 +236,12 @@ def test_errors_are_announced_in_words(tab: Any, stub: Stub) -> None:
         (Answer(error(HOSTILE[0]), 400), [HOSTILE[0]], None),
         (None, ["cannot be reached"], None),
     ]
-    send(tab, stub, hostile())
-    for answer, words, field in cases:
-        send(tab, stub, answer)
+    send(tab, canned, hostile())
+    for answer, words, place in cases:
+        send(tab, canned, answer)
         for word in words:
             expect(alert).to_contain_text(word)
         assert texts(tab.locator("#results")) == [""]  # nothing of an answer before
-        assert tab.locator("[aria-invalid]").evaluate_all("nodes => nodes.map((n) => n.id)") == [field] * bool(field)
-    send(tab, stub, hostile())
+        assert tab.locator("[aria-invalid]").evaluate_all("nodes => nodes.map((n) => n.id)") == [place] * bool(place)
+    send(tab, canned, hostile())
     expect(alert).to_be_empty()

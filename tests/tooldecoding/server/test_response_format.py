@@ -8,8 +8,8 @@ from jsonschema import Draft202012Validator
 
 from running_server import ROME, TOOLS, Running, error_of, tool
 from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.server.chat_answer import ChatAnswer
 from tooldecoding.server.chat_body import read_chat_body
-from tooldecoding.server.completion import Completion
 from tooldecoding.server.prepared import Preparation
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 
@@ -124,5 +124,5 @@ def test_the_model_gets_the_object_that_it_wants(wish: str) -> None:
     asked = read_chat_body({"model": "x", "messages": ROME, "response_format": ANY})
     prepared = Preparation(decoder).prepare(asked)
     [result] = decoder.run([prepared.request])
-    [choice] = Completion(asked, prepared, decoder, "x").whole(result)["choices"]
+    [choice] = ChatAnswer(asked, prepared, decoder, "x").whole(result)["choices"]
     assert (choice["message"]["content"], choice["finish_reason"], result.valid) == (wish, "stop", True)

@@ -21,7 +21,7 @@ LONG = {"model": WORDY, "messages": HELLO, "tools": None, "max_tokens": 320}
 @pytest.fixture
 def impatient(reference: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
     """A server whose patience with clients is short."""
-    monkeypatch.setattr("tooldecoding.server.connection._PATIENCE_S", 0.5)
+    monkeypatch.setattr("tooldecoding.server.web_server._PATIENCE_S", 0.5)
     with running(reference, served_model_name=(WORDY, "reference")) as server:
         yield server
 
@@ -71,7 +71,7 @@ def test_an_answer_that_nobody_reads_is_given_up(impatient: Running, stream: boo
 
 
 def test_what_waits_for_a_client_is_bounded(reference: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooldecoding.server.waiting._MOST_UNREAD", 20)
+    monkeypatch.setattr("tooldecoding.server.job._MOST_UNREAD", 20)
     with (
         running(reference, served_model_name=(WORDY,)) as server,
         closing(server.unread(**LONG, stream=True)) as connection,
@@ -88,7 +88,7 @@ def asked(server: Running) -> int:
 
 
 def test_connections_are_bounded(reference: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooldecoding.server.run._SPARE", 6)
+    monkeypatch.setattr("tooldecoding.server.web_server._SPARE", 6)
     with running(reference, max_batch=1, queue=1) as server, ExitStack() as stack:
         open_ones = [stack.enter_context(closing(server.connect())) for _ in range(9)]
         open_ones[0].sendall(HEAD + b"\r\n")

@@ -1,84 +1,111 @@
-"""One replica: a model behind the same application as on one machine."""
+"""What Ray Serve runs: replicas of a model, and the router that chooses one for a request."""
 
-import logging
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Protocol
+from contextlib import aclosing
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, Final
 
 from prometheus_client.metrics_core import Metric
 from ray import serve
+from ray.serve.request_router import PendingRequest, RequestRouter, RunningReplica
 
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.guard import Asgi
+from tooldecoding.server.app import Answerer
+from tooldecoding.server.exchange import Head
 from tooldecoding.server.json_log import begin_log, log
-from tooldecoding.server.metrics import Metrics
-from tooldecoding.server.replicas.asgi_call import call
-from tooldecoding.server.replicas.known import NAMES
-from tooldecoding.server.replicas.message import Asked, Head
 
+_NAMES: Final = "names"
+"""The key of a replica's metadata with the names of its model."""
 
-class Served(Protocol):
-    """A loaded model and its application."""
+_DEADLINE_S: Final = 5.0
 
-    metrics: Metrics
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether requests are taken."""
-
-    def app(self) -> Asgi:
-        """Return the application."""
-
-    def start(self) -> None:
-        """Begin to take requests."""
-
-
-Load = Callable[[ServeCommand], Served]
+Load = Callable[[ServeCommand], Answerer]
 """Loads the model that the options name; it is pickled by its name."""
 
 
-def load_server(options: ServeCommand) -> Served:
+def load_completions(options: ServeCommand) -> Answerer:
     """Load a model; ModelError if that fails."""
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly
-    from tooldecoding.server.app import Server
+    from tooldecoding.server.completions import Completions
 
     model, tokenizer = load_quietly(options.model, **options.loading)
-    decoder = ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb)
-    return Server(decoder, options)
+    return Completions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
 
 
 class Replica:
-    """What Ray Serve runs in each replica. Ray calls its methods by their names.
-
-    Parameters
-    ----------
-    options : ServeCommand
-    load : callable
-    """
+    """One replica. Ray Serve calls its methods by their names."""
 
     def __init__(self, options: ServeCommand, load: Load) -> None:
         begin_log()
         self._names = [*options.model_names, options.model]
         self._name = serve.get_replica_context().replica_id.unique_id
-        self._served = load(options)
-        self._app = self._served.app()
-        self._served.start()
-        log("ready", logging.INFO, model=options.model, replica=self._name)
+        self._answerer = load(options)
+        log("ready", model=options.model, replica=self._name)
 
-    async def answer(self, asked: Asked) -> AsyncIterator[Head | bytes]:
-        """Yield the parts of an answer."""
-        async for part in call(self._app, asked, self._name):
-            yield part
+    async def answer(self, beginning: str, model: str, body: bytes, request_id: str) -> AsyncIterator[Head | str]:
+        """Yield the parts of an answer; the router has read the first two parameters."""
+        async with aclosing(self._answerer.answer(body, request_id)) as parts:
+            async for part in parts:
+                if isinstance(part, Head):
+                    yield replace(part, headers={**part.headers, "X-Replica": self._name})
+                else:
+                    yield part
 
     async def figures(self) -> tuple[str, list[Metric]]:
         """Return the replica's name and its figures."""
-        return self._name, self._served.metrics.families()
+        return self._name, self._answerer.metrics.families()
 
     async def check_health(self) -> None:
         """Raise an error if the replica cannot go on: Ray Serve replaces it."""
-        if not self._served.is_ready:
+        status, _ = await self._answerer.ready()
+        if status != 200:
             raise RuntimeError("no requests are taken any more")
 
     def record_replica_metadata(self) -> dict[str, Any]:
         """Return what the router knows of the replica."""
-        return {NAMES: self._names}
+        return {_NAMES: self._names}
+
+
+class BeginningRouter(RequestRouter):
+    """Sends requests that begin alike to the same replica; while that is full, to the next one in a fixed sequence.
+
+    The sequence is that of hashes of the beginning with the names of the replicas: beginnings spread evenly, and few of
+    them move when a replica comes or goes. While an update runs, there are replicas of two models.
+    """
+
+    queue_len_response_deadline_s = _DEADLINE_S  # one that decodes on all threads may be slow to say how much it does
+    max_queue_len_response_deadline_s = _DEADLINE_S
+
+    def initialize_state(self, most: int, **_: Any) -> None:
+        """Take the number of requests with which a replica is full."""
+        self._most = most
+        self._running: defaultdict[Any, set[str]] = defaultdict(set)
+
+    def on_request_routed(self, pending_request: PendingRequest, replica_id: Any, result: Any) -> None:
+        """Note that a replica has a request."""
+        self._running[replica_id].add(pending_request.metadata.internal_request_id)
+
+    def on_request_completed(self, replica_id: Any, internal_request_id: str) -> None:
+        """Note that a request has ended."""
+        self._running[replica_id].discard(internal_request_id)
+
+    async def choose_replicas(
+        self, candidate_replicas: list[RunningReplica], pending_request: PendingRequest | None = None
+    ) -> list[list[RunningReplica]]:
+        """Return the replicas to try, the best first: those with a free place, then those with the least to do."""
+        if pending_request is None:
+            return [candidate_replicas]
+        pending_request.routing_context.should_backoff = True
+        beginning, model, *_ = pending_request.args
+
+        def rank(replica: RunningReplica) -> tuple[int, bytes]:
+            busy = max(0, len(self._running[replica.replica_id]) - self._most + 1)
+            return busy, sha256(f"{beginning} {replica.replica_id.unique_id}".encode()).digest()
+
+        able = [each for each in candidate_replicas if model in each.replica_metadata.get(_NAMES, ())]
+        return [
+            [each] for each in sorted(able or candidate_replicas, key=rank)
+        ]  # any one says that it has no such model

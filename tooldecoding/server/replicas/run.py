@@ -1,4 +1,4 @@
-"""Runs the ingress until it is told to stop, and updates the replicas when it is told to read its settings again."""
+"""Serves with replicas until it is told to stop, and updates them when it is told to read its settings again."""
 
 import logging
 import signal
@@ -11,20 +11,17 @@ from dataclasses import replace
 from typing import Final
 
 import ray
+from starlette.types import Receive, Scope, Send
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.connection import connected
-from tooldecoding.cluster.resources import Share, share_of
 from tooldecoding.errors import ConfigError, ModelError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.guard import Message, Receive, Send
+from tooldecoding.server.app import application
 from tooldecoding.server.json_log import begin_log, log
-from tooldecoding.server.metrics import Metrics
-from tooldecoding.server.replicas.application import Application
-from tooldecoding.server.replicas.ingress import Ingress
-from tooldecoding.server.replicas.places import Places
-from tooldecoding.server.replicas.replica import Load, load_server
-from tooldecoding.server.run import run_server
+from tooldecoding.server.replicas.replica import Load, load_completions
+from tooldecoding.server.replicas.replicas import Replicas
+from tooldecoding.server.web_server import run_server
 
 _FREE_S: Final = 60.0
 """Seconds to wait until the cluster has room for the replicas."""
@@ -33,7 +30,7 @@ _FIXED: Final = ("ray", "host", "port", "gpus_per_replica")
 
 
 def run_replicas(
-    options: ServeCommand, bound: socket.socket, read_again: Callable[[], ServeCommand], load: Load = load_server
+    options: ServeCommand, bound: socket.socket, read_again: Callable[[], ServeCommand], load: Load = load_completions
 ) -> None:
     """Serve until SIGINT or SIGTERM; what runs is finished. SIGHUP reads the settings again.
 
@@ -59,16 +56,15 @@ def run_replicas(
     with _hangup_sets(again), connected(options.ray or "local"):
         logging.getLogger("ray.serve").setLevel(logging.ERROR)  # the log is JSON, and tells the same
         port = bound.getsockname()[1]
-        application = Application(f"tooldecoding-{ray.util.get_node_ip_address()}-{port}", load)
-        application.delete()  # of a process that had this address and was killed
+        replicas = Replicas(f"tooldecoding-{ray.util.get_node_ip_address()}-{port}", load, options)
+        replicas.delete()  # of a process that had this address and was killed
         try:
-            share = _free_share(options)
-            application.deploy(options, share)
-            ingress = _Replaceable(options, application)
-            _Updates(ingress, application, share, read_again, again).start()
-            run_server(ingress, options, bound)
+            replicas.deploy(options, _free_resources(options))
+            served = _Served(replicas, options, read_again)
+            threading.Thread(target=served.update_again, args=[again], name="updates", daemon=True).start()
+            run_server(served, options, bound)
         finally:
-            application.delete()
+            replicas.delete()
 
 
 @contextmanager
@@ -81,78 +77,61 @@ def _hangup_sets(again: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-def _share(options: ServeCommand) -> Share:
-    """Return what each replica gets; ConfigError if the cluster is too small."""
-    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    return share_of(nodes, options.replicas or 1, options.gpus_per_replica, "--replicas")
-
-
-def _has_room(replicas: int, share: Share) -> bool:
-    free = ray.available_resources()
-    return bool(free.get("CPU", 0) >= replicas * share.cpus and free.get("GPU", 0) >= replicas * share.gpus)
-
-
-def _free_share(options: ServeCommand) -> Share:
-    """Return what each replica gets of what others have left, as soon as that suffices.
+def _resources(options: ServeCommand) -> dict[str, float]:
+    """Return what each replica gets: with a GPU one processor, without as many as all replicas can have.
 
     Raises
     ------
     ConfigError
-        If the cluster is too small, or others use it for too long.
+        If the cluster is too small.
     """
-    replicas, share, end = options.replicas or 1, _share(options), time.monotonic() + _FREE_S
-    while not _has_room(replicas, least := replace(share, cpus=1)):
+    count, total = options.replicas or 1, ray.cluster_resources()
+    gpus = options.gpus_per_replica
+    if gpus is None:
+        gpus = 1.0 if total.get("GPU", 0) >= count else 0.0
+    nodes = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
+    fitting = [n for n in range(1, int(max(nodes)) + 1) if sum(cpus // n for cpus in nodes) >= count]
+    if not fitting or total.get("GPU", 0) < gpus * count:
+        have = f"{total.get('CPU', 0):g} CPUs and {total.get('GPU', 0):g} GPUs"
+        raise ConfigError(f"--replicas {count} with 1 CPU and {gpus:g} GPUs each: the cluster has {have}")
+    return {"num_cpus": 1 if gpus else max(fitting), "num_gpus": gpus}
+
+
+def _has_room(count: int, cpus: float, gpus: float) -> bool:
+    free = ray.available_resources()
+    return bool(free.get("CPU", 0) >= count * cpus and free.get("GPU", 0) >= count * gpus)
+
+
+def _free_resources(options: ServeCommand) -> dict[str, float]:
+    """Return what each replica gets of what others have left; ConfigError if they use too much for too long."""
+    count, resources, end = options.replicas or 1, _resources(options), time.monotonic() + _FREE_S
+    while not _has_room(count, 1, resources["num_gpus"]):
         if time.monotonic() > end:
-            raise ConfigError(f"--replicas {replicas} with {least} each: others use the cluster; not enough is free")
+            raise ConfigError(f"--replicas {count}: others use the cluster; not enough is free")
         time.sleep(0.2)
     free = int(ray.available_resources()["CPU"])
-    return replace(share, cpus=min(share.cpus, free // replicas))
+    return resources | {"num_cpus": min(resources["num_cpus"], free // count)}
 
 
-class _Replaceable:
-    """The application of the ingress, as ASGI. Requests that run when it is replaced go on as they began."""
+class _Served:
+    """The application, which an update replaces. Requests that run meanwhile go on as they began."""
 
-    def __init__(self, options: ServeCommand, application: Application) -> None:
-        self.options = options
-        self._application = application
-        self._metrics = Metrics()
-        self._places = Places()
-        self.replace(options)
+    def __init__(self, replicas: Replicas, options: ServeCommand, read_again: Callable[[], ServeCommand]) -> None:
+        self._replicas = replicas
+        self._options = options
+        self._read_again = read_again
+        self._app = application(replicas, options)
 
-    def replace(self, options: ServeCommand) -> None:
-        """Take other options."""
-        self.options = options
-        self._app = Ingress(options, self._metrics, self._application, self._places).app()
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         await self._app(scope, receive, send)
 
-
-class _Updates(threading.Thread):
-    """Updates the replicas and the ingress, one update after another."""
-
-    def __init__(
-        self,
-        ingress: _Replaceable,
-        application: Application,
-        share: Share,
-        read_again: Callable[[], ServeCommand],
-        again: threading.Event,
-    ) -> None:
-        super().__init__(name="updates", daemon=True)
-        self._ingress = ingress
-        self._application = application
-        self._share = share
-        self._read_again = read_again
-        self._again = again
-
-    def run(self) -> None:
-        """Wait for updates until the process ends."""
-        while self._again.wait():
-            self._again.clear()
+    def update_again(self, again: threading.Event) -> None:
+        """Update whenever the event is set, until the process ends."""
+        while again.wait():
+            again.clear()
             try:
-                self._update(self._ingress.options, self._read_again())
+                self._update(self._options, self._read_again())
             except ToolDecodingError as error:
                 log("update refused", logging.ERROR, reason=str(error))
             except Exception as error:  # noqa: BLE001 - the server outlives an update that fails
@@ -163,19 +142,12 @@ class _Updates(threading.Thread):
         if fixed:
             raise ConfigError(f"{' and '.join(fixed)} cannot be changed while the server runs; start it again")
         log("updating", changed=sorted(name for name, value in vars(new).items() if value != getattr(old, name)))
-        if _of_replicas(new) != _of_replicas(old):
-            least = _share(replace(new, gpus_per_replica=self._share.gpus))
-            share = replace(self._share, cpus=min(self._share.cpus, least.cpus))
+        if replace(new, api_key=old.api_key) != old:
+            resources = _resources(new)
             try:
-                self._application.deploy(new, share, _has_room(1, share))
+                self._replicas.deploy(new, resources, surge=_has_room(1, resources["num_cpus"], resources["num_gpus"]))
             except ModelError:
-                self._application.deploy(old, self._share)
+                self._replicas.deploy(old, _resources(old))
                 raise
-            self._share = share
-        self._ingress.replace(new)
+        self._options, self._app = new, application(self._replicas, new)
         log("updated", model=new.model)
-
-
-def _of_replicas(options: ServeCommand) -> ServeCommand:
-    """Return the options without those that only the ingress has."""
-    return replace(options, api_key=None)

@@ -2,8 +2,8 @@
 
 import time
 import uuid
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
 
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.chat import ReplyPieces
@@ -11,14 +11,17 @@ from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.chat_body import ChatBody
-from tooldecoding.server.details import details
 from tooldecoding.server.prepared import Prepared
 from tooldecoding.text_stream import TextPiece
+from tooldecoding.tokens.token_table import TokenTable
 
 Chunk = dict[str, Any]
 
+_DETAILS: Final = ("valid", "errors", "repeated", "format", "calls", "candidates", "counters")
+"""What ``tooldecoding`` has of a result as the command line prints it."""
 
-class Completion:
+
+class ChatAnswer:
     """The answer to one request.
 
     Parameters
@@ -114,7 +117,20 @@ class Completion:
         }
 
     def _details(self, result: DecodeResult) -> dict[str, Any]:
-        return details(result, self._decoder.table, self._tokens, self._prepared.warnings)
+        """Return the field ``tooldecoding``: votes, confidence, orders and cost, and the tokens if they are wanted."""
+        whole = result.to_json("")
+        row: dict[str, Any] = {name: whole[name] for name in _DETAILS}
+        for call in row["calls"]:
+            del call["arguments"]
+        if self._prepared.warnings:
+            row["warnings"] = list(self._prepared.warnings)
+        if self._tokens:
+            table = self._decoder.table
+            orders = [candidate for call in result.calls for candidate in call.candidates]
+            for shown, candidate in zip(row["candidates"], orders, strict=True):
+                shown["tokens"] = _labelled(candidate.token_ids, candidate.labels, table)
+            row["tokens"] = [] if result.calls else _labelled(result.token_ids, ["free"] * len(result.token_ids), table)
+        return row
 
 
 def _message(reply: ChatMessage, as_content: bool) -> dict[str, Any]:
@@ -134,3 +150,20 @@ def _finish_reason(reply: ChatMessage, as_content: bool) -> str:
     if any(parameter.truncated for call in reply.calls for parameter in call.voted.parameters):
         return "length"
     return "stop" if as_content and not reply.result.cut else reply.finish_reason
+
+
+def _labelled(ids: Sequence[int], labels: Sequence[str], table: TokenTable) -> list[dict[str, str]]:
+    """Return the texts of tokens; one that ends inside a character is joined with the next ones."""
+    rows: list[dict[str, str]] = []
+    waiting = b""
+    for number, (token, label) in enumerate(zip(ids, labels, strict=True), 1):
+        waiting += table.text(token)
+        try:
+            text = waiting.decode()
+        except UnicodeDecodeError:
+            if number < len(ids):
+                continue
+            text = waiting.decode(errors="replace")
+        rows.append({"text": table.special.shown(text), "label": label})
+        waiting = b""
+    return rows

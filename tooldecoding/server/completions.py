@@ -1,0 +1,100 @@
+"""Chat completions of one model: from the bytes of a request to those of its answer, whole or as a stream."""
+
+import time
+from contextlib import aclosing
+
+from starlette.concurrency import run_in_threadpool
+
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.files.json_lines import json_line
+from tooldecoding.options.serve_command import ServeCommand
+from tooldecoding.result import DecodeResult
+from tooldecoding.server.api_error import told
+from tooldecoding.server.app import State
+from tooldecoding.server.chat_answer import ChatAnswer
+from tooldecoding.server.chat_body import demand_model, read_chat_body, read_json
+from tooldecoding.server.exchange import MB, Head, Parts, event, failed
+from tooldecoding.server.job import Job
+from tooldecoding.server.json_log import log
+from tooldecoding.server.metrics import Metrics, exposition
+from tooldecoding.server.prepared import Preparation
+from tooldecoding.server.scheduler import Scheduler
+
+
+class Completions:
+    """Answers requests for one model, many at once."""
+
+    def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:
+        self.metrics = Metrics()
+        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * MB, self.metrics)
+        self._decoder = decoder
+        self._options = options
+        self._preparation = Preparation(decoder)
+        self.scheduler.start()
+
+    async def health(self) -> State:
+        """Tell that the server works."""
+        return 200, {"status": "ok"}
+
+    async def ready(self) -> State:
+        """Tell whether requests are taken."""
+        return (200, {"status": "ready"}) if self.scheduler.is_ready else (503, {"status": "not ready"})
+
+    async def figures(self) -> bytes:
+        """Return the figures for Prometheus."""
+        return exposition(self.metrics.families())
+
+    async def stop(self) -> None:
+        """Take no more requests, and finish those that there are."""
+        await run_in_threadpool(self.scheduler.stop)
+
+    async def answer(self, body: bytes, request_id: str) -> Parts:
+        """Yield the answer to a request; an error behind the first piece of a stream is an event, too."""
+        begun = False
+        try:
+            async with aclosing(self._answer(body, request_id)) as parts:
+                async for part in parts:
+                    yield part
+                    begun = True
+        except Exception as error:  # noqa: BLE001 - no traceback in an answer
+            failure = told(error, request_id)
+            yield event(failure.to_json()) if begun else failed(failure)
+
+    async def _answer(self, body: bytes, request_id: str) -> Parts:
+        began = time.monotonic()
+        self.scheduler.demand_place()  # before the work of reading the request
+        asked = read_chat_body(await run_in_threadpool(read_json, body))
+        demand_model(asked.model, self._options)
+        prepared = await run_in_threadpool(self._preparation.prepare, asked)
+        if self._options.log_prompts:
+            log("prompt", request_id=request_id, prompt=prepared.request.prompt)
+        answer = ChatAnswer(asked, prepared, self._decoder, self._options.model_names[0])
+        job = Job(prepared.request, prepared.prompt_ids, prepared.need, bool(asked.stream), self._options.timeout)
+        self.scheduler.submit(job)
+        try:
+            news = await job.next()
+            if asked.stream:
+                self.metrics.first.observe(time.monotonic() - began)
+                yield Head(200, event(answer.begin()), streamed=True)
+            while not isinstance(news, DecodeResult):
+                for chunk in answer.chunks(news):
+                    yield event(chunk)
+                news = await job.next()
+            self._count(news, job, began)
+            if not asked.stream:
+                yield Head(200, json_line(answer.whole(news)))
+                return
+            for chunk in answer.end(news):
+                yield event(chunk)
+            yield "data: [DONE]\n\n"
+        finally:
+            self.scheduler.cancel(job)
+
+    def _count(self, result: DecodeResult, job: Job, began: float) -> None:
+        metrics = self.metrics
+        metrics.whole.observe(time.monotonic() - began)
+        metrics.prompt_tokens.inc(len(job.prompt_ids))
+        metrics.reused_tokens.inc(result.counters.reused_positions)
+        metrics.completion_tokens.inc(len(result.token_ids))
+        for call in result.calls:
+            metrics.calls.labels(valid=str(call.voted.valid).lower()).inc()

@@ -1,0 +1,141 @@
+"""One request over HTTP and its answer: the bounded body, clients that go away, streams."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeVar
+
+from fastapi import Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from tooldecoding.files.json_lines import json_line
+from tooldecoding.server.api_error import ApiError
+
+MB: Final = 1 << 20
+_JSON: Final = "application/json"
+_SECONDS: Final = 30
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of an answer.
+
+    Attributes
+    ----------
+    content : str
+        All of it, or the first event of a stream.
+    streamed : bool
+        Whether it is a stream, whose further events follow.
+    """
+
+    status: int
+    content: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    streamed: bool = False
+
+
+Parts = AsyncGenerator[Head | str, None]
+"""The head of an answer, then the further events of a stream. Whoever closes it gives the request up."""
+
+
+def failed(error: ApiError) -> Head:
+    """Return an error as an answer."""
+    return Head(error.status, json_line(error.to_json()), error.headers)
+
+
+def event(row: Mapping[str, Any]) -> str:
+    """Return one event of a stream as it is sent."""
+    return f"data: {json_line(row)}\n\n"
+
+
+def json_response(row: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer in JSON, which may have texts that UTF-8 cannot write."""
+    return Response(json_line(row), status, headers, _JSON)
+
+
+def error_response(error: ApiError) -> Response:
+    """Return an error as an answer."""
+    return json_response(error.to_json(), error.status, error.headers)
+
+
+async def read_body(request: Request, most: int) -> bytes:
+    """Return the body.
+
+    Only ``application/json`` is read: a web page of another origin cannot send it without being asked first.
+
+    Raises
+    ------
+    ApiError
+        415 for another content type, 413 for more than ``most`` bytes, 408 for a body that does not arrive.
+    """
+    given = request.headers.get("content-type", "")
+    if given.partition(";")[0].strip().lower() != _JSON:
+        raise ApiError(415, f"expected the content type {_JSON}, found {given!r:.80}", code="unsupported_media_type")
+    too_large = ApiError(413, f"the body has more than {most:,} bytes", code="request_too_large")
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > most:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_SECONDS):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most:
+                    raise too_large
+    except TimeoutError:
+        raise ApiError(408, f"the body did not arrive within {_SECONDS} seconds", code="timeout") from None
+    except ClientDisconnect:
+        raise ApiError(400, "the body is not complete", code="incomplete_body") from None
+    return bytes(body)
+
+
+async def unless_gone(request: Request, coming: Coroutine[Any, Any, T]) -> T | None:
+    """Return what is coming, or None if the client goes away before; the body must have been read."""
+    happened = asyncio.ensure_future(coming)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({happened, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return happened.result() if happened.done() else None
+    finally:
+        happened.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Return when the client has gone away."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def response(head: Head, parts: Parts) -> Response:
+    """Return the answer that begins with ``head``."""
+    if head.streamed:
+        return _EventStream(head, parts)
+    return Response(head.content, head.status, head.headers, _JSON)
+
+
+class _EventStream(StreamingResponse):
+    """A stream; what writes it is closed when it is over, also where that is early or before its first event."""
+
+    def __init__(self, head: Head, parts: Parts) -> None:
+        headers = {"Cache-Control": "no-cache", **head.headers}
+        super().__init__(_events(head, parts), head.status, headers, "text/event-stream")
+        self._parts = parts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._parts.aclose()
+
+
+async def _events(head: Head, parts: Parts) -> AsyncIterator[str]:
+    yield head.content
+    async for part in parts:
+        assert isinstance(part, str)
+        yield part

@@ -1,0 +1,232 @@
+"""Answers by replicas in a Ray cluster: started, asked, updated and ended here."""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, Final
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from ray import serve
+from ray.exceptions import RayError, RayTaskError
+from ray.serve.config import RequestRouterConfig
+from ray.serve.exceptions import RayServeException
+from ray.serve.handle import DeploymentHandle, DeploymentResponseGenerator
+from starlette.concurrency import run_in_threadpool
+
+from tooldecoding.errors import ModelError
+from tooldecoding.options.serve_command import ServeCommand
+from tooldecoding.server.api_error import ApiError, later
+from tooldecoding.server.app import State
+from tooldecoding.server.chat_body import read_json
+from tooldecoding.server.exchange import Head, Parts, event
+from tooldecoding.server.json_log import log
+from tooldecoding.server.metrics import Metrics, exposition
+from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
+
+_DEPLOYMENT: Final = "replica"
+_ATTEMPTS: Final = 2
+"""Replicas that are asked if the first one dies: a request that kills replicas must not kill them all."""
+_GRACE_S: Final = 5.0
+"""Seconds beyond the time limit of a request, which the replica itself watches once it has one."""
+_END_S: Final = 10.0
+"""Seconds beyond the time limit of requests after which a replica that is told to end is killed."""
+_WAIT_LOOP_S: Final = 0.5
+"""Seconds between looks whether such a replica has finished what it runs."""
+_HEALTH_S: Final = 2.0
+"""Seconds between health checks: a dead replica is replaced soon."""
+_ALSO: Final = 100
+"""Requests beyond batch and queue: the replica itself says that its queue is full."""
+_FIGURES_S: Final = 5.0
+_OURS: Final = "tooldecoding_answers"
+"""What clients see; a replica's answers go through this process, which counts them."""
+
+
+class Replicas:
+    """Replicas of one model.
+
+    Parameters
+    ----------
+    name : str
+        Their name in the cluster.
+    load : callable
+        Loads the model in a replica.
+    """
+
+    def __init__(self, name: str, load: Load, options: ServeCommand) -> None:
+        self.metrics = Metrics()
+        self._name = name
+        self._load = load
+        self._options = options
+        self._handle: DeploymentHandle[Any] | None = None
+
+    def deploy(self, options: ServeCommand, resources: Mapping[str, float], surge: bool = False) -> None:
+        """Start the replicas, or replace those that run; returns when all are loaded.
+
+        Old replicas finish what they run. A fifth of them, at least one, is replaced at a time.
+
+        Parameters
+        ----------
+        resources : mapping
+            What each replica gets: ``num_cpus`` and ``num_gpus``.
+        surge : bool
+            Whether there is room to load a new replica before an old one ends.
+
+        Raises
+        ------
+        ModelError
+            If a replica cannot load the model.
+        """
+        device = options.device or ("cuda" if resources["num_gpus"] else "cpu")
+        count = options.replicas or 1
+        serve.start(proxy_location="Disabled")  # clients reach this process
+        deployment = serve.deployment(
+            name=_DEPLOYMENT,
+            num_replicas=count,
+            ray_actor_options=dict(resources),
+            max_ongoing_requests=options.max_batch + options.queue + _ALSO,
+            graceful_shutdown_timeout_s=options.timeout + _END_S,
+            graceful_shutdown_wait_loop_s=_WAIT_LOOP_S,
+            health_check_period_s=_HEALTH_S,
+            max_constructor_retry_count=1,  # a model that one replica cannot load, no other can
+            max_surge_percent=-(-100 // count) if surge else 0,
+            request_router_config=RequestRouterConfig(
+                request_router_class=BeginningRouter, request_router_kwargs={"most": options.max_batch}
+            ),
+        )(Replica)
+        theirs = replace(options, api_key=None, device=device)  # the key is for this process alone
+        try:
+            handle = serve.run(deployment.bind(theirs, self._load), name=self._name, route_prefix=None)
+        except RuntimeError:
+            reason = serve.status().applications[self._name].deployments[_DEPLOYMENT].message
+            raise ModelError(f"a replica could not be started: {_last_line(reason)}") from None
+        self._handle = self._handle or handle.options(method_name="answer", stream=True)
+        self._options = options
+
+    def delete(self) -> None:
+        """End the replicas, if there are any; they finish what they run."""
+        if self._name in serve.status().applications:
+            serve.delete(self._name)
+
+    async def answer(self, body: bytes, request_id: str) -> Parts:
+        """Yield the answer of a replica; if it dies, that is the last event of a stream."""
+        asked = (*await run_in_threadpool(_routing, body), body, request_id)
+        try:
+            async with asyncio.timeout(self._options.timeout + _GRACE_S):
+                head, response = await self._begin(asked)
+        except TimeoutError:
+            raise ApiError(504, "no replica answered within the time limit of a request", code="timeout") from None
+        except _ReplicaLost:
+            raise _lost() from None
+        ended = not head.streamed
+        try:
+            yield head
+            while not ended:
+                part = await _next(response)
+                if part is None:
+                    ended = True
+                else:
+                    yield part
+        except _ReplicaLost:
+            log("replica lost in a stream", logging.WARNING, replica=head.headers["X-Replica"])
+            yield event(_lost().to_json())
+        finally:
+            if not ended:
+                response.cancel()
+
+    async def _begin(self, asked: tuple[Any, ...]) -> tuple[Head, DeploymentResponseGenerator[Any]]:
+        """Ask a replica, and another one if it dies; _ReplicaLost if that dies, too."""
+        assert self._handle is not None
+        for more in reversed(range(_ATTEMPTS)):
+            response = self._handle.remote(*asked)
+            try:
+                return await _next(response), response
+            except BaseException as error:
+                response.cancel()
+                if not isinstance(error, _ReplicaLost) or not more:
+                    raise
+                log("replica lost", logging.WARNING, request_id=asked[-1])
+        raise AssertionError
+
+    async def _counts(self) -> dict[str, int]:
+        status = await run_in_threadpool(serve.status)
+        states = status.applications[self._name].deployments[_DEPLOYMENT].replica_states
+        return {"running": states.get("RUNNING", 0), "wanted": self._options.replicas or 1}
+
+    async def health(self) -> State:
+        """Tell whether all replicas run."""
+        counts = await self._counts()
+        if not counts["running"]:
+            return 503, {"status": "down", "replicas": counts}
+        whole = counts["running"] >= counts["wanted"]
+        return 200, {"status": "ok" if whole else "degraded", "replicas": counts}
+
+    async def ready(self) -> State:
+        """Tell whether a replica runs."""
+        counts = await self._counts()
+        if not counts["running"]:
+            return 503, {"status": "not ready", "replicas": counts}
+        return 200, {"status": "ready", "replicas": counts}
+
+    async def figures(self) -> bytes:
+        """Return the figures of this process, and those of each replica with its name as a label."""
+        assert self._handle is not None
+        try:
+            told = await self._handle.broadcast("figures").results_async(timeout_s=_FIGURES_S, return_exceptions=True)
+        except TimeoutError:
+            raise later(503, "a replica does not tell its figures; try again") from None
+        replicas = dict(each for each in told if not isinstance(each, BaseException))
+        merged = {family.name: family for family in self.metrics.families() if family.name == _OURS}
+        merged["replicas"] = GaugeMetricFamily("tooldecoding_replicas", "Replicas that answer.", len(replicas))
+        for replica, families in replicas.items():
+            for family in families:
+                if family.name != _OURS:
+                    into = merged.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+                    labelled = (each._replace(labels={**each.labels, "replica": replica}) for each in family.samples)
+                    into.samples += labelled
+        return exposition(merged.values())
+
+    async def stop(self) -> None:
+        """Do nothing: replicas finish what they run when they are deleted."""
+
+
+class _ReplicaLost(Exception):
+    """A replica died, or could not be reached, before its answer was whole."""
+
+
+async def _next(response: DeploymentResponseGenerator[Any]) -> Any:
+    """Return the next part, None behind the last one; _ReplicaLost if there will be none."""
+    try:
+        return await anext(response, None)
+    except RayTaskError:
+        raise  # a fault of the program, which another replica would make as well
+    except (RayError, RayServeException) as error:
+        raise _ReplicaLost from error
+
+
+def _lost() -> ApiError:
+    return later(503, "the replica that answered has died; try again", "replica_lost")
+
+
+def _routing(body: bytes) -> tuple[str, str]:
+    """Return a name of what the prompt begins with, and the model, of a body in which nothing has been checked.
+
+    Tools, or the schema of an answer in JSON, take most of a prompt, and are prepared before they are decoded: requests
+    that share them begin alike, whatever their messages are. The others begin with their first message, so that a
+    dialogue stays where it was. ApiError if the body is no JSON object.
+    """
+    row = read_json(body)
+    field = next((field for field in ("tools", "response_format", "messages") if row.get(field)), "")
+    value = row.get(field)
+    begun = json.dumps([field, value[:1] if field == "messages" and isinstance(value, list) else value])
+    return sha256(begun.encode()).hexdigest(), str(row.get("model"))
+
+
+def _last_line(message: str) -> str:
+    """Return the last line of a traceback without the name of the error's class."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no reason is known"]
+    return re.sub(r"^[\w.]+(Error|Exception): ", "", lines[-1])
