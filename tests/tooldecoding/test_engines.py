@@ -1,17 +1,20 @@
 """What engines keep of a prompt, half precision, and log-probabilities."""
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from engine_traffic import Traffic
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.batched_engine import BatchedEngine
+from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.language_model import LanguageModel
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import LogitRows, NextTokenLogits
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.slot_cache import CHUNK
 from tools import WEATHER, lookup
@@ -57,3 +60,49 @@ def test_logprobs_are_those_of_softmax(size: int, spread: float) -> None:
 def test_who_joins_and_leaves_changes_nothing_on_a_gpu(kind: Any) -> None:
     model = tiny_model("llama", 200).to("cuda")
     Traffic(kind(LanguageModel(model)), tiny_model("llama", 200), 0).run(40)
+
+
+class Transfers(TorchDispatchMode):
+    """Counts what is read from the logits of a device that is none: copies of tensors, and scalars."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        super().__init__()
+        self.copies = self.scalars = 0
+        copy = torch.Tensor.cpu
+
+        def counted(tensor: torch.Tensor) -> torch.Tensor:
+            self.copies += 1
+            return copy(tensor).clone()
+
+        patch.setattr(torch.Tensor, "cpu", counted)
+        patch.setattr(LogitRows, "on_cpu", False)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Run the operation."""
+        self.scalars += func is torch.ops.aten._local_scalar_dense.default
+        return func(*args, **(kwargs or {}))
+
+
+def test_a_pass_is_read_in_one_transfer_and_a_refused_row_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_model("llama", 4096 + 300)
+    among = np.arange(40, 50)
+    feeds = [(range(5, 12), None), (range(7, 14), (among,)), (range(3, 10), None)]
+
+    def read() -> tuple[list[Any], list[Any]]:
+        engine = PackedEngine(LanguageModel(model))
+        roots = engine.open(len(feeds))
+        answers = engine.extend([Feed(root, list(t), 0, few) for root, (t, few) in zip(roots, feeds, strict=True)])
+        first, few, last = (logits for [logits] in answers)
+        with transfers or nullcontext():
+            every = [first.best, first.logprob(first.best), *few.best_among(among), last.best, last.logprob(last.best)]
+        copies.append(transfers.copies if transfers else 0)
+        return every, [last.share(among), *last.best_among(among), last.logprob(7), *last.values.tolist()]
+
+    copies: list[int] = []
+    transfers: Transfers | None = None
+    expected = read()
+    transfers = Transfers(monkeypatch)
+    for one, other in zip(read(), expected, strict=True):
+        assert one == pytest.approx(other, abs=1e-4)
+    assert copies == [0, 1] and transfers.copies == 2
+    assert transfers.scalars == 2  # of the few logits, which are on the CPU by then

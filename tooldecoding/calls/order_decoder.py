@@ -1,16 +1,22 @@
-"""One call in several orders of its required keys, decoded together until the vote is settled (paper, section 3.2)."""
+"""One call in several orders of its required keys, decoded together until the vote is settled (paper, section 3.2).
+
+A single order writes its values one after the other. So each other required key begins a *draft branch* beside it, as
+if an order began with this key. Its value is a draft: the order tries it in one pass when it comes to the key, and
+keeps what the model prefers there. So the call is the same, and takes about as many passes as its longest value.
+"""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 
-from tooldecoding.calls.draft_branches import DraftBranches, keys_to_draft
+from lookup.errors import ToolDecodingError
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.required_keys import Order, RequiredKeys, order_tree
 from tooldecoding.calls.value_decoder import ValueDecoder
 from tooldecoding.options import DecodeOptions
-from tooldecoding.scheduler import passed
-from tooldecoding.tokens.branch import Beginning, Branch
+from tooldecoding.scheduler import passed, spawn, until
+from tooldecoding.tokens.branch import Beginning, Branch, Tally
 from voting import CandidateCall, CandidateValue, VotedCall, agrees, draw_orders, order_ranks, orders_needed
 
 
@@ -69,13 +75,33 @@ class OrderDecoder:
         """Decode the orders behind the name and bracket until the vote is settled; the candidates."""
         limit = _value_limit(self._options.max_value_tokens, branch.room_behind, self._tool)
         values = ValueDecoder(self._tool, self._drafts, limit)
-        keys = keys_to_draft(self._tool, self._orders[: self._needed([])]) if branch.can_escort else []
+        keys = self._keys_to_draft() if branch.can_escort else []
         branch, *others = await branch.forks(1 + len(keys), beginning=self.beginning)
-        escorts = DraftBranches(self._tool, others, keys, values, self._drafts)
-        await escorts.begin()  # first, so that orders can use what they have found behind a pass
+        drafting = dict(zip(keys, others, strict=True))
+        # first, so that orders can use what they have found behind a pass
+        tasks = [await spawn(self._draft(drafting, key, values)) for key in keys]
         await self._until_settled(branch, values)
-        escorts.release()
+        for task in tasks:
+            task.cancel()
+        for other in drafting.values():
+            other.release()
         return self.candidates
+
+    def _keys_to_draft(self) -> list[str]:
+        """Return the required keys with which no order begins at first, without those that have only one value."""
+        begun = {order[0] for order in self._orders[: self._needed([])] if order}
+        rest = [spec for spec in self._tool.spec.required if spec.name not in begun]
+        return [spec.name for spec in rest if len(self._tool.grammar(spec).choices or "..") > 1]
+
+    async def _draft(self, drafting: dict[str, Branch], key: str, values: ValueDecoder) -> None:
+        """Write the value of a key on its draft branch, until an order comes to the key."""
+        branch = drafting[key]
+        branch.tally = Tally()  # its tokens are no part of the call
+        branch.write(self._tool.call_format.key(key))
+        value = values.decode(branch, self._tool.spec.parameter(key))
+        with suppress(ToolDecodingError):  # an order may not come to a place where no token fits
+            await until(lambda: self._drafts.times_begun(key) > 1, value)
+        drafting.pop(key).release()
 
     async def _until_settled(self, branch: Branch, values: ValueDecoder) -> None:
         finish = partial(self._finish, values)

@@ -11,7 +11,7 @@ from transformers import PreTrainedModel
 
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logit_buffers import LogitBuffers
-from tooldecoding.engines.logits import LogitRows, NextTokenLogits, Tokens
+from tooldecoding.engines.logits import FewLogits, LogitRows, NextTokenLogits, Tokens
 from tooldecoding.models.places import input_device
 
 _SAME = 1e-3
@@ -76,36 +76,40 @@ class LanguageModel:
         output = self.model.base_model(**arguments)
         hidden = output.last_hidden_state
         full = [w for w in wanted if not self._are_few(w.among)]
-        rows = self._rows(_at(hidden, full)) if full else None
-        complete = iter([NextTokenLogits(rows, i) for i in range(len(full))] if rows is not None else [])
-        return [
-            self._among(hidden[w.row, w.column], w.among) if self._are_few(w.among) else next(complete) for w in wanted
-        ], output
+        few = [(hidden[w.row, w.column][None], w.among) for w in wanted if self._are_few(w.among)]
+        rows = self._rows(_at(hidden, full), [self._among(state, tokens) for state, tokens in few])
+        complete = iter([NextTokenLogits(rows, i) for i in range(len(full))])
+        partly = iter(
+            [
+                # a view would keep the whole pass's states alive
+                FewLogits(rows, number, tokens, partial(self._complete, state.clone()))
+                for number, (state, tokens) in enumerate(few)
+            ]
+        )
+        return [next(partly if self._are_few(w.among) else complete) for w in wanted], output
 
     def _are_few(self, tokens: Tokens | None) -> TypeGuard[Tokens]:
         assert self._weight is not None
         return tokens is not None and len(tokens) * _FEW <= len(self._weight)
 
-    def _rows(self, hidden: torch.Tensor) -> LogitRows:
+    def _rows(self, hidden: torch.Tensor, few: Sequence[torch.Tensor]) -> LogitRows:
         """Compute the logits of the whole vocabulary for hidden states of shape (rows, width)."""
         if self._buffers is not None:
-            return self._buffers.rows(hidden)
-        return LogitRows(self._row(hidden))
+            return self._buffers.rows(hidden, few)
+        return LogitRows(self._complete(hidden), few)
 
     @torch.inference_mode()
-    def _row(self, hidden: torch.Tensor) -> torch.Tensor:
+    def _complete(self, hidden: torch.Tensor) -> torch.Tensor:
         """Compute the logits of the whole vocabulary."""
         assert self._weight is not None
         return linear(hidden, self._weight, self._bias)
 
-    def _among(self, hidden: torch.Tensor, tokens: Tokens) -> NextTokenLogits:
-        """Compute the logits of these tokens, and those of the others only if they are read."""
+    def _among(self, hidden: torch.Tensor, tokens: Tokens) -> torch.Tensor:
+        """Compute the logits of these tokens behind one position; shape (tokens,)."""
         weight, bias = self._weight, self._bias
         assert weight is not None
         ids = torch.from_numpy(tokens).to(hidden.device)
-        logits = linear(hidden[None], weight[ids], None if bias is None else bias[ids])
-        compute_all = partial(self._row, hidden.clone())  # a view would keep the whole pass's states alive
-        return NextTokenLogits(LogitRows(logits), 0, tokens, compute_all)
+        return linear(hidden, weight[ids], None if bias is None else bias[ids])[0]
 
     def _with_own_output_layer(
         self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]

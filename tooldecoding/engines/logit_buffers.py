@@ -4,6 +4,7 @@ On a CPU, freshly allocated blocks of some megabytes go back to the system when 
 next block is a page fault. With a vocabulary of 150,000 tokens that takes longer than everything the decoder does.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 import torch
@@ -30,15 +31,15 @@ class LogitBuffers:
         self._bias = bias
         self._free: list[torch.Tensor] = []
 
-    def rows(self, hidden: torch.Tensor) -> LogitRows:
-        """Compute the logits of hidden states of shape (rows, width)."""
+    def rows(self, hidden: torch.Tensor, few: Sequence[torch.Tensor]) -> LogitRows:
+        """Compute the logits of hidden states of shape (rows, width); ``few`` see ``LogitRows``."""
         buffer = self._take(len(hidden))
         logits = buffer[: len(hidden)]
         if self._bias is None:
             torch.mm(hidden, self._weight, out=logits)
         else:
             torch.addmm(self._bias, hidden, self._weight, out=logits)
-        return LogitRows(logits, partial(self._give_back, buffer))
+        return LogitRows(logits, few, partial(self._give_back, buffer))
 
     def _take(self, rows: int) -> torch.Tensor:
         try:

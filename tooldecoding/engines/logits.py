@@ -1,9 +1,13 @@
-"""Logits of the next token, and what the decoder reads from them without Python work on the whole vocabulary."""
+"""Logits of the next token, and what the decoder reads from them without Python work on the whole vocabulary.
+
+Where the logits are on another device, all that most rows of a pass are asked for comes in one transfer: the likeliest
+token, its logit, and the sum of the exponentials. A row is copied alone, once, if more of it is read.
+"""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -23,6 +27,15 @@ _UNDERFLOW = -80.0
 """Where exponentials come near the smallest float32, a CPU takes twenty times as long for them."""
 
 
+class _Read(NamedTuple):
+    """What one transfer brings: by row the likeliest token, its logit and the log of the sum; and the few logits."""
+
+    best: list[int]
+    highest: list[float]
+    log_sums: list[float]
+    few: list[torch.Tensor]
+
+
 class LogitRows:
     """Logits of one forward pass. What every row needs is computed for all rows at once, when the first one is read.
 
@@ -30,48 +43,72 @@ class LogitRows:
     ----------
     logits : torch.Tensor
         Shape (rows, vocabulary), any float dtype, any device.
+    few : sequence of torch.Tensor
+        Logits of a few tokens at further positions, each of shape (tokens,).
     release : callable, optional
         Called when the rows are garbage collected, so that their memory can be reused.
     """
 
-    def __init__(self, logits: torch.Tensor, release: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self,
+        logits: torch.Tensor,
+        few: Sequence[torch.Tensor] = (),
+        release: Callable[[], object] | None = None,
+    ) -> None:
         self.logits = logits.float()
-        self.on_cpu = logits.device.type == "cpu"
+        self._few = few
         self._release = release
         self._whole = logits.shape[1] // _PART * _PART
         """How many tokens stand in parts of full size."""
         self._log_sum_of: dict[int, float] = {}
+        self._copied: dict[int, Values] = {}
 
     def __del__(self) -> None:
         if self._release is not None:
             self._release()
 
-    @cached_property
-    def values(self) -> Values:
-        """The logits on the CPU, shape (rows, vocabulary)."""
-        return self.logits.numpy() if self.on_cpu else self.logits.cpu().numpy()
+    @property
+    def on_cpu(self) -> bool:
+        """Whether rows can be read without a transfer."""
+        return self.logits.device.type == "cpu"
+
+    def values(self, row: int) -> Values:
+        """Return the logits of a row on the CPU, shape (vocabulary,)."""
+        if self.on_cpu:
+            values: Values = self._values[row]
+            return values
+        if row not in self._copied:
+            self._copied[row] = self.logits[row].cpu().numpy()
+        return self._copied[row]
+
+    def few(self, number: int) -> torch.Tensor:
+        """Return the logits of a few tokens on the CPU, float32."""
+        return self._few[number].float() if self.on_cpu else self._read.few[number]
 
     @cached_property
     def best(self) -> list[int]:
         """The likeliest token of each row (the lowest id if several are equal)."""
-        if not self.on_cpu or not self._whole:
+        if not self.on_cpu:
+            return self._read.best
+        if not self._whole:
             best: list[int] = self.logits.argmax(-1).tolist()
             return best
         # the highest part first: argmax of a whole row takes several times as long as its maximum
         starts = self._peaks.argmax(-1) * _PART
-        return [int(s + v[s : s + _PART].argmax()) for s, v in zip(starts.tolist(), self.values, strict=True)]
+        return [int(s + v[s : s + _PART].argmax()) for s, v in zip(starts.tolist(), self._values, strict=True)]
 
     @cached_property
     def highest(self) -> list[float]:
         """The logit of the likeliest token of each row."""
-        found = self.values[range(len(self.best)), self.best] if self.on_cpu else self.logits.amax(-1)
-        highest: list[float] = found.tolist()
+        if not self.on_cpu:
+            return self._read.highest
+        highest: list[float] = self._values[range(len(self.best)), self.best].tolist()
         return highest
 
     def log_sum(self, row: int) -> float:
         """Return the natural logarithm of the sum of a row's exponentials."""
         if not self.on_cpu or not self._whole:
-            return self._log_sums[row]
+            return self._read.log_sums[row]
         if row not in self._log_sum_of:
             self._log_sum_of[row] = self._log_sum(row)
         return self._log_sum_of[row]
@@ -81,15 +118,24 @@ class LogitRows:
         likely = np.flatnonzero(peaks > highest - _NEGLIGIBLE)
         if 2 * len(likely) > len(peaks):
             return highest + math.log(float((self.logits[row] - highest).clamp_(_UNDERFLOW).exp_().sum()))
-        parts = (self.values[row, p * _PART : (p + 1) * _PART] for p in likely)  # the others have no likely token
+        parts = (self._values[row, p * _PART : (p + 1) * _PART] for p in likely)  # the others have no likely token
         return highest + math.log(sum(float(np.exp(part - highest).sum()) for part in parts))
 
     @cached_property
-    def _log_sums(self) -> list[float]:
-        highest = self.logits.amax(-1)
-        rest = (self.logits - highest[:, None]).clamp_(_UNDERFLOW).exp_().sum(-1)
-        sums: list[float] = (rest.double().log() + highest).tolist()  # float32 rounds the sum of large logits
-        return sums
+    def _values(self) -> Values:
+        return self.logits.numpy()
+
+    @cached_property
+    def _read(self) -> _Read:
+        """All in one transfer. No vocabulary is so large that float32 rounds a token id."""
+        highest, best = self.logits.max(-1)
+        sums = (self.logits - highest[:, None]).clamp_(_UNDERFLOW).exp_().sum(-1)
+        few = [logits.float() for logits in self._few]
+        rows, sizes = len(self.logits), [len(logits) for logits in few]
+        host = torch.cat([best.float(), highest, sums, *few]).cpu()
+        tokens, logits, exponentials, *left = host.split([rows, rows, rows, *sizes])
+        log_sums = exponentials.double().log() + logits  # float32 rounds the sum of large logits
+        return _Read([int(token) for token in tokens.tolist()], logits.tolist(), log_sums.tolist(), left)
 
     @cached_property
     def _peaks(self) -> Values:
@@ -111,24 +157,15 @@ class NextTokenLogits:
         Shape (vocabulary,), or the rows of a pass.
     row : int
         Which of the rows.
-    among : ndarray of int64, optional
-        Token ids of the columns, ascending. By default the columns are the whole vocabulary.
-    compute_all : callable, optional
-        With ``among``: computes the logits of all tokens, shape (vocabulary,), if they are read after all.
     """
 
-    def __init__(
-        self,
-        logits: torch.Tensor | LogitRows,
-        row: int = 0,
-        among: Tokens | None = None,
-        compute_all: Callable[[], torch.Tensor] | None = None,
-    ) -> None:
+    def __init__(self, logits: torch.Tensor | LogitRows, row: int = 0) -> None:
         self._given = logits if isinstance(logits, LogitRows) else LogitRows(logits[None])
         self._row = row
-        self._among = among
-        self._compute_all = compute_all
-        self._all = self._given if compute_all is None else None
+
+    @property
+    def _rows(self) -> LogitRows:
+        return self._given
 
     @property
     def logits(self) -> torch.Tensor:
@@ -136,17 +173,9 @@ class NextTokenLogits:
         return self._rows.logits[self._row]
 
     @property
-    def _rows(self) -> LogitRows:
-        """Logits of all tokens, computed now if only some were."""
-        if self._all is None and self._compute_all is not None:
-            self._all = LogitRows(self._compute_all()[None])
-        return self._all or self._given
-
-    @property
     def values(self) -> Values:
         """The logits of all tokens on the CPU, shape (vocabulary,); a view, valid while this object is held."""
-        row: Values = self._rows.values[self._row]
-        return row
+        return self._rows.values(self._row)
 
     @property
     def best(self) -> int:
@@ -156,30 +185,59 @@ class NextTokenLogits:
     def logprob(self, token: int) -> float:
         """Return the natural log-probability of a token in the whole vocabulary."""
         rows, row = self._rows, self._row
-        if token == rows.best[row]:
-            return rows.highest[row] - rows.log_sum(row)
-        return float(self.values[token] if rows.on_cpu else self.logits[token]) - rows.log_sum(row)
+        logit = rows.highest[row] if token == rows.best[row] else float(self.values[token])
+        return logit - rows.log_sum(row)
 
     def share(self, tokens: Tokens) -> float:
         """Return the probability of all these tokens together (ids without repetition) in the whole vocabulary."""
         if not len(tokens):
             return 0.0
-        rows, row = self._rows, self._row
-        values = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
-        return math.exp(min(0.0, float(torch.logsumexp(values, 0)) - rows.log_sum(row)))
+        return math.exp(min(0.0, float(torch.logsumexp(self._of(tokens), 0)) - self._rows.log_sum(self._row)))
 
     def likeliest_among(self, tokens: Tokens, most: int) -> list[tuple[int, float]]:
         """Return the likeliest of the tokens, at most so many, with their probabilities in the whole vocabulary."""
-        values = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
-        found = values.topk(min(most, len(tokens)))
+        found = self._of(tokens).topk(min(most, len(tokens)))
         probabilities = (found.values - self._rows.log_sum(self._row)).exp().tolist()
-        return list(zip(tokens[found.indices.cpu().numpy()].tolist(), probabilities, strict=True))
+        return list(zip(tokens[found.indices.numpy()].tolist(), probabilities, strict=True))
 
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""
-        if tokens is self._among:
-            logits = self._given.logits[0]
-        else:
-            logits = self.logits[torch.from_numpy(tokens).to(self.logits.device)]
+        logits = self._of(tokens)
         place = int(logits.argmax())
         return int(tokens[place]), float(logits[place] - torch.logsumexp(logits, 0))
+
+    def _of(self, tokens: Tokens) -> torch.Tensor:
+        """Return the logits of some tokens, on the CPU."""
+        return torch.from_numpy(self.values[tokens])
+
+
+class FewLogits(NextTokenLogits):
+    """Logits of a few tokens; those of the others are computed only if they are read.
+
+    Parameters
+    ----------
+    rows : LogitRows
+        Of the pass.
+    number : int
+        Which of its few.
+    tokens : ndarray of int64
+    compute_all : callable
+        Computes the logits of all tokens, shape (1, vocabulary).
+    """
+
+    def __init__(self, rows: LogitRows, number: int, tokens: Tokens, compute_all: Callable[[], torch.Tensor]) -> None:
+        super().__init__(rows)
+        self._number = number
+        self._tokens = tokens
+        self._compute_all = compute_all
+
+    @cached_property
+    def _all(self) -> LogitRows:
+        return LogitRows(self._compute_all())
+
+    @property
+    def _rows(self) -> LogitRows:
+        return self._all
+
+    def _of(self, tokens: Tokens) -> torch.Tensor:
+        return self._given.few(self._number) if tokens is self._tokens else super()._of(tokens)
