@@ -2,16 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from parity import renderings, sources
+from parity import renderings
 from parity.corpora import Row, fenced, prompt, read_lines, yaml_text
 from parity.facts import Case, Tool
 from parity.oracle import schema_tool
-from parity.oracle_text import source_tool, without_descriptions
 
 Functions = list[dict[str, Any]]
 Format = Callable[[Functions], tuple[Any, list[Tool]]]
@@ -59,27 +57,6 @@ def _schema(printed: Callable[[Functions], str]) -> Format:
     return lambda functions: (printed(functions), list(map(schema_tool, functions)))
 
 
-def _source(functions: Functions) -> tuple[str, list[Tool]]:
-    functions = list(filter(sources.writable, functions))
-    written = [sources.python_source(function) for function in functions]
-    return "\n\n".join(written), [source_tool(text, f) for text, f in zip(written, functions, strict=True)]
-
-
-def _live(functions: Functions) -> tuple[list[Any], list[Tool]]:
-    functions = list(filter(sources.writable, functions))
-    expected = [source_tool(sources.python_source(function), function) for function in functions]
-    return list(map(sources.live, functions)), expected
-
-
-def _signatures(functions: Functions) -> tuple[str, list[Tool]]:
-    functions = list(filter(sources.writable, functions))
-    expected = []
-    for function in functions:
-        tool = source_tool(f"def f{sources.signature(function)}: ...", function)
-        expected.append(replace(without_descriptions(tool), name=function["name"]))
-    return "\n".join(map(sources.signature_line, functions)), expected
-
-
 _FORMATS: dict[str, tuple[float, Format]] = {
     "JSON": (100, _schema(renderings.indented_json)),
     "Python repr": (100, _schema(str)),
@@ -87,7 +64,4 @@ _FORMATS: dict[str, tuple[float, Format]] = {
     "MCP JSON": (100, _schema(renderings.mcp)),
     "Anthropic JSON": (100, _schema(renderings.anthropic)),
     "YAML": (99, _schema(lambda functions: fenced(yaml_text({"tools": functions}, sort_keys=False)))),
-    "Python source": (99, _source),
-    "live functions": (99, _live),
-    "signatures": (99, _signatures),
 }

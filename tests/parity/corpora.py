@@ -1,6 +1,5 @@
 """The corpora other than BFCL: the tools of each, in every format in which they are printed."""
 
-import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +13,6 @@ from parity import renderings
 from parity.facts import Case
 from parity.oracle import api_bank_tool, rapid_tool, renamed, schema_tool, seal_tool
 from parity.oracle_openapi import expanded, openapi_tools, operation_tool, operations
-from parity.oracle_text import source_tool
 
 Cases = Callable[[Path], Iterator[Case]]
 
@@ -35,7 +33,6 @@ def rows() -> list[Row]:
         Row("SGD", "JSON", 100, lambda data: _sgd(data, lambda tools: json.dumps(tools, indent=1))),
         Row("SGD", "OpenAI JSON", 100, lambda data: _sgd(data, renderings.openai)),
         Row("API-Bank", "JSON lines", 100, _api_bank_lines),
-        Row("API-Bank", "signatures", 99, _api_bank_signatures),
         Row("API-Bank", "ToolSearcher results", 100, _tool_searcher),
         Row("Seal-Tools", "Python repr", 100, _seal_prompts),
         Row("Seal-Tools", "JSON lines", 100, _seal_lines),
@@ -120,15 +117,6 @@ def _api_bank_lines(data: Path) -> Iterator[Case]:
     for number, group in groups(documents, 4):
         text = prompt(renderings.json_lines(group), "Book a meeting.", number)
         yield Case(f"{path.name}, group {number}", text, list(map(api_bank_tool, group)))
-
-
-def _api_bank_signatures(data: Path) -> Iterator[Case]:
-    """The column ``expressions`` of the table. ``GetTodayNone`` is not a signature."""
-    with (data / "api-bank" / "all_apis.csv").open(encoding="utf-8", newline="") as table:
-        written = [row["expressions"] for row in csv.DictReader(table) if "(" in row["expressions"]]
-    for number, group in groups(written, 6):
-        expected = [source_tool(f"def {line}: ...") for line in group]
-        yield Case(f"group {number}", prompt("\n".join(group), "Book a meeting.", number), expected)
 
 
 def _tool_searcher(data: Path) -> Iterator[Case]:
