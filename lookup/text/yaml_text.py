@@ -20,7 +20,7 @@ from typing import Any, Final
 from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
 from lookup.scanning import end_of_line
-from lookup.text.piece import Piece
+from lookup.text.places import Piece
 from lookup.text.yaml_reader import read_yaml
 
 # A line of a text that documents tools as YAML in block style.
