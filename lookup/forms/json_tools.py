@@ -87,6 +87,14 @@ def read_schema_tool(data: Data) -> ToolSpec:
     return _tool(data, reader.parameters(schema, beside=data), reader)
 
 
+def printed_tool(name: str, description: str, schema: Any) -> ToolSpec | None:
+    """The tool that a chat template prints with these words; ``None`` if they document none."""
+    try:
+        return read_schema_tool({"name": name, "description": description, "parameters": schema})
+    except DocumentationError:
+        return None
+
+
 def _schema(data: Data) -> tuple[str | None, Any]:
     """The key of the schema, and the schema. Amazon wraps it as ``{"json": schema}``."""
     given = [key for key in _SCHEMA_KEYS if key in data]

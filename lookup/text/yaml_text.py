@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
-from lookup.scanning import end_of_line
+from lookup.scanning import bounded, end_of_line
 from lookup.text.places import Piece
 from lookup.text.yaml_reader import read_yaml
 
@@ -101,9 +101,7 @@ def _fences(text: str) -> Iterator[tuple[str, int, int]]:
 def _headed_operations(text: str) -> Iterator[Piece]:
     if "Docs for" not in text:
         return
-    headings = list(_HEADING.finditer(text))
-    limits = [heading.start() for heading in headings[1:]] + [len(text)]
-    for heading, limit in zip(headings, limits, strict=False):
+    for heading, limit in bounded(_HEADING, text):
         path = heading[2].replace("{{", "{").replace("}}", "}")
         end, last = _operation_end(text, heading.end() + 1, limit)
         content = text[heading.end() + 1 : end]

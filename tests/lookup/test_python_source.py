@@ -6,7 +6,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from data import bfcl_entries, needs_data
 from growth import assert_linear
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ToolSpec
 from lookup.errors import MisreadError
@@ -137,20 +136,6 @@ def test_the_docstring_fills_in_types(style, tool):
     assert [(p.name, p.raw_type, p.type) for p in found.parameters] == [
         (p.name, p.raw_type, p.type) for p in tool.parameters
     ]
-
-
-@needs_data
-@pytest.mark.parametrize("style", [google, numpy, sphinx])
-def test_real_descriptions_of_keys_survive(style):
-    for document in (document for entry in bfcl_entries("simple_python") for document in entry["function"]):
-        keys = document["parameters"]["properties"].items()
-        described = [
-            ParameterSpec(k, value_type("str"), "str", True, " ".join(p["description"].split())) for k, p in keys
-        ]
-        tool = ToolSpec(document["name"], " ".join(document["description"].split()), tuple(described))
-        found = only(python_source.find(function(tool, style, listed(tool))))
-        assert (found.name, found.description) == (tool.name, tool.description)
-        assert [(p.name, p.description) for p in found.parameters] == [(p.name, p.description) for p in described]
 
 
 def parameter(signature, docstring=""):
