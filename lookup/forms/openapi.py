@@ -91,7 +91,7 @@ class _Operation:
         self._variables = dict.fromkeys(_VARIABLE.findall(path))
         self._item = item
         self._operation = operation
-        self._reader = PropertyReader(self._owner, references, habit=False, skip_read_only=True)
+        self._reader = PropertyReader(self._owner, references, convention=False, skip_read_only=True)
         self._notes = self._reader.notes
         self._keys: dict[str, tuple[ParameterSpec, str]] = {}  # with the place of each
 
