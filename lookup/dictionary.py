@@ -1,5 +1,6 @@
 """The lookup dictionary: the documented tools, their keys and their types, as frozen data."""
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -262,10 +263,10 @@ class LookupDictionary(Mapping[str, ToolSpec]):
         return len(self._by_name)
 
     def decided(self, unknown: UnknownKeys) -> "LookupDictionary":
-        """The same tools, with every key of unknown requiredness made ``required`` or ``optional``.
+        """The same tools, with every parameter of unknown requiredness made ``required`` or ``optional``.
 
-        Optional parameters that no value can obey are left out. The result is cached. Tools and types without such a
-        key are the same objects.
+        Optional parameters that no value can obey are left out. The result is cached. Tools without such parameters
+        are the same objects.
         """
         if unknown not in self._decided:
             required = unknown == "required"
@@ -283,33 +284,7 @@ class LookupDictionary(Mapping[str, ToolSpec]):
 
 
 def _decided(tool: ToolSpec, required: bool) -> ToolSpec:
-    parameters = _decided_keys(tool.parameters, required)
-    if any(map(_is_useless, parameters)):
-        parameters = tuple(p for p in parameters if not _is_useless(p))
-    return tool if parameters is tool.parameters else replace(tool, parameters=parameters)
-
-
-def _is_useless(spec: ParameterSpec) -> bool:
-    return not spec.required and spec.schema is not None and spec.schema.unsatisfiable
-
-
-def _decided_keys(specs: tuple[ParameterSpec, ...], required: bool) -> tuple[ParameterSpec, ...]:
-    decided = tuple(_decided_key(spec, required) for spec in specs)
-    return specs if all(new is old for new, old in zip(decided, specs, strict=True)) else decided
-
-
-def _decided_key(spec: ParameterSpec, required: bool) -> ParameterSpec:
-    value_type = _decided_type(spec.type, required)
-    if value_type is spec.type and spec.required is not None:
-        return spec
-    return replace(spec, type=value_type, required=required if spec.required is None else spec.required)
-
-
-def _decided_type(value_type: ValueType, required: bool) -> ValueType:
-    items = value_type.items and _decided_type(value_type.items, required)
-    properties = value_type.properties and _decided_keys(value_type.properties, required)
-    branches = tuple(_decided_type(branch, required) for branch in value_type.any_of)
-    unchanged = items is value_type.items and properties is value_type.properties
-    if unchanged and all(new is old for new, old in zip(branches, value_type.any_of, strict=True)):
-        return value_type
-    return replace(value_type, items=items, properties=properties, any_of=branches)
+    known = [spec if spec.required is not None else replace(spec, required=required) for spec in tool.parameters]
+    parameters = tuple(spec for spec in known if spec.required or spec.schema is None or not spec.schema.unsatisfiable)
+    same = len(parameters) == len(known) and all(map(operator.is_, parameters, tool.parameters))
+    return tool if same else replace(tool, parameters=parameters)

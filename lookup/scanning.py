@@ -2,13 +2,25 @@
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 
 def skip(pattern: re.Pattern[str], text: str, position: int, end: int = sys.maxsize) -> int:
     """The offset behind a match of the pattern at ``position``; ``position`` if there is none."""
     match = pattern.match(text, position, end)
     return match.end() if match else position
+
+
+def bounded(
+    pattern: re.Pattern[str], text: str, start: int = 0, end: int = sys.maxsize
+) -> Iterator[tuple[re.Match[str], int]]:
+    """The matches of a pattern, each with the offset where the next one starts, or the end of the text."""
+    following = iter(pattern.finditer(text, start, end))
+    match = next(following, None)
+    while match:
+        after = next(following, None)
+        yield match, after.start() if after else min(end, len(text))
+        match = after
 
 
 def indented_end(text: str, position: int, indent: str, stops: Callable[[int], bool] = lambda start: False) -> int:

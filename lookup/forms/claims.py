@@ -47,7 +47,7 @@ class Claim:
     node: Mapping[str, Any] | None = None
 
 
-def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False) -> Iterator[Claim]:
+def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False, path: Path = ()) -> Iterator[Claim]:
     """The tools inside parsed data, in document order. The members of a tool are not searched.
 
     Parameters
@@ -55,69 +55,54 @@ def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False) -> Ite
     listed : bool
         Whether ``{"name", "description"}`` counts as a tool without parameters, because it is the only input or is
         next to tools.
+    path : tuple
+        Where the value is.
 
     Raises
     ------
     DocumentationError
         If the data is nested deeper than 64 levels.
     """
-    yield from _Search(forms).claims(value, (), listed)
-
-
-def is_tool(value: Any, forms: Sequence[ObjectForm]) -> bool:
-    """Whether a form claims the value itself."""
-    return bool(_Search(forms).form_of(value))
-
-
-class _Search:
-    """A search for the objects that some forms claim."""
-
-    def __init__(self, forms: Sequence[ObjectForm]) -> None:
-        self._forms = forms
-
-    def form_of(self, value: Any) -> ObjectForm | None:
-        """The first form that claims the value."""
-        return next((form for form in self._forms if form.claims(value)), None) if isinstance(value, Mapping) else None
-
-    def claims(self, value: Any, path: Path, listed: bool) -> Iterator[Claim]:
-        """The claims in a value of any kind."""
-        if len(path) > MAX_DEPTH:
-            raise DocumentationError(f"parsed data: expected at most {MAX_DEPTH} levels of nesting, found more")
-        if isinstance(value, Mapping):
-            whole = self._whole(value, path, listed)
-            yield from self._members(value, path) if whole is None else whole
-        elif isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
-            yield from self._items(value, path, listed)
-
-    def _whole(self, data: Mapping[str, Any], path: Path, listed: bool) -> list[Claim] | None:
-        """The claim on the object as a whole; ``None`` if its members must be searched."""
-        wrapped = data.get("function") if data.get("type") == "function" else None
-        if isinstance(wrapped, Mapping):
-            form = self.form_of(wrapped)
-            # A logged call has the same wrapper, with arguments instead of parameters.
-            is_call = "arguments" in wrapped and form is None
-            return [] if is_call else [Claim((*path, "function"), wrapped, form or self._forms[-1])]
-        form = self.form_of(data) or (self._forms[-1] if listed and _is_bare(data) else None)
-        return [Claim(path, data, form)] if form else None
-
-    def _members(self, data: Mapping[str, Any], path: Path) -> Iterator[Claim]:
-        if _looks_like_tool(data, _OTHER_NAMES, _OTHER_SCHEMAS):
-            yield Claim(path, data, None)
-        for key, member in data.items():
-            named = _named_by_key(key, member)
-            form = self.form_of(named)
-            if named and form:
-                yield Claim((*path, key), named, form, node=member)
-            elif key not in _CALLS:
-                yield from self.claims(member, (*path, key), key in _TOOL_LISTS)
-
-    def _items(self, items: Sequence[Any], path: Path, listed: bool) -> Iterator[Claim]:
-        beside = any(self.form_of(item) for item in items)
-        for index, item in enumerate(items):
-            if beside and _looks_like_tool(item) and not self.form_of(item):
+    if len(path) > MAX_DEPTH:
+        raise DocumentationError(f"parsed data: expected at most {MAX_DEPTH} levels of nesting, found more")
+    if isinstance(value, Mapping):
+        whole = _whole(value, forms, path, listed)
+        yield from _members(value, forms, path) if whole is None else whole
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray):
+        beside = any(form_of(item, forms) for item in value)
+        for index, item in enumerate(value):
+            if beside and _looks_like_tool(item) and not form_of(item, forms):
                 yield Claim((*path, index), item, None, beside=True)
             else:
-                yield from self.claims(item, (*path, index), listed or beside)
+                yield from claims(item, forms, listed or beside, (*path, index))
+
+
+def form_of(value: Any, forms: Sequence[ObjectForm]) -> ObjectForm | None:
+    """The first form that claims the value itself."""
+    return next((form for form in forms if form.claims(value)), None) if isinstance(value, Mapping) else None
+
+
+def _whole(data: Mapping[str, Any], forms: Sequence[ObjectForm], path: Path, listed: bool) -> list[Claim] | None:
+    """The claim on the object as a whole; ``None`` if its members must be searched."""
+    wrapped = data.get("function") if data.get("type") == "function" else None
+    if isinstance(wrapped, Mapping):
+        form = form_of(wrapped, forms)
+        # A logged call has the same wrapper, with arguments instead of parameters.
+        is_call = "arguments" in wrapped and form is None
+        return [] if is_call else [Claim((*path, "function"), wrapped, form or forms[-1])]
+    form = form_of(data, forms) or (forms[-1] if listed and _is_bare(data) else None)
+    return [Claim(path, data, form)] if form else None
+
+
+def _members(data: Mapping[str, Any], forms: Sequence[ObjectForm], path: Path) -> Iterator[Claim]:
+    if _looks_like_tool(data, _OTHER_NAMES, _OTHER_SCHEMAS):
+        yield Claim(path, data, None)
+    for key, member in data.items():
+        named = _named_by_key(key, member)
+        if named and (form := form_of(named, forms)):
+            yield Claim((*path, key), named, form, node=member)
+        elif key not in _CALLS:
+            yield from claims(member, forms, key in _TOOL_LISTS, (*path, key))
 
 
 def _is_bare(data: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_tools import read_schema_tool
 from lookup.literals.literal_reader import parse_literal
 from lookup.messages import found_at
+from lookup.scanning import bounded
 
 MAX_DEPTH: Final = 32
 
@@ -43,9 +44,7 @@ def find(text: str) -> Iterator[TextTool]:
     """The declarations of a text."""
     if "declaration:" not in text:
         return
-    matches = list(_START.finditer(text))
-    limits = [match.start() for match in matches[1:]] + [len(text)]
-    for match, limit in zip(matches, limits, strict=False):
+    for match, limit in bounded(_START, text):
         name = match["name"] or match["other"]
         reader = _Reader(text, match.end() - 1, limit)
         tool: ToolSpec | MisreadError

@@ -83,8 +83,16 @@ def read_schema_tool(data: Data) -> ToolSpec:
         return _tool(data, (), PropertyReader(owner, {}))
     if not isinstance(schema, Mapping):
         raise DocumentationError(f"{owner}: expected {key!r} to be an object with 'properties', found {shown(schema)}")
-    reader = PropertyReader(owner, schema, habit=None if key == "arguments" else False)
+    reader = PropertyReader(owner, schema, convention=None if key == "arguments" else False)
     return _tool(data, reader.parameters(schema, beside=data), reader)
+
+
+def printed_tool(name: str, description: str, schema: Any) -> ToolSpec | None:
+    """The tool that a chat template prints with these words; ``None`` if they document none."""
+    try:
+        return read_schema_tool({"name": name, "description": description, "parameters": schema})
+    except DocumentationError:
+        return None
 
 
 def _schema(data: Data) -> tuple[str | None, Any]:
@@ -123,7 +131,7 @@ def _read_api_bank_tool(data: Data) -> ToolSpec:
         raise DocumentationError(
             f"{owner}: expected 'input_parameters' to be an object of parameters, found {shown(parameters)}"
         )
-    reader = PropertyReader(owner, {}, habit=True)
+    reader = PropertyReader(owner, {}, convention=True)
     return _tool(data, reader.parameters({"properties": parameters}), reader)
 
 
@@ -150,7 +158,7 @@ def _flat_keys(data: Data) -> Any:
 
 
 def _read_flat_tool(data: Data) -> ToolSpec:
-    reader = PropertyReader(_owner(data), {}, habit=None)
+    reader = PropertyReader(_owner(data), {}, convention=None)
     return _tool(data, reader.parameters({"properties": _flat_keys(data)}, beside=data), reader)
 
 
@@ -181,7 +189,7 @@ def _names_keys(entries: object) -> bool:
 def _read_listed_tool(data: Data) -> ToolSpec:
     """Read one tool. DocumentationError if a list or an entry is of the wrong kind, or an entry has no name."""
     owner = _owner(data)
-    reader = PropertyReader(owner, {}, habit=None)
+    reader = PropertyReader(owner, {}, convention=None)
     parameters: dict[str, ParameterSpec] = {}
     for word, listed, entry in _entries(data, owner):
         if not isinstance(entry, Mapping) or "name" not in entry:

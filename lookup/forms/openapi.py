@@ -80,12 +80,7 @@ class _Operation:
     """Collects the keys of one operation."""
 
     def __init__(
-        self,
-        references: References,
-        path: str,
-        item: Mapping[str, Any],
-        method: str,
-        operation: Mapping[str, Any],
+        self, references: References, path: str, item: Mapping[str, Any], method: str, operation: Mapping[str, Any]
     ) -> None:
         title = f"{method.upper()} {path}"
         name = operation.get("operationId")
@@ -96,14 +91,13 @@ class _Operation:
         self._variables = dict.fromkeys(_VARIABLE.findall(path))
         self._item = item
         self._operation = operation
-        self._reader = PropertyReader(self._owner, references, habit=False, skip_read_only=True)
+        self._reader = PropertyReader(self._owner, references, convention=False, skip_read_only=True)
         self._notes = self._reader.notes
-        self._keys: dict[str, ParameterSpec] = {}
-        self._places: dict[str, str] = {}
+        self._keys: dict[str, tuple[ParameterSpec, str]] = {}  # with the place of each
 
     def tool(self, notes: list[str]) -> ToolSpec:
         """The tool. ``notes`` are those of the operation's path."""
-        declared = list(self._declared())
+        declared = self._declared()
         names = {parameter["name"] for parameter in declared}
         for name in self._variables:
             if name not in names:
@@ -118,25 +112,21 @@ class _Operation:
             request = self._resolved(written, "'requestBody'")
             self._body(request, self._content_schema(request))
         description = read_description(self._operation, self._owner)
-        if not description.strip():
-            summary = self._operation.get("summary")
-            description = summary if isinstance(summary, str) else description
-        return ToolSpec(
-            self._name, description, tuple(self._keys.values()), notes=tuple(dict.fromkeys([*notes, *self._notes]))
-        )
+        summary = self._operation.get("summary")
+        if not description.strip() and isinstance(summary, str):
+            description = summary
+        keys = tuple(spec for spec, _ in self._keys.values())
+        return ToolSpec(self._name, description, keys, notes=tuple(dict.fromkeys([*notes, *self._notes])))
 
-    def _declared(self) -> Iterator[Mapping[str, Any]]:
+    def _declared(self) -> list[Mapping[str, Any]]:
         """The parameters with references followed: those of the path unless overridden, then the operation's own."""
         own = list(self._listed(self._operation))
         overriding = {(parameter["name"], parameter.get("in")) for parameter in own}
         shared = self._item.get("parameters")
         if isinstance(shared, list | tuple) and not self._reader.schemas.may_read(len(shared)):
-            yield from own
-            return
-        for parameter in self._listed(self._item):
-            if (parameter["name"], parameter.get("in")) not in overriding:
-                yield parameter
-        yield from own
+            return own
+        above = [p for p in self._listed(self._item) if (p["name"], p.get("in")) not in overriding]
+        return above + own
 
     def _listed(self, holder: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         listed = holder.get("parameters")
@@ -154,19 +144,23 @@ class _Operation:
                 found = shown(name) if "name" in parameter else f"only the keys {', '.join(map(str, parameter))}"
                 raise DocumentationError(f"{self._owner}: expected a parameter to have a 'name', found {found}")
             if place is not None and not isinstance(place, str):
-                raise DocumentationError(
-                    f"{self._owner}, parameter {quoted(name)}: expected 'in' to be a text, found {shown(place)}"
-                )
+                raise DocumentationError(f"{self._where(name)}: expected 'in' to be a text, found {shown(place)}")
             yield parameter
 
+    def _where(self, name: str) -> str:
+        return f"{self._owner}, parameter {quoted(name)}"
+
     def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
+        return self._reader.schemas.resolve(self._object(written, what))[0]
+
+    def _object(self, written: object, what: str) -> Mapping[str, Any]:
         if not isinstance(written, Mapping):
             raise DocumentationError(f"{self._owner}: expected {what} to be an object, found {shown(written)}")
-        return self._reader.schemas.resolve(written)[0]
+        return written
 
     def _parameter(self, parameter: Mapping[str, Any]) -> None:
         name, place = parameter["name"], parameter.get("in", "query")
-        where = f"{self._owner}, parameter {quoted(name)}"
+        where = self._where(name)
         if place == "header" and name.lower() in _RESERVED_HEADERS:
             self._notes.append(f"{where}: a header that OpenAPI leaves to the protocol: not taken over")
             return
@@ -176,25 +170,21 @@ class _Operation:
         if schema is None:
             schema = {key: value for key, value in parameter.items() if key not in _NO_SCHEMA}
         spec = self._reader.parameter(name, _described(schema, parameter))
-        flag = own_flag(parameter, where)
         if place == "path" or name in self._variables:
             spec = replace(spec, required=True, rule="path variable")
             if name not in self._variables:
                 self._notes.append(f"{where}: a parameter of the path that does not stand in it")
-        elif flag is not None:
-            spec = replace(spec, required=flag, rule="flag")
+        else:
+            spec = _flagged(spec, parameter, where)
         self._add(spec, place)
 
     def _content_schema(self, holder: Mapping[str, Any]) -> object:
         """The schema of the JSON content, or of the first content that has one; ``None`` if there is none."""
-        content = holder.get("content")
-        if content is None:
+        if holder.get("content") is None:
             return None
-        if not isinstance(content, Mapping):
-            raise DocumentationError(f"{self._owner}: expected 'content' to be an object, found {shown(content)}")
         schemas = {
             str(media): described["schema"]
-            for media, described in content.items()
+            for media, described in self._object(holder["content"], "'content'").items()
             if isinstance(described, Mapping) and "schema" in described
         }
         if not schemas:
@@ -208,13 +198,8 @@ class _Operation:
     def _body(self, body: Mapping[str, Any], schema: object) -> None:
         if schema is None:
             return
-        if schema is True:
-            schema = {}
-        if not isinstance(schema, Mapping):
-            raise DocumentationError(
-                f"{self._owner}: expected the body's 'schema' to be an object, found {shown(schema)}"
-            )
-        keys = self._reader.parameters(schema, strict=False)
+        written = self._object({} if schema is True else schema, "the body's 'schema'")
+        keys = self._reader.parameters(written, strict=False)
         for spec in keys:
             self._add(spec, "body")
         if conditions := self._reader.conditions:
@@ -224,22 +209,27 @@ class _Operation:
         spec = self._reader.parameter("body", _described(schema, body))
         if spec.type.kind == "dict":
             self._notes.append(f"{self._owner}: the keys of the request body are not documented")
-            return
-        flag = own_flag(body, f"{self._owner}, request body")
-        self._add(spec if flag is None else replace(spec, required=flag, rule="flag"), "body")
+        else:
+            self._add(_flagged(spec, body, f"{self._owner}, request body"), "body")
 
     def _add(self, spec: ParameterSpec, place: str) -> None:
         """Add a key. The first one of a name wins; it is required if any of them is."""
-        first = self._keys.get(spec.name)
-        if first is None:
-            self._keys[spec.name], self._places[spec.name] = spec, place
+        if spec.name not in self._keys:
+            self._keys[spec.name] = spec, place
             return
+        first, first_place = self._keys[spec.name]
         self._notes.append(
-            f"{self._owner}, parameter {spec.name!r}: documented in the {self._places[spec.name]} and in the {place}; "
+            f"{self._owner}, parameter {spec.name!r}: documented in the {first_place} and in the {place}; "
             "the first one is taken, required if one of them is"
         )
         if spec.required and not first.required:
-            self._keys[spec.name] = replace(first, required=True, rule=spec.rule)
+            self._keys[spec.name] = replace(first, required=True, rule=spec.rule), first_place
+
+
+def _flagged(spec: ParameterSpec, holder: Mapping[str, Any], where: str) -> ParameterSpec:
+    """The key, required or not if its holder says so."""
+    flag = own_flag(holder, where)
+    return spec if flag is None else replace(spec, required=flag, rule="flag")
 
 
 def _described(schema: object, holder: Mapping[str, Any]) -> object:

@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, LiteralError
+from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_tools import read_schema_tool
+from lookup.forms.json_tools import printed_tool
 from lookup.literals.literal_reader import LiteralReader
+from lookup.scanning import bounded
 
 MAX_TRIALS: Final = 8
 """How often a description may hold what ends it."""
@@ -41,15 +41,10 @@ def find(text: str) -> Iterator[TextTool]:
     """The tools of a text that are printed by hand and are no JSON, or whose description holds a signature."""
     if '"description"' not in text:
         return
-    heads = list(_HEAD.finditer(text))
-    limits = [head.start() for head in heads[1:]] + [len(text)]
     reader = LiteralReader(text)
     behind = 0
-    for head, limit in zip(heads, limits, strict=False):
-        if head.start() < behind:
-            continue
-        found = _read(reader, head, limit)
-        if found:
+    for head, limit in bounded(_HEAD, text):
+        if head.start() >= behind and (found := _read(reader, head, limit)):
             behind = found.end
             yield found
 
@@ -84,11 +79,8 @@ def _tool(text: str, head: re.Match[str], written: str, parameters: Any, end: in
     quoted = text.startswith('"', head.start("name") - 1)
     if quoted and description == written and _is_json(written):
         return None
-    try:
-        tool: ToolSpec = read_schema_tool({"name": name, "description": description, "parameters": parameters or {}})
-    except DocumentationError:
-        return None
-    return TextTool(tool, head.start(), end)
+    tool = printed_tool(name, description, parameters or {})
+    return TextTool(tool, head.start(), end) if tool else None
 
 
 def _is_json(written: str) -> bool:

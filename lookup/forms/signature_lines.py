@@ -15,7 +15,7 @@ from lookup.forms.form import TextForm, TextTool
 from lookup.python.docstring import document
 from lookup.python.signature import Signature, read_signature
 from lookup.python.syntax import is_type, list_end
-from lookup.scanning import end_of_line, indented_end, skip
+from lookup.scanning import bounded, end_of_line, indented_end, skip
 
 _LINE = re.compile(
     r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)(?P<list>\()",
@@ -39,9 +39,7 @@ class _Head(NamedTuple):
 
 def find(text: str) -> Iterator[TextTool]:
     """The signature lines of a text, each with the docstring below it."""
-    matches = list(_LINE.finditer(text))
-    limits = [match.start() for match in matches[1:]] + [len(text)]
-    heads = [(m, head) for m, limit in zip(matches, limits, strict=False) if (head := _read_head(text, m, limit))]
+    heads = [(match, head) for match, limit in bounded(_LINE, text) if (head := _read_head(text, match, limit))]
     starts = {match.start() for match, _ in heads}
     behind = 0
     for match, head in heads:

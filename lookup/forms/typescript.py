@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, LiteralError
+from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_tools import read_schema_tool
+from lookup.forms.json_tools import printed_tool
 from lookup.forms.typescript_types import Schema, TypeReader, comment_text
+from lookup.scanning import bounded
 
 MAX_DEFINITIONS: Final = 50
 """How many declared types one tool may refer to."""
@@ -72,10 +73,8 @@ def find(text: str) -> Iterator[TextTool]:
 
 def _namespaces(text: str) -> list[tuple[str, int, int]]:
     """Name, start and end of the namespaces of a text."""
-    matches = list(_NAMESPACE.finditer(text))
-    limits = [match.start() for match in matches[1:]] + [len(text)]
     found = []
-    for match, limit in zip(matches, limits, strict=False):
+    for match, limit in bounded(_NAMESPACE, text):
         closing = None
         for closing in _CLOSING.finditer(text, match.end(), limit):
             if not text.startswith("})", closing.start()):
@@ -86,12 +85,11 @@ def _namespaces(text: str) -> list[tuple[str, int, int]]:
 
 def _declarations(text: str, start: int, end: int) -> list[_Declaration]:
     """The declarations of a namespace, each read up to where the next one begins. What cannot be read is left out."""
-    matches = list(_DECLARATION.finditer(text, start, end))
-    names = {match["type"] or match["interface"] for match in matches}
-    limits = [match.start() for match in matches[1:]] + [end]
+    matches = list(bounded(_DECLARATION, text, start, end))
+    names = {match["type"] or match["interface"] for match, _ in matches}
     found: list[_Declaration] = []
     behind = start
-    for match, limit in zip(matches, limits, strict=False):
+    for match, limit in matches:
         first = _comment_start(text, behind, match.start())
         description = comment_text(text[first : match.start()]) if first < match.start() else ""
         reader = TypeReader(text, match.end(), limit, names)
@@ -139,11 +137,7 @@ def _tool(declaration: _Declaration, types: Mapping[str, Schema]) -> ToolSpec | 
     schema = {"type": "object", **schema}
     if used:
         schema["$defs"] = used
-    try:
-        name, description = declaration.name, declaration.description
-        return read_schema_tool({"name": name, "description": description, "parameters": schema})
-    except DocumentationError:
-        return None
+    return printed_tool(declaration.name, declaration.description, schema)
 
 
 def _used(schema: Schema, types: Mapping[str, Schema]) -> Schema:

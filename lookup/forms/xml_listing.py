@@ -23,66 +23,51 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from lookup.errors import DocumentationError, LiteralError
+from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
-from lookup.forms.json_tools import read_schema_tool
+from lookup.forms.json_tools import printed_tool
 from lookup.literals.literal_reader import parse_literal
+from lookup.scanning import bounded
 from lookup.type_names import value_type
 
 _START = re.compile(r"<(?P<tag>function|tool)>\s*<name>(?P<name>[^<>\n]{1,200})</name>")
 _ELEMENT = re.compile(r"\s*<(?P<tag>[A-Za-z$][\w$-]{0,60})>")
 _BEHIND = re.compile(r"\s*(?:<|\Z)")
-_PARAMETER_START = re.compile(r"<parameter>(?=\s*<name>)")
+_PARAMETER = re.compile(r"<parameter>(?=\s*<name>)")
 _PARAMETERS: Final = "<parameters>"
-_PARAMETER: Final = "<parameter>"
 
 
 def find(text: str) -> Iterator[TextTool]:
     """The tools of a text."""
     if "<name>" not in text:
         return
-    starts = list(_START.finditer(text))
-    limits = [start.start() for start in starts[1:]] + [len(text)]
-    for start, limit in zip(starts, limits, strict=False):
+    for start, limit in bounded(_START, text):
         closing = f"</{start['tag']}>"
         end = text.rfind(closing, start.end(), limit)
-        if end < 0:
+        first = text.find(_PARAMETERS, start.end(), end)
+        last = text.rfind("</parameters>", start.end(), end)
+        if end < 0 or first < 0 or last < first:
             continue
-        schema, description = _read(text, start.end(), end)
-        if schema is None:
-            continue
-        try:
-            tool = read_schema_tool({"name": start["name"].strip(), "description": description, "parameters": schema})
-        except DocumentationError:
-            continue
-        yield TextTool(tool, start.start(), end + len(closing))
-
-
-def _read(text: str, position: int, end: int) -> tuple[dict[str, Any] | None, str]:
-    """The schema of a tool between two offsets, ``None`` if it has no parameters element, and the description."""
-    opening = text.find(_PARAMETERS, position, end)
-    closing = text.rfind("</parameters>", position, end)
-    if opening < 0 or closing < opening:
-        return None, ""
-    description = _words(text, position, opening).get("description", "")
-    return _schema(text, opening + len(_PARAMETERS), closing), description.strip()
+        description = _words(text, start.end(), first).get("description", "").strip()
+        schema = _schema(text, first + len(_PARAMETERS), last)
+        if tool := printed_tool(start["name"].strip(), description, schema):
+            yield TextTool(tool, start.start(), end + len(closing))
 
 
 def _schema(text: str, position: int, end: int) -> dict[str, Any]:
+    """The schema of the parameters between two offsets."""
     properties: dict[str, Any] = {}
-    keys = [match.start() for match in _PARAMETER_START.finditer(text, position, end)]
-    behind = position
-    for start, limit in zip(keys, [*keys[1:], end], strict=False):
-        closing = text.rfind("</parameter>", start, limit) if limit < end else text.find("</parameter>", start, limit)
+    for start, limit in bounded(_PARAMETER, text, position, end):
+        search = text.rfind if limit < end else text.find
+        closing = search("</parameter>", start.start(), limit)
         if closing < 0:
             continue
-        words = _words(text, start + len(_PARAMETER), closing)
+        words = _words(text, start.end(), closing)
         if name := words.pop("name", ""):
             properties.setdefault(name, _property(words))
-        behind = closing + len("</parameter>")
-    rest = _words(text, behind, end)
-    schema = {word: _literal(written) for word, written in rest.items() if word != "type"}
-    return {"type": "object", "properties": properties} | schema
+        position = closing + len("</parameter>")
+    rest = {word: _literal(written) for word, written in _words(text, position, end).items() if word != "type"}
+    return {"type": "object", "properties": properties} | rest
 
 
 def _words(text: str, position: int, end: int) -> dict[str, str]:
@@ -102,18 +87,14 @@ def _words(text: str, position: int, end: int) -> dict[str, str]:
 
 
 def _property(words: dict[str, str]) -> dict[str, Any]:
-    spec: dict[str, Any] = {}
-    written = words.get("type", "")
+    """The schema of a key. Its texts are as they are, all else is JSON."""
+    written = words.pop("type", "")
     kind = _literal(written) if written.startswith("[") else written
-    if written:
-        spec["type"] = kind
-    texts = isinstance(kind, str) and value_type(kind).kind == "str"
-    for word, content in words.items():
-        if word == "description":
-            spec[word] = content
-        elif word != "type":
-            spec[word] = content if texts and word in ("default", "const") else _literal(content)
-    return spec
+    plain = {"description"}
+    if isinstance(kind, str) and value_type(kind).kind == "str":
+        plain |= {"default", "const"}
+    spec = {word: content if word in plain else _literal(content) for word, content in words.items()}
+    return {"type": kind} | spec if written else spec
 
 
 def _literal(written: str) -> Any:

@@ -7,18 +7,27 @@ numbers of more than 640 characters, nesting deeper than 64, duplicate keys, com
 ``0x10``.
 """
 
+import math
 import re
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from lookup.errors import LiteralError
 from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
-from lookup.literals.scalars import fail, read_scalar
 from lookup.scanning import skip
 
 MAX_DEPTH: Final = 64
 # An attacker can choose numbers with equal hashes. A limit on their count keeps hashing linear.
 MAX_OTHER_KEYS: Final = 1024
 
+# The limit of int() is never below 640 digits, so int() accepts every number of this length.
+MAX_NUMBER_LENGTH: Final = 640
+
+_WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None}
+_NOT_FINITE = re.compile(r"[+-]?(?:nan|inf(?:inity)?)(?!\w)", re.IGNORECASE)
+_AFTER_NUMBER = re.compile(r"[\w.]")
+_HEX = re.compile(r"[0-9a-fA-F]*")
+_OCTAL = re.compile(r"[0-7]{1,3}")
+_LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _NEW_KEY: Final = "a key that is not there yet"
 
 
@@ -70,7 +79,7 @@ def parse_key(text: str, dialect: Dialect) -> str:
     if dialect.key is None:
         return str(parse_literal(text, dialect))
     key = dialect.key.fullmatch(text)
-    return key[1] if key else fail("a key and a colon", 0)
+    return key[1] if key else _fail("a key and a colon", 0)
 
 
 class OpenContainer:
@@ -133,19 +142,19 @@ class LiteralReader:
             char = text[position : position + 1]
             if stack and not stack[-1].waiting and char == stack[-1].closer:
                 if strict and (stack[-1].members or stack[-1].keyed):
-                    fail("no comma before a bracket that closes", position)
+                    _fail("no comma before a bracket that closes", position)
                 start, value, position = self._close(position, comma_last=True)
             elif dialect.key is not None and stack and stack[-1].bracket == "{" and not stack[-1].waiting:
                 position = _bare_key(stack[-1], text, position, dialect.key)
                 continue
             elif char in closers:
                 if len(stack) == MAX_DEPTH:
-                    fail(f"at most {MAX_DEPTH} levels of nesting", position)
+                    _fail(f"at most {MAX_DEPTH} levels of nesting", position)
                 stack.append(OpenContainer(char, closers[char], position))
                 position = skip(space, text, position + 1)
                 continue
             else:
-                value, position = read_scalar(text, position, dialect)
+                value, position = _read_scalar(text, position, dialect)
             while stack:
                 top = stack[-1]
                 position = skip(space, text, position)
@@ -174,7 +183,7 @@ def _add(top: OpenContainer, value: Any, start: int, char: str, position: int, s
     """Add a finished value to its container. ``char`` at ``position`` follows it."""
     is_key = top.bracket == "{" and not top.waiting and not top.members
     if char not in (",", top.closer) or (is_key and (top.keyed or strict)):
-        fail("':'" if is_key else f"',' or '{top.closer}'", position)
+        _fail("':'" if is_key else f"',' or '{top.closer}'", position)
     if top.waiting:
         top.keyed[top.key] = value
         top.waiting = False
@@ -188,17 +197,17 @@ def _bare_key(top: OpenContainer, text: str, position: int, pattern: re.Pattern[
     """Read a bare key; the offset behind its colon."""
     key = pattern.match(text, position)
     if key is None:
-        fail("a key and a colon", position)
+        _fail("a key and a colon", position)
     _set_key(top, key[1], position, strict=True)
     return key.end()
 
 
 def _set_key(top: OpenContainer, key: Any, start: int, strict: bool) -> None:
     if strict and not isinstance(key, str):
-        fail("a text as key", start)
+        _fail("a text as key", start)
     _demand_hashable(key, start, len(top.keyed))
     if key in top.keyed:
-        fail(_NEW_KEY, start)
+        _fail(_NEW_KEY, start)
     top.key, top.waiting = key, True
 
 
@@ -208,6 +217,83 @@ def _demand_hashable(value: Any, start: int, count: int) -> None:
     try:
         hash(value)
     except TypeError:
-        fail("a text, a number or another plain value as key or set member", start)
+        _fail("a text, a number or another plain value as key or set member", start)
     if count >= MAX_OTHER_KEYS:
-        fail(f"at most {MAX_OTHER_KEYS} keys or set members unless all are texts", start)
+        _fail(f"at most {MAX_OTHER_KEYS} keys or set members unless all are texts", start)
+
+
+def _read_scalar(text: str, position: int, dialect: Dialect) -> tuple[Any, int]:
+    """The text, number, boolean or null at ``position``, and the offset behind it; LiteralError if there is none."""
+    if quote := dialect.opening.match(text, position):
+        return _read_text(text, quote.end(), quote[0], dialect)
+    if word := dialect.word.match(text, position):
+        return _WORDS[word[0]], word.end()
+    if _NOT_FINITE.match(text, position):
+        _fail("a finite number", position)
+    number = dialect.number.match(text, position)
+    if not number:
+        _fail("a value", position)
+    if _AFTER_NUMBER.match(text, number.end()):
+        _fail("the end of the number", number.end())
+    try:
+        return _number(number[0]), number.end()
+    except ValueError:
+        _fail(f"a finite number of at most {MAX_NUMBER_LENGTH} characters", position)
+
+
+def _read_text(text: str, position: int, quote: str, dialect: Dialect) -> tuple[str, int]:
+    """The text whose opening quote ends at ``position``, and the offset behind its closing quote."""
+    stop = dialect.stops[quote]
+    parts: list[str] = []
+    while True:
+        match = stop.search(text, position)
+        if not match:
+            _fail(f"a closing {quote}", len(text))
+        parts.append(text[position : match.start()])
+        position = match.start()
+        if match[0] == quote:
+            return "".join(parts), match.end()
+        if match[0] != "\\":
+            _fail(f"a closing {quote}", position)
+        part, position = _read_escape(text, position, dialect)
+        parts.append(part)
+
+
+def _read_escape(text: str, position: int, dialect: Dialect) -> tuple[str, int]:
+    """The text of the escape at ``position``, and the offset behind it."""
+    char = text[position + 1 : position + 2]
+    if char in dialect.escapes:
+        return dialect.escapes[char], position + 2
+    if char in dialect.hex_lengths:
+        start = position + 2
+        end = start + dialect.hex_lengths[char]
+        digits = _HEX.match(text, start, end)
+        code = int(digits[0], 16) if digits and digits.end() == end else -1
+        if not 0 <= code <= 0x10FFFF:
+            _fail(f"{dialect.hex_lengths[char]} hexadecimal digits of a character", start)
+        low = _LOW_SURROGATE.match(text, end) if char == "u" and 0xD800 <= code < 0xDC00 else None
+        if low:
+            return chr(0x10000 + (code - 0xD800) * 0x400 + int(low[1], 16) - 0xDC00), low.end()
+        return chr(code), end
+    if dialect.strict or char in ("", "N", "\r"):
+        _fail("an escape sequence", position)
+    if octal := _OCTAL.match(text, position + 1):
+        return chr(int(octal[0], 8)), octal.end()
+    return "\\" + char, position + 2
+
+
+def _number(digits: str) -> int | float:
+    """The value of a number. Raises ValueError if it is too long or not finite."""
+    if len(digits) > MAX_NUMBER_LENGTH:
+        raise ValueError(digits)
+    if digits.lstrip("+-").isdigit():
+        return int(digits)
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(digits)
+    return value
+
+
+def _fail(expected: str, position: int) -> NoReturn:
+    """Raise a LiteralError."""
+    raise LiteralError(expected, position)

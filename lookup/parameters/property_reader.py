@@ -62,7 +62,7 @@ class PropertyReader:
         The tool for messages.
     root : Mapping or References
         The document that local references point into; or its references, if several tools share them.
-    habit : bool, optional
+    convention : bool, optional
         Whether a key is required if nothing says so: ``False`` (JSON Schema's rule), ``True``, or ``None`` for unknown.
     skip_read_only : bool
         Whether to leave out ``readOnly`` properties with a note. In OpenAPI, only responses contain them.
@@ -77,14 +77,14 @@ class PropertyReader:
     """
 
     def __init__(
-        self, owner: str, root: Schema | References, habit: bool | None = False, skip_read_only: bool = False
+        self, owner: str, root: Schema | References, convention: bool | None = False, skip_read_only: bool = False
     ) -> None:
         self._is_shared = isinstance(root, References)
-        self.schemas = Schemas(owner, root if isinstance(root, References) else References(root, habit))
+        self.schemas = Schemas(owner, root if isinstance(root, References) else References(root, convention))
         self.notes = self.schemas.notes
         self.conditions: Conditions | None = None
         self._owner = owner
-        self._habit = habit
+        self._convention = convention
         self._skip_read_only = skip_read_only
         self._whole: ValueSchema | None = None  # what several branches say of all keys together
         self._read: dict[Written, Any] = {}
@@ -203,7 +203,7 @@ class PropertyReader:
             flag = marker[1].lower() == "required"
         has_default = "default" in spec
         required, rule = decide(
-            flag=flag, listed=listed, description=description, has_default=has_default, habit=self._habit
+            flag=flag, listed=listed, description=description, has_default=has_default, convention=self._convention
         )
         kind = self._with_enum(kind, spec, where)
         default = MISSING

@@ -35,12 +35,12 @@ class References:
     ----------
     root : Mapping
         The document; ``#/$defs/Unit`` is a pointer into it, ``#unit`` the anchor of one of its definitions.
-    habit : bool, optional
+    convention : bool, optional
         Whether a key in an object is required if nothing says so.
     """
 
-    def __init__(self, root: Schema, habit: bool | None = False) -> None:
-        self.document = Document(root, documentation=True, requires=partial(is_required, habit))
+    def __init__(self, root: Schema, convention: bool | None = False) -> None:
+        self.document = Document(root, documentation=True, requires=partial(is_required, convention))
         self.taken = 0
 
     @cached_property

@@ -25,7 +25,7 @@ def decide(
     listed: bool | None = None,
     description: str = "",
     has_default: bool = False,
-    habit: bool | None = None,
+    convention: bool | None = None,
 ) -> tuple[bool | None, Rule]:
     """Whether a key is required (``None`` if the documentation does not say), and the rule that decided it.
 
@@ -37,7 +37,7 @@ def decide(
         Whether a list of required keys contains it; ``None`` without a list.
     has_default : bool
         Whether a default is documented. Such a key is optional.
-    habit : bool, optional
+    convention : bool, optional
         The convention of the form if nothing else decides.
     """
     if flag is not None:
@@ -49,10 +49,10 @@ def decide(
         return said, "prose"
     if has_default:
         return False, "default"
-    return habit, "habit"
+    return convention, "habit"
 
 
-def is_required(habit: bool | None, spec: object, listed: bool) -> bool:
+def is_required(convention: bool | None, spec: object, listed: bool) -> bool:
     """Whether a key of an object inside a parameter is required, as far as it says itself; ``listed``: a list does."""
     if not isinstance(spec, Mapping):
         return False
@@ -61,10 +61,14 @@ def is_required(habit: bool | None, spec: object, listed: bool) -> bool:
     except DocumentationError:
         flag = None
     said = spec.get("description")
-    description = said if isinstance(said, str) else ""
-    in_list = False if listed else None
-    found = decide(flag=flag, listed=in_list, description=description, has_default="default" in spec, habit=habit)
-    return found[0] is True
+    required, _ = decide(
+        flag=flag,
+        listed=False if listed else None,
+        description=said if isinstance(said, str) else "",
+        has_default="default" in spec,
+        convention=convention,
+    )
+    return required is True
 
 
 def prose(description: str) -> bool | None:

@@ -124,7 +124,7 @@ def _merge(declared: Parameter, documented: DocumentedKey) -> ParameterSpec:
         required, rule = decide(has_default=True)
     else:
         marker = {True: "[required] ", False: "[optional] ", None: ""}[documented.required]
-        required, rule = decide(description=marker + description, has_default=documented.has_default, habit=True)
+        required, rule = decide(description=marker + description, has_default=documented.has_default, convention=True)
     listed = declared.enum is None and documented.enum is not None
     return ParameterSpec(
         declared.key,

@@ -13,8 +13,7 @@ from lookup.errors import LiteralError, MisreadError
 from lookup.literals.literal_reader import LiteralReader, OpenContainer
 from lookup.messages import found_at
 from lookup.scanning import skip
-from lookup.text.piece import Piece
-from lookup.text.places import Stretches
+from lookup.text.places import Piece, Stretches
 
 # Includes the beginnings of tools that have lost their first quote or bracket.
 _CANDIDATE = re.compile(r"""\{(?=\s*(?:["']|name["']))|\[(?=\s*(?:[\[{]|["']name["']))""")

@@ -1,8 +1,11 @@
-"""Offsets of a text: their lines and columns, and the ranges that cover them."""
+"""Offsets of a text: their lines and columns, the ranges that cover them, and the values that are written there."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from lookup.errors import MisreadError
 from lookup.source import Span
 
 
@@ -55,3 +58,31 @@ class Stretches:
 
     def __bool__(self) -> bool:
         return bool(self._starts)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A value written in a text as JSON, Python or YAML, from ``start`` to ``end``.
+
+    Attributes
+    ----------
+    spans : mapping
+        ``id`` of each object inside the value -> its start and end. Valid while the value is alive.
+    document : bool
+        Whether it is one of the documents that the text starts with.
+    whole : bool
+        Whether it is the only content of the text.
+    error : MisreadError, optional
+        Why documentation cannot be read; ``value`` is then ``None``.
+    notes : tuple of str
+        What was ignored.
+    """
+
+    value: Any
+    start: int
+    end: int
+    spans: Mapping[int, tuple[int, int]]
+    document: bool = False
+    whole: bool = False
+    error: MisreadError | None = None
+    notes: tuple[str, ...] = ()

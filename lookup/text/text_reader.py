@@ -6,14 +6,13 @@ from typing import Any, NoReturn
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, MisreadError
-from lookup.forms.claims import Claim, claims, is_tool, read_claim
+from lookup.forms import OBJECT_FORMS, TEXT_FORMS
+from lookup.forms.claims import Claim, claims, form_of, read_claim
 from lookup.forms.form import TextTool
-from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
 from lookup.messages import quoted
 from lookup.source import Source, Unread
 from lookup.text.json_text import find_json
-from lookup.text.piece import Piece
-from lookup.text.places import Places, Stretches
+from lookup.text.places import Piece, Places, Stretches
 from lookup.text.speakers import Speakers
 from lookup.text.unread import find_unread
 from lookup.text.yaml_text import find_yaml, yaml_documents
@@ -128,7 +127,7 @@ def _outermost(blocks: list[_Block]) -> list[_Block]:
 
 def _piece_blocks(pieces: list[Piece]) -> Iterator[_Block]:
     """The values that contain tools, and malformed ones that look like a tool."""
-    beside = any(piece.document and is_tool(piece.value, OBJECT_FORMS) for piece in pieces)
+    beside = any(piece.document and form_of(piece.value, OBJECT_FORMS) for piece in pieces)
     for piece in pieces:
         listed = piece.whole or (piece.document and beside)
         claimed = tuple(claims(piece.value, OBJECT_FORMS, listed))

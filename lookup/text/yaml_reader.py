@@ -17,8 +17,7 @@ from typing import Any, Final, NoReturn
 import yaml
 
 from lookup.errors import MisreadError
-from lookup.literals.literal_reader import MAX_DEPTH
-from lookup.literals.scalars import MAX_NUMBER_LENGTH
+from lookup.literals.literal_reader import MAX_DEPTH, MAX_NUMBER_LENGTH
 from lookup.messages import found_at
 
 _PARSER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
-from lookup.scanning import end_of_line
-from lookup.text.piece import Piece
+from lookup.scanning import bounded, end_of_line
+from lookup.text.places import Piece
 from lookup.text.yaml_reader import read_yaml
 
 # A line of a text that documents tools as YAML in block style.
@@ -101,9 +101,7 @@ def _fences(text: str) -> Iterator[tuple[str, int, int]]:
 def _headed_operations(text: str) -> Iterator[Piece]:
     if "Docs for" not in text:
         return
-    headings = list(_HEADING.finditer(text))
-    limits = [heading.start() for heading in headings[1:]] + [len(text)]
-    for heading, limit in zip(headings, limits, strict=False):
+    for heading, limit in bounded(_HEADING, text):
         path = heading[2].replace("{{", "{").replace("}}", "}")
         end, last = _operation_end(text, heading.end() + 1, limit)
         content = text[heading.end() + 1 : end]
@@ -111,11 +109,14 @@ def _headed_operations(text: str) -> Iterator[Piece]:
             content = content.replace("{{", "{").replace("}}", "}")
         if not content.strip():
             continue
-        piece = _Operation(heading[1].lower(), path, heading.start(), end)
         try:
-            yield piece.read(content, heading.end() + 1, last)
+            operation, notes = _read_operation(content, heading.end() + 1, last)
         except MisreadError as error:
             yield Piece(None, heading.start(), end, {}, error=error)
+            continue
+        named = {key: value for key, value in operation.items() if key != "operationId"}
+        document = {"paths": {path: {heading[1].lower(): named}}}
+        yield Piece(document, heading.start(), end, {}, notes=notes)
 
 
 def _operation_end(text: str, position: int, limit: int) -> tuple[int, int]:
@@ -146,34 +147,22 @@ def _operation_end(text: str, position: int, limit: int) -> tuple[int, int]:
     return (min(end, limit), last) if margin >= 0 else (start, start)
 
 
-class _Operation:
-    """An operation below a heading, from ``start`` to ``end``."""
+def _read_operation(content: str, offset: int, last: int) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+    """The operation that is written at an offset, and notes. If it breaks off in its last key, that is left out.
 
-    def __init__(self, method: str, path: str, start: int, end: int) -> None:
-        self._method = method
-        self._path = path
-        self._start = start
-        self._end = end
-
-    def read(self, content: str, offset: int, last: int) -> Piece:
-        """The operation as an OpenAPI document. If it breaks off in its last key, that is left out with a note.
-
-        Raises
-        ------
-        MisreadError
-            If it is not YAML, or breaks off inside a key that may contain parameters.
-        """
-        notes: tuple[str, ...] = ()
-        try:
-            operation = _mapping(content, offset)
-        except MisreadError:
-            key = _KEY.match(content, last - offset)
-            if not key or key[1] in _INPUTS:
-                raise
-            operation = _mapping(content[: last - offset], offset)
-            notes = (f"the documentation breaks off in {key[1]!r}, which is not taken over",)
-        operation = {key: value for key, value in operation.items() if key != "operationId"}
-        return Piece({"paths": {self._path: {self._method: operation}}}, self._start, self._end, {}, notes=notes)
+    Raises
+    ------
+    MisreadError
+        If it is not YAML, or breaks off inside a key that may contain parameters.
+    """
+    try:
+        return _mapping(content, offset), ()
+    except MisreadError:
+        key = _KEY.match(content, last - offset)
+        if not key or key[1] in _INPUTS:
+            raise
+    note = f"the documentation breaks off in {key[1]!r}, which is not taken over"
+    return _mapping(content[: last - offset], offset), (note,)
 
 
 def _mapping(content: str, offset: int) -> Mapping[str, Any]:

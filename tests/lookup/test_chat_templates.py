@@ -36,21 +36,7 @@ UNESCAPED = ("mistral_v3", "mistral_v3_spm", "mistral_v7")
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True) | st.sampled_from(["uber.ride", "get-time"])
 KEYS = st.from_regex(r"[a-z][a-z0-9_]{0,6}", fullmatch=True) | st.sampled_from(["Content-Type", "user.id", "from"])
 WORDS = st.sampled_from(
-    [
-        "Gets",
-        "the",
-        "city",
-        'a "quoted" word',
-        "it's",
-        "\u00e9t\u00e9",
-        "\u5929\u6c14",
-        "{x}",
-        "(e.g. [a, b])",
-        "50%",
-        "<b>",
-        "f(x)",
-        "#1",
-    ]
+    ["Gets", "the", 'a "quoted" word', "it's", "\u00e9t\u00e9", "\u5929\u6c14", "{x}", "(e.g. [a, b])", "<b>", "f(x)"]
 )
 LINES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 TEXTS = st.lists(LINES, min_size=1, max_size=3).map("\n".join)

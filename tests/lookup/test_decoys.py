@@ -119,6 +119,13 @@ def test_ordinary_prose_is_not_reported() -> None:
         'Respond with {"name": "tool_name", "parameters": {"arg1": value1}} only.',
         '{"name": "func", "parameters": {"param": <value>}}',
         '{"name": "tool_name", "parameters": {...}}',
+        'Answer as {"name": function name, "parameters": dictionary of argument name and its value}.',
+        'Answer as {"name": <function-name>, "arguments": <args-json-object>}.',
+        'For example {"name": "uber.ride", "parameters": {"type": "plus", "time": 10}}.',
+        'Call {"type": "function", "function": {"name": "uber.ride", "arguments": "{}"}}.',
+        'With {"tool_choice": {"type": "function", "function": {"name": "uber.ride"}}}.',
+        "Use [brackets], {braces} and {'sets', } {\"a\": b} as you like, don't (unless [",
+        'It says "{\\"name\\": \\"g\\"}" in a string: {"text": "{\\"name\\": 1, \\"parameters\\": {}}"}',
         'search(query: "Paris")',
         "get_weather(city: Paris)",
         "print(x: y)",
@@ -130,4 +137,4 @@ def test_ordinary_prose_is_not_reported() -> None:
     ],
 )
 def test_calls_placeholders_and_code_beside_documentation_are_no_tools(call: str) -> None:
-    assert list(extract(f"{json.dumps(REAL)}\n\nExample:\n{call}\n")) == ["uber.ride"]
+    assert list(extract(f"For example\n{call}\n\n{json.dumps(REAL)}\n\nExample:\n{call}\n")) == ["uber.ride"]

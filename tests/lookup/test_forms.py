@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from lookup import ANY, MISSING, extract
+from lookup import MISSING, extract
 from lookup.type_names import value_type
 
 
@@ -113,35 +113,3 @@ def test_bare_tool_beside_others_in_a_list_and_in_json_lines():
     documents = [{"name": "a", "parameters": {}}, {"name": "b", "description": "no parameters"}]
     assert list(extract(documents)) == ["a", "b"]
     assert list(extract("\n".join(map(json.dumps, documents)))) == ["a", "b"]
-
-
-def test_keys_equal_to_schema_words_are_ordinary_keys():
-    inner = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
-    properties = {key: {"type": "string"} for key in ("name", "description", "type", "required", "properties")}
-    properties["parameters"] = inner
-    tool = {"name": "f", "parameters": {"type": "object", "properties": properties, "required": ["required"]}}
-    tools = extract(f"Do: {json.dumps(tool)}")
-    assert list(tools) == ["f"]
-    assert [p.name for p in tools["f"].parameters] == list(properties)
-    assert [p.name for p in tools["f"].required] == ["required"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Answer as {"name": function name, "parameters": dictionary of argument name and its value}.',
-        'Answer as {"name": <function-name>, "arguments": <args-json-object>}.',
-        'For example {"name": "uber.ride", "parameters": {"type": "plus", "time": 10}}.',
-        'Call {"type": "function", "function": {"name": "uber.ride", "arguments": "{}"}}.',
-        'With {"tool_choice": {"type": "function", "function": {"name": "uber.ride"}}}.',
-        "Use [brackets], {braces} and {'sets', } {\"a\": b} as you like, don't (unless [",
-        'It says "{\\"name\\": \\"g\\"}" in a string: {"text": "{\\"name\\": 1, \\"parameters\\": {}}"}',
-    ],
-)
-def test_calls_and_other_braces_are_no_tools(text):
-    tool = '{"name": "uber.ride", "description": "", "parameters": {}}'
-    assert list(extract(f"{text}\n{tool}\n{text}")) == ["uber.ride"]
-
-
-def test_unknown_type_is_any():
-    assert parameter({"type": "torch.dtype"}).type == ANY

@@ -3,12 +3,11 @@
 import keyword
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from data import bfcl_entries, needs_data
 from growth import assert_linear
-from lookup.dictionary import ANY, MISSING, ParameterSpec, ToolSpec
+from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
 from lookup.errors import MisreadError
 from lookup.forms import python_functions as python_source
 from lookup.forms import signature_lines
@@ -23,18 +22,8 @@ KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
 TYPES = st.sampled_from(
     [
-        *(
-            "int",
-            "str",
-            "float",
-            "bool",
-            "list[str]",
-            "Dict[str, int]",
-            "Optional[int]",
-            "str | None",
-            "Union[int, str]",
-        ),
-        *("tuple[int, ...]", "List[Dict[str, Any]]", "Unit", "datetime", "a.B[c, 'd']", "Any", "Callable[[int], str]"),
+        *("int", "str", "float", "bool", "list[str]", "Dict[str, int]", "Optional[int]", "str | None"),
+        *("Union[int, str]", "tuple[int, ...]", "List[Dict[str, Any]]", "Unit", "datetime", "a.B[c, 'd']", "Any"),
     ]
 )
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -48,10 +37,10 @@ LINES = st.text(st.sampled_from("abc xyzÄ城 .,;()[]{}'\"`#:|<>*\\$%-=012345678
 
 
 @st.composite
-def tools(draw):
+def tools(draw, first=TYPES):
     specs = []
     for key in draw(st.lists(KEYS, unique=True, max_size=5)):
-        raw_type, description = draw(TYPES), draw(st.just("") | LINES)
+        raw_type, description = draw(TYPES if specs else first), draw(st.just("") | LINES)
         default = draw(st.just(MISSING) | DEFAULTS)
         said = prose(description)
         required = False if default is not MISSING else True if said is None else said
@@ -118,10 +107,9 @@ def bare(p):
     return ParameterSpec(p.name, p.type, p.raw_type, p.default is MISSING, "", None, p.default)
 
 
-@given(tools())
+@given(tools(first=st.sampled_from(["int", "Any", "list[str]"])))
 def test_a_signature_line_extracts_to_itself(tool):
-    # Without a known type, the words may be the values of a call.
-    assume(not tool.parameters or any(p.type != ANY or p.raw_type == "Any" for p in tool.parameters))
+    """Without a known type, the words may be the values of a call."""
     head = f"{tool.name}({listed(tool)}) -> dict[str, int]"
     undescribed = ToolSpec(tool.name, tool.description, tuple(bare(p) for p in tool.parameters))
     ending = "" if tool.description.endswith((";", "{", "=>")) else f"{head}: {tool.description}"
@@ -147,20 +135,6 @@ def test_the_docstring_fills_in_types(style, tool):
     assert [(p.name, p.raw_type, p.type) for p in found.parameters] == [
         (p.name, p.raw_type, p.type) for p in tool.parameters
     ]
-
-
-@needs_data
-@pytest.mark.parametrize("style", [google, numpy, sphinx])
-def test_real_descriptions_of_keys_survive(style):
-    for document in (document for entry in bfcl_entries("simple_python") for document in entry["function"]):
-        keys = document["parameters"]["properties"].items()
-        described = [
-            ParameterSpec(k, value_type("str"), "str", True, " ".join(p["description"].split())) for k, p in keys
-        ]
-        tool = ToolSpec(document["name"], " ".join(document["description"].split()), tuple(described))
-        found = only(python_source.find(function(tool, style, listed(tool))))
-        assert (found.name, found.description) == (tool.name, tool.description)
-        assert [(p.name, p.description) for p in found.parameters] == [(p.name, p.description) for p in described]
 
 
 def parameter(signature, docstring=""):

@@ -16,19 +16,7 @@ from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.type_names import type_of, united, value_type
 from tooldecoding.chat.tool_objects import json_schema, json_signature
 
-WORDS = [
-    "name",
-    "type",
-    "parameters",
-    "properties",
-    "required",
-    "description",
-    "items",
-    "enum",
-    "$ref",
-    "anyOf",
-    "default",
-]
+WORDS = ["name", "type", "parameters", "properties", "required", "description", "items", "enum", "$ref", "default"]
 KEYS = st.text(min_size=1, max_size=8) | st.sampled_from(WORDS)
 NAMES = st.text(min_size=1, max_size=8).filter(str.strip) | st.sampled_from(["uber.ride", "uber.ride2", "GET /a/{b}"])
 # Words that decide whether a key is required are tested elsewhere.

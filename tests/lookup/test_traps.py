@@ -117,46 +117,6 @@ def test_the_default_and_a_documented_null_are_right_beside_type_and_enum(
             check_value(value, found)
 
 
-# Names and keys
-
-
-def test_keys_are_any_text_and_belong_to_one_tool() -> None:
-    words = ["name", "type", "format", "items", "required", "parameters", "properties", "response", "description"]
-    first = bfcl({w: {"type": "string"} for w in words} | {"a\u00f1o_vehiculo": {"type": "integer"}}, ["required"])
-    headers = {"Content-Type": {"type": "string"}, "User-Agent": {"type": "string"}}
-    second = bfcl(
-        {"from": {"type": "string"}, "type": {"type": "integer"}, "headers": {"type": "dict", "properties": headers}},
-        ["from"],
-        name="uber.ride2",
-    )
-    third = bfcl({"type": {"type": "boolean"}}, [], name="uber.ride")
-    tools = extract(in_prompt(json.dumps([first, second, third], indent=4)))
-    assert list(tools) == ["f", "uber.ride2", "uber.ride"]
-    assert list(keys(tools)) == [*words, "a\u00f1o_vehiculo"]
-    assert [p.name for p in tools["f"].required] == ["required"]
-    assert [str(keys(tools, name)["type"].type) for name in tools] == ["str", "int", "bool"]
-    inner = keys(tools, "uber.ride2")["headers"].type.properties
-    assert inner and [p.name for p in inner] == ["Content-Type", "User-Agent"]
-
-
-def test_one_key_at_the_top_and_inside() -> None:
-    card = {"rank": {"type": "string"}, "suit": {"type": "string", "enum": ["Spades"]}}
-    deck = {"type": "array", "items": {"type": "dict", "properties": card, "required": ["suit"]}}
-    tool = bfcl({"rank": {"type": "integer"}, "deck": deck}, ["rank"])
-    found = keys(extract(tool))
-    inside = found["deck"].type.items
-    assert inside and inside.properties
-    assert [(p.name, str(p.type), p.required) for p in inside.properties] == [
-        ("rank", "str", False),
-        ("suit", "str", True),
-    ]
-    assert (str(found["rank"].type), found["rank"].required) == ("int", True)
-    check_value([{"suit": "Spades"}], found["deck"])
-    for wrong in ([{"rank": "1"}], [{"suit": "Clubs"}], [{"suit": "Spades", "colour": 1}]):
-        with pytest.raises(TypeCheckError):
-            check_value(wrong, found["deck"])
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -171,67 +131,6 @@ def test_descriptions_hold_anything(text: str) -> None:
         tools = extract(in_prompt(printed))
         assert list(tools) == ["f"]
         assert (tools["f"].description, keys(tools)["x"].description) == (text, text)
-
-
-# API-Bank
-
-
-def test_a_searched_tool_brings_its_companion() -> None:
-    keys_ = {"username": {"type": "str", "description": "d"}}
-    first = {"name": "GetUserToken", "description": "d", "input_parameters": keys_, "desc_for_search": "token"}
-    second = {
-        "name": "AddAgenda",
-        "description": "d",
-        "input_parameters": {},
-        "output_parameters": {"status": {"type": "str"}},
-    }
-    for output in ([first, second], [second], second):
-        turn = {
-            "role": "API",
-            "api_name": "ToolSearcher",
-            "param_dict": {"keywords": "k"},
-            "result": {"output": output},
-        }
-        expected = ["GetUserToken", "AddAgenda"] if len(output) == 2 and isinstance(output, list) else ["AddAgenda"]
-        assert list(extract(json.dumps(turn))) == expected
-
-
-# Seal-Tools
-
-
-def test_seal_tools_in_a_prompt() -> None:
-    api_list = [
-        {
-            "api_name": "requestFirst Aid Assistance",
-            "api_description": 'It\'s "first" aid',
-            "field": "Health/First aid",
-            "parameters": {
-                "parameters": {"type": "str", "description": "The film's director (e.g., [a"},
-                "field": {"type": "int", "description": "d", "example": 3},
-                "class": {"type": "list(str)", "description": "\u00b0"},
-            },
-            "required": ["parameters"],
-            "responses": {"field": {"type": "str", "description": "d"}, "leak": {"type": "str", "description": "d"}},
-        },
-        {
-            "api_name": "getPM2.5Level",
-            "api_description": "d",
-            "field": "f",
-            "parameters": {},
-            "required": [],
-            "responses": {},
-        },
-    ]
-    text = f'api_list = {api_list!r}\ntask_instruction = "Tell me the details of the film "Pulp Fiction"."'
-    for source in (text, api_list, "\n".join(map(json.dumps, api_list))):
-        tools = extract(source)
-        assert list(tools) == ["requestFirst Aid Assistance", "getPM2.5Level"]
-        found = tools["requestFirst Aid Assistance"]
-        assert [(p.name, str(p.type), p.required) for p in found.parameters] == [
-            ("parameters", "str", True),
-            ("field", "int", False),
-            ("class", "list[str]", False),
-        ]
 
 
 # RapidAPI and ToolBench

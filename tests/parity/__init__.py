@@ -1,1 +1,1 @@
-"""Compare ``lookup.extract`` on text with a structural reader of the same data: ``python -m parity DATA``."""
+"""A structural reader of the corpora, with which ``lookup.extract`` on their texts is compared."""
