@@ -10,11 +10,8 @@ import pickle
 import socket
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from importlib.metadata import version
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any, Final, Generic
 
 import ray
@@ -23,13 +20,10 @@ from ray.exceptions import RayError, RayTaskError
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.cluster.resources import Share, share_of
-from tooldecoding.cluster.task import About, I, R, Task, Workers
+from tooldecoding.cluster.resources import share_of
+from tooldecoding.cluster.task import About, I, R, Task
 from tooldecoding.errors import ModelError
 from tooldecoding.models.identity import identify
-from tooldecoding.models.loading import load_quietly
-from tooldecoding.models.sources import REFERENCE_MODEL
-from tooldecoding.options.ray_options import RayOptions
 
 MOST_RETRIES: Final = 2
 """How often a portion is decoded again whose worker died."""
@@ -46,32 +40,7 @@ _MOST_GROUPS: Final = 8
 _LONGEST: Final = 200
 """Maximum length of Ray's reasons."""
 
-Load = Callable[[], tuple[PreTrainedModel, PreTrainedTokenizerBase]]
-
-
-class There:
-    """A cluster that this process has joined; each worker loads the model, this process only the tokenizer.
-
-    Raises
-    ------
-    ConfigError
-        If the cluster is too small.
-    """
-
-    def __init__(self, options: RayOptions, tokenizer: PreTrainedTokenizerBase) -> None:
-        self.tokenizer = tokenizer
-        self._actors = options.actors or 1
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        self._share = share_of(nodes, self._actors, options.gpus_per_actor)
-        device = options.device
-        if not device and not options.device_map:
-            device = "cuda" if self._share.gpus else "cpu"
-        self._load = partial(load_quietly, _absolute(options.model), **options.loading | {"device": device})
-        self._device = str(device or options.device_map)
-
-    def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
-        """Return the workers; they start with ``spread``, and end with it."""
-        return nullcontext(RayWorkers(task, self._load, self._actors, self._share, self._device))
+Load = Callable[[str], tuple[PreTrainedModel, PreTrainedTokenizerBase]]
 
 
 class RayWorkers(Generic[I, R]):
@@ -81,19 +50,23 @@ class RayWorkers(Generic[I, R]):
     ----------
     task : Task
     load : callable
-        Returns model and tokenizer, in a worker.
+        Returns model and tokenizer, in a worker, for a device if the user names none.
     actors : int
-    share : Share
-        What each gets of the cluster.
-    device : str
+    gpus : float or None
+        GPUs of each; by default 1 if the cluster has one for each, else 0.
+
+    Raises
+    ------
+    ConfigError
+        If the cluster is too small.
     """
 
-    def __init__(self, task: Task[I, R], load: Load, actors: int, share: Share, device: str = "cpu") -> None:
+    def __init__(self, task: Task[I, R], load: Load, actors: int, gpus: float | None = None) -> None:
         self._task = task
         self._load = load
         self._actors = actors
-        self._share = share
-        self.about: About = {"device": device}
+        self._share = share_of([node["Resources"] for node in ray.nodes() if node["Alive"]], actors, gpus)
+        self.about: About = {"device": "cuda" if self._share.gpus else "cpu"}
 
     def spread(
         self, groups: Iterable[Sequence[I]], ready: Callable[[About], None] = lambda about: None
@@ -131,7 +104,7 @@ class RayWorkers(Generic[I, R]):
             decoded = numbers.map_batches(
                 _Worker,
                 batch_size=1,
-                fn_constructor_args=(self._task, self._load, portions),
+                fn_constructor_args=(self._task, self._load, self.about["device"], portions),
                 compute=ray.data.ActorPoolStrategy(size=self._actors, max_tasks_in_flight_per_actor=2),
                 num_cpus=self._share.cpus,
                 num_gpus=self._share.gpus,
@@ -153,11 +126,11 @@ class RayWorkers(Generic[I, R]):
 class _Worker:
     """What runs in an actor."""
 
-    def __init__(self, task: Task[Any, Any], load: Load, portions: Sequence["ray.ObjectRef[Any]"]) -> None:
+    def __init__(self, task: Task[Any, Any], load: Load, device: str, portions: Sequence["ray.ObjectRef[Any]"]) -> None:
         self._portions = portions
         self._error = ""
         try:
-            model, tokenizer = load()
+            model, tokenizer = load(device)
             self._loaded = task.loaded(model, tokenizer)
         except ToolDecodingError as error:
             self._error = str(error)
@@ -192,19 +165,14 @@ def _portions(groups: Iterable[Sequence[I]], beginning: Callable[[I], str], acto
 
 
 def _demand_equal(first: About, about: About) -> None:
-    """ModelError if two workers have other versions or models."""
-    nodes = f"the workers on {first['node']} and {about['node']}"
-    if about["version"] != first["version"]:
-        raise ModelError(f"{nodes} have tooldecoding {first['version']} and {about['version']}; install one version")
-    own, other = first["identity"], about["identity"]
+    """ModelError if two workers have other models or versions."""
+    own, other = ({**each["identity"], "version": each["version"]} for each in (first, about))
     if own != other:
         parts = ", ".join(part for part in own if own[part] != other.get(part))
-        raise ModelError(f"{nodes} have loaded different models (other {parts}): the same files must lie on every node")
-
-
-def _absolute(model: str) -> str:
-    """Workers have another working directory."""
-    return str(Path(model).resolve()) if model != REFERENCE_MODEL and Path(model).exists() else model
+        raise ModelError(
+            f"the workers on {first['node']} and {about['node']} have loaded different models (other {parts}): the "
+            "same files and one version of tooldecoding must lie on every node"
+        )
 
 
 def _reason(error: RayError) -> str:
