@@ -1,8 +1,9 @@
 """The routes of the server, whoever answers behind them."""
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Protocol
 
 from fastapi import FastAPI, Request, Response
@@ -25,6 +26,7 @@ from tooldecoding.server.guard import Guard
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics
 from tooldecoding.server.page import page
+from tooldecoding.server.responses import responses
 
 State = tuple[int, dict[str, Any]]
 """The HTTP status and the JSON of an answer."""
@@ -71,8 +73,15 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
 
     @app.post("/v1/chat/completions")
     async def chat(request: Request) -> Response:
+        return await answered(request, answerer.answer)
+
+    @app.post("/v1/responses")
+    async def open_responses(request: Request) -> Response:
+        return await answered(request, partial(responses, answerer.answer, options))
+
+    async def answered(request: Request, answer: Callable[[bytes, str], Parts]) -> Response:
         body = await read_body(request, options.max_body_mb * MB)
-        parts = answerer.answer(body, request.state.request_id)
+        parts = answer(body, request.state.request_id)
         head = await unless_gone(request, anext(parts))
         if not isinstance(head, Head):
             return Response(status_code=499)

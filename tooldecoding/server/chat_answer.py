@@ -109,11 +109,13 @@ class ChatAnswer:
 
     def _usage(self, result: DecodeResult) -> dict[str, Any]:
         prompt, completion = len(self._prepared.prompt_ids), len(result.token_ids)
+        thoughts = self._decoder.tokenizer.encode(result.thinking or "", add_special_tokens=False)
         return {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
             "total_tokens": prompt + completion,
             "prompt_tokens_details": {"cached_tokens": result.counters.reused_positions},
+            "completion_tokens_details": {"reasoning_tokens": len(thoughts)},
         }
 
     def _details(self, result: DecodeResult) -> dict[str, Any]:

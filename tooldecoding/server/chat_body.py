@@ -125,7 +125,7 @@ def read_chat_body(given: Mapping[str, Any]) -> ChatBody:
     try:
         body = ChatBody.model_validate(fields)
     except ValidationError as error:
-        raise _wrong(error) from None
+        raise wrong_field(error) from None
     if body.stream_options is not None and not body.stream:
         raise ApiError(400, "stream_options takes effect only with stream: true", "stream_options", "invalid_value")
     return body
@@ -148,7 +148,8 @@ def _demand_neutral(name: str, value: Any) -> None:
         raise ApiError(400, message, name, "unsupported_parameter")
 
 
-def _wrong(error: ValidationError) -> ApiError:
+def wrong_field(error: ValidationError) -> ApiError:
+    """Return the answer to the first wrong field."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":

@@ -1,0 +1,253 @@
+"""``POST /v1/responses``: chat completions in the shape of Open Responses (specification of 2026-04-24)."""
+
+import json
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing
+from typing import Any, Final
+
+from tooldecoding.files.json_lines import json_line
+from tooldecoding.options.serve_command import ServeCommand
+from tooldecoding.server.chat_body import read_json
+from tooldecoding.server.exchange import Head, Parts
+from tooldecoding.server.responses_body import ResponsesBody, read_responses_body, renamed
+
+Row = dict[str, Any]
+
+_DONE: Final = "data: [DONE]\n\n"
+
+
+async def responses(
+    chat: Callable[[bytes, str], Parts], options: ServeCommand, body: bytes, request_id: str
+) -> Parts:
+    """Yield the answer to a request, from the chat completion that ``chat`` gives for its translation.
+
+    Raises
+    ------
+    ApiError
+        As ``read_responses_body``.
+    """
+    asked = read_responses_body(read_json(body))
+    answer = _Answer(asked, options)
+    async with aclosing(chat(json_line(asked.chat).encode(), request_id)) as parts:
+        head = await anext(parts)
+        assert isinstance(head, Head)
+        if not head.streamed:
+            row = json.loads(head.content)
+            content = answer.whole(row) if head.status == 200 else renamed(row)
+            yield Head(head.status, json_line(content), head.headers)
+            return
+        yield Head(head.status, "".join(map(_event, answer.begin())), head.headers, streamed=True)
+        async for part in parts:
+            assert isinstance(part, str)
+            for chunk in _chunks(part):
+                for row in answer.events(chunk):
+                    yield _event(row)
+        for row in answer.end():
+            yield _event(row)
+        yield _DONE
+
+
+def _event(row: Row) -> str:
+    return f"event: {row['type']}\ndata: {json_line(row)}\n\n"
+
+
+def _chunks(part: str) -> Iterator[Row]:
+    """The chunks of a part of a stream, without the mark of its end."""
+    for event in part.split("\n\n"):
+        if event and not _DONE.startswith(event):
+            yield json.loads(event.removeprefix("data: "))
+
+
+class _Answer:
+    """Builds a response out of a chat completion, whole or from its chunks."""
+
+    def __init__(self, asked: ResponsesBody, options: ServeCommand) -> None:
+        self._asked = asked
+        self._options = options
+        self._id = _new_id("resp")
+        self._created = int(time.time())
+        self._number = -1
+        self._output: list[Row] = []
+        self._open: Row | None = None
+        self._last: Row = {}
+        self._finish = ""
+
+    def whole(self, completion: Row) -> Row:
+        """Return the response for a completion."""
+        [choice] = completion["choices"]
+        message = choice["message"]
+        calls = message.get("tool_calls", [])
+        if thoughts := message.get("reasoning_content"):
+            self._output.append(_reasoning(thoughts))
+        if message["content"] is not None or not calls:
+            self._output.append(_message(message["content"] or ""))
+        self._output += [_call(call["id"], **call["function"]) for call in calls]
+        self._finish, self._last = choice["finish_reason"], completion
+        return self._resource(self._status)
+
+    def begin(self) -> Iterator[Row]:
+        """Yield the first events of a stream."""
+        for kind in ("created", "in_progress"):
+            yield self._row(f"response.{kind}", response=self._resource("in_progress"))
+
+    def events(self, chunk: Row) -> Iterator[Row]:
+        """Yield the events for a chunk."""
+        self._last = chunk
+        for choice in chunk.get("choices", []):
+            delta = choice["delta"]
+            if (thoughts := delta.get("reasoning_content")) is not None:
+                yield from self._written("reasoning", thoughts)
+            if (content := delta.get("content")) is not None:
+                yield from self._written("message", content)
+            for call in delta.get("tool_calls", []):
+                if "id" in call:
+                    yield from self._begun(_call(call["id"], call["function"]["name"], ""))
+                yield from self._written("function_call", call["function"]["arguments"])
+            self._finish = choice["finish_reason"] or self._finish
+
+    def end(self) -> Iterator[Row]:
+        """Yield the last events."""
+        yield from self._closed()
+        status = "failed" if "error" in self._last else self._status
+        yield self._row(f"response.{status}", response=self._resource(status))
+
+    @property
+    def _status(self) -> str:
+        """``incomplete`` for the client's own limit alone; ``tooldecoding.cut`` tells of the server's limits, too."""
+        return "incomplete" if self._finish == "length" and self._asked.max_output_tokens else "completed"
+
+    def _row(self, kind: str, **fields: Any) -> Row:
+        self._number += 1
+        return {"type": kind, "sequence_number": self._number, **fields}
+
+    def _begun(self, item: Row) -> Iterator[Row]:
+        """Close the item that is open, and open another, which is empty."""
+        yield from self._closed()
+        self._open = item
+        shown = {**item, "status": "in_progress"} | ({"content": []} if "content" in item else {})
+        yield self._row("response.output_item.added", output_index=len(self._output), item=shown)
+        if item["type"] != "function_call":
+            yield self._of_item("response.content_part.added", content_index=0, part=item["content"][0])
+
+    def _written(self, kind: str, text: str) -> Iterator[Row]:
+        if self._open is None or self._open["type"] != kind:
+            yield from self._begun(_reasoning("") if kind == "reasoning" else _message(""))
+        assert self._open is not None
+        if not text:
+            return
+        if kind == "function_call":
+            self._open["arguments"] += text
+            yield self._of_item("response.function_call_arguments.delta", delta=text)
+        else:
+            self._open["content"][0] = {**self._open["content"][0], "text": self._open["content"][0]["text"] + text}
+            more: Row = {"logprobs": []} if kind == "message" else {}
+            yield self._of_item(f"response.{_DELTAS[kind]}.delta", content_index=0, delta=text, **more)
+
+    def _closed(self) -> Iterator[Row]:
+        """End the item that is open, if there is one."""
+        item = self._open
+        if item is None:
+            return
+        if item["type"] == "function_call":
+            about = {"arguments": item["arguments"], "name": item["name"]}
+            yield self._of_item("response.function_call_arguments.done", **about)
+        else:
+            [part] = item["content"]
+            more: Row = {"logprobs": []} if item["type"] == "message" else {}
+            name = f"response.{_DELTAS[item['type']]}.done"
+            yield self._of_item(name, content_index=0, text=part["text"], **more)
+            yield self._of_item("response.content_part.done", content_index=0, part=part)
+        yield self._row("response.output_item.done", output_index=len(self._output), item=item)
+        self._output.append(item)
+        self._open = None
+
+    def _of_item(self, kind: str, **fields: Any) -> Row:
+        assert self._open is not None
+        return self._row(kind, item_id=self._open["id"], output_index=len(self._output), **fields)
+
+    def _resource(self, status: str) -> Row:
+        """The response as it stands; the specification wants every field, null where there is nothing."""
+        asked, error, over = self._asked, self._last.get("error"), status != "in_progress"
+        choice = asked.tool_choice or "auto"
+        row = {
+            "id": self._id,
+            "object": "response",
+            "created_at": self._created,
+            "completed_at": int(time.time()) if status == "completed" else None,
+            "status": status,
+            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
+            "model": self._options.model_names[0],
+            "previous_response_id": None,
+            "instructions": asked.instructions,
+            "output": [*self._output],
+            "error": {"code": error["code"] or error["type"], "message": error["message"]} if error else None,
+            "tools": [tool.model_dump() for tool in asked.tools or []],
+            "tool_choice": choice if isinstance(choice, str) else choice.model_dump(),
+            "truncation": "disabled",
+            "parallel_tool_calls": asked.parallel_tool_calls is not False,
+            "text": {"format": _format(asked)},
+            "temperature": self._options.temperature if asked.temperature is None else asked.temperature,
+            "top_p": self._options.top_p if asked.top_p is None else asked.top_p,
+            "presence_penalty": 0,
+            "frequency_penalty": 0,
+            "top_logprobs": 0,
+            "reasoning": {"effort": asked.reasoning.effort, "summary": None} if asked.reasoning else None,
+            "usage": _usage(self._last["usage"]) if over and self._last.get("usage") else None,
+            "max_output_tokens": asked.max_output_tokens,
+            "max_tool_calls": None,
+            "store": False,
+            "background": False,
+            "service_tier": "default",
+            "metadata": asked.metadata or {},
+            "safety_identifier": asked.safety_identifier,
+            "prompt_cache_key": asked.prompt_cache_key,
+        }
+        if "tooldecoding" in self._last:
+            row["tooldecoding"] = {**self._last["tooldecoding"], "cut": self._finish == "length"}
+        return row
+
+
+_DELTAS: Final = {"message": "output_text", "reasoning": "reasoning"}
+"""Kinds of items -> what the events of their texts are called."""
+
+
+def _new_id(prefix: str) -> str:
+    return f"{prefix}_{uuid.uuid4().hex}"
+
+
+def _message(text: str) -> Row:
+    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {"type": "message", "id": _new_id("msg"), "status": "completed", "role": "assistant", "content": [part]}
+
+
+def _reasoning(text: str) -> Row:
+    part = {"type": "reasoning_text", "text": text}
+    return {"type": "reasoning", "id": _new_id("rs"), "summary": [], "content": [part]}
+
+
+def _call(call_id: str, name: str, arguments: str) -> Row:
+    about = {"call_id": call_id, "name": name, "arguments": arguments, "status": "completed"}
+    return {"type": "function_call", "id": _new_id("fc"), **about}
+
+
+def _format(asked: ResponsesBody) -> Row:
+    """The format of the text; the specification has null for the schema of ``json_schema``."""
+    given = asked.text.format if asked.text else None
+    if given is None or given.type != "json_schema":
+        return {"type": "text" if given is None else given.type}
+    about = {"name": given.name, "description": given.description, "strict": bool(given.strict)}
+    return {"type": "json_schema", **about, "schema": None}
+
+
+def _usage(usage: Mapping[str, Any]) -> Row:
+    cached = usage["prompt_tokens_details"]["cached_tokens"]
+    thoughts = usage.get("completion_tokens_details", {}).get("reasoning_tokens", 0)
+    return {
+        "input_tokens": usage["prompt_tokens"],
+        "output_tokens": usage["completion_tokens"],
+        "total_tokens": usage["total_tokens"],
+        "input_tokens_details": {"cached_tokens": cached},
+        "output_tokens_details": {"reasoning_tokens": thoughts},
+    }

@@ -1,0 +1,267 @@
+"""The fields of ``POST /v1/responses`` (Open Responses, 2026-04-24) -> a request for chat completions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
+
+from tooldecoding.server.api_error import ApiError
+from tooldecoding.server.chat_body import wrong_field
+
+_PARAMS: Final = {"messages": "input", "response_format": "text.format", "max_completion_tokens": "max_output_tokens"}
+"""Fields of a chat completion -> what they are called here."""
+
+
+class _Lenient(BaseModel):
+    """Items come back as a response had them, with fields that only a response needs."""
+
+    model_config = ConfigDict(strict=True, extra="ignore")
+
+
+class _Text(_Lenient):
+    type: Literal["input_text", "output_text", "text", "reasoning_text", "summary_text"]
+    text: str
+
+
+class _Refusal(_Lenient):
+    type: Literal["refusal"]
+    refusal: str
+
+    @property
+    def text(self) -> str:
+        return self.refusal
+
+
+def _as_parts(content: Any) -> Any:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+_Content = Annotated[list[Annotated[_Text | _Refusal, Field(discriminator="type")]], BeforeValidator(_as_parts)]
+
+
+class _Message(_Lenient):
+    role: Literal["user", "system", "developer", "assistant"]
+    content: _Content
+
+
+class _FunctionCall(_Lenient):
+    call_id: Annotated[str, Field(min_length=1)]
+    name: str
+    arguments: str
+
+
+class _FunctionCallOutput(_Lenient):
+    call_id: str
+    output: _Content
+
+
+class _Reasoning(_Lenient):
+    summary: list[_Text] = []
+    content: list[_Text] | None = None
+    encrypted_content: None = None
+
+    @property
+    def text(self) -> str:
+        return "\n".join(part.text for part in self.content or self.summary)
+
+
+def _kind(item: Any) -> Any:
+    """A message may come without ``type``."""
+    if not isinstance(item, Mapping):
+        return None
+    return item.get("type", "message" if "role" in item else None)
+
+
+_Item = Annotated[
+    Annotated[_Message, Tag("message")]
+    | Annotated[_FunctionCall, Tag("function_call")]
+    | Annotated[_FunctionCallOutput, Tag("function_call_output")]
+    | Annotated[_Reasoning, Tag("reasoning")],
+    Discriminator(_kind),
+]
+
+
+def _as_items(given: Any) -> Any:
+    return [{"role": "user", "content": given}] if isinstance(given, str) else given
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class _Function(_Strict):
+    type: Literal["function"]
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
+
+    @property
+    def chat(self) -> dict[str, Any]:
+        return {"type": "function", "function": self.model_dump(exclude_none=True, exclude={"type"})}
+
+
+class _Named(_Strict):
+    type: Literal["function"]
+    name: str
+
+    @property
+    def chat(self) -> dict[str, Any]:
+        return {"type": "function", "function": {"name": self.name}}
+
+
+class _AllowedTools(_Strict):
+    type: Literal["allowed_tools"]
+    tools: Annotated[list[_Named], Field(min_length=1)]
+    mode: Literal["auto", "required"] = "auto"
+
+    @property
+    def chat(self) -> dict[str, Any]:
+        allowed = {"mode": self.mode, "tools": [tool.chat for tool in self.tools]}
+        return {"type": "allowed_tools", "allowed_tools": allowed}
+
+
+class _Format(_Strict):
+    type: Literal["text", "json_object", "json_schema"]
+    name: str | None = None
+    description: str | None = None
+    schema_: dict[str, Any] | None = Field(None, alias="schema")
+    strict: bool | None = None
+
+    @property
+    def chat(self) -> dict[str, Any]:
+        inner = self.model_dump(exclude_none=True, exclude={"type"}, by_alias=True)
+        return {"type": self.type} | ({"json_schema": inner} if self.type == "json_schema" else {})
+
+
+class _TextOptions(_Strict):
+    format: _Format | None = None
+    verbosity: Literal["medium"] | None = None
+
+
+class _ReasoningOptions(_Strict):
+    effort: Literal["none"] | None = None
+    summary: None = None
+
+
+class _StreamOptions(_Strict):
+    include_obfuscation: bool = False
+
+
+class ResponsesBody(_Strict):
+    """A request. Fields of the specification that a text model without storage does not have take only what is neutral.
+
+    ``store`` is taken: the response says ``store: false``.
+    """
+
+    model: str
+    input: Annotated[list[_Item], BeforeValidator(_as_items), Field(min_length=1)]
+    instructions: str | None = None
+    tools: list[_Function] | None = None
+    tool_choice: (
+        Literal["auto", "required", "none"] | Annotated[_Named | _AllowedTools, Field(discriminator="type")] | None
+    ) = None
+    parallel_tool_calls: bool | None = None
+    text: _TextOptions | None = None
+    max_output_tokens: Annotated[int, Field(ge=16)] | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stream: bool | None = None
+    stream_options: _StreamOptions | None = None
+    reasoning: _ReasoningOptions | None = None
+    include: list[Literal["reasoning.encrypted_content"]] | None = None
+    store: bool | None = None
+    metadata: Annotated[dict[str, str], Field(max_length=16)] | None = None
+    truncation: Literal["auto", "disabled"] | None = None
+    service_tier: Literal["auto", "default"] | None = None
+    safety_identifier: str | None = None
+    prompt_cache_key: str | None = None
+    user: str | None = None
+    background: Literal[False] | None = None
+    previous_response_id: None = None
+    max_tool_calls: None = None
+    top_logprobs: Literal[0] | None = None
+    presence_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
+    frequency_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
+    tooldecoding: dict[str, Any] = {}
+
+    @property
+    def chat(self) -> dict[str, Any]:
+        """The same request for chat completions."""
+        extension = dict(self.tooldecoding)
+        if self.reasoning is not None and self.reasoning.effort == "none":
+            extension.setdefault("max_thinking_tokens", 0)
+        fields = {
+            "model": self.model,
+            "messages": self._messages(),
+            "tools": [tool.chat for tool in self.tools] if self.tools is not None else None,
+            "tool_choice": self.tool_choice if isinstance(self.tool_choice, str | None) else self.tool_choice.chat,
+            "parallel_tool_calls": self.parallel_tool_calls,
+            "response_format": self.text.format.chat if self.text and self.text.format else None,
+            "max_completion_tokens": self.max_output_tokens,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "safety_identifier": self.safety_identifier,
+            "user": self.user,
+            "stream": self.stream,
+            "stream_options": {"include_usage": True} if self.stream else None,
+        }
+        return {name: value for name, value in fields.items() if value is not None} | {"tooldecoding": extension}
+
+    def _messages(self) -> list[dict[str, Any]]:
+        said = [{"role": "system", "content": self.instructions}] if self.instructions else []
+        return said + _messages(self.input)
+
+
+def _messages(items: Sequence[_Item]) -> list[dict[str, Any]]:
+    """Messages for items: calls join the assistant's text before them, thoughts what follows them."""
+    messages: list[dict[str, Any]] = []
+    thoughts: dict[str, Any] = {}
+    for item in items:
+        match item:
+            case _Reasoning():
+                thoughts = {"reasoning_content": item.text} if item.text else {}
+            case _FunctionCall():
+                if not messages or messages[-1]["role"] != "assistant" or thoughts:
+                    messages.append({"role": "assistant", "content": None, **thoughts})
+                    thoughts = {}
+                function = {"name": item.name, "arguments": item.arguments}
+                call = {"id": item.call_id, "type": "function", "function": function}
+                messages[-1].setdefault("tool_calls", []).append(call)
+            case _FunctionCallOutput():
+                messages.append({"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output)})
+            case _Message(role="assistant"):
+                messages.append({"role": "assistant", "content": _text(item.content), **thoughts})
+                thoughts = {}
+            case _Message():
+                messages.append({"role": item.role, "content": _text(item.content)})
+    return messages
+
+
+def _text(content: _Content) -> str:
+    return "".join(part.text for part in content)
+
+
+def read_responses_body(given: Mapping[str, Any]) -> ResponsesBody:
+    """Return the request.
+
+    Raises
+    ------
+    ApiError
+        400 with the name of the field that is unknown, not supported, or has a wrong value; what is named
+        ``previous_response_id`` is not found, for nothing is stored.
+    """
+    if given.get("previous_response_id") is not None:
+        message = "nothing is stored here: give the whole conversation as input"
+        raise ApiError(400, message, "previous_response_id", "previous_response_not_found")
+    try:
+        return ResponsesBody.model_validate(given)
+    except ValidationError as error:
+        raise wrong_field(error) from None
+
+
+def renamed(error: dict[str, Any]) -> dict[str, Any]:
+    """Return the error of a chat completion with the field's name of this interface."""
+    inner = error["error"]
+    first, dot, rest = (inner.get("param") or "").partition(".")
+    return {"error": {**inner, "param": f"{_PARAMS.get(first, first)}{dot}{rest}" or None}}
