@@ -1,14 +1,20 @@
 """Sets of code points, as sorted boundaries: the set holds what lies from each even boundary up to the next one."""
 
+import re
 import sys
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
+import regex
+
+from lookup.languages.limits import UnsupportedPattern
 from lookup.reserved import RESERVED
 
 END: Final = sys.maxunicode + 1
+_NAME = re.compile(r"[A-Za-z_]+(?:=[A-Za-z_0-9]+)?")
 
 CodePoints = tuple[int, ...]
 
@@ -82,3 +88,26 @@ def either_case(points: CodePoints) -> CodePoints:
     else:
         pairs = (pair for pair in _case_pairs() if bisect_right(points, pair[0]) % 2)
     return union([points, from_ranges((other, other) for _, other in pairs)])
+
+
+@lru_cache(maxsize=1)
+def _all_characters() -> str:
+    return array("I", range(END)).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+
+
+@lru_cache(maxsize=64)
+def property_set(name: str) -> CodePoints:
+    """The code points with a property, as ``regex`` knows it.
+
+    Raises
+    ------
+    UnsupportedPattern
+        If there is no such property.
+    """
+    if not _NAME.fullmatch(name):
+        raise UnsupportedPattern(f"\\p{{{name[:40]}}} is not a Unicode property")
+    try:
+        runs = regex.compile(rf"\p{{{name}}}+").finditer(_all_characters())
+    except regex.error:
+        raise UnsupportedPattern(f"\\p{{{name[:40]}}} is not a Unicode property") from None
+    return tuple(boundary for run in runs for boundary in run.span())

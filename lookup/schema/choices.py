@@ -9,9 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from lookup.schema.apart import Comparison
 from lookup.schema.branches import PlainBranches
-from lookup.schema.known_keys import Known
+from lookup.schema.contradictions import Comparison, Known
 from lookup.schema.negation import Alternatives, negated
 from lookup.schema.nodes import Branch, Node
 from lookup.schema.schema import EVERYTHING, NOTHING, Made, MadeSchema, Schema

@@ -1,21 +1,33 @@
-"""The size of the smallest value of a schema, also of one that refers to itself.
+"""Whether a schema has values, all of them where they are few, and the size of the smallest one.
 
 A value that needs more than ``_MAX_DEPTH`` levels, ``_MAX_SIZE`` characters or too many schemas is taken to be
 impossible.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from lookup.schema.free_keys import groups_of
-from lookup.schema.listing import listed_values
 from lookup.schema.nodes import INFINITE, Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
+from lookup.schema.schema import EVERYTHING, Made, Schema
 from lookup.schema.words import identity
+
+MAX_LISTED: Final = 256
+"""The most values that are listed."""
 
 _MAX_DEPTH: Final = 50
 _MAX_SIZE: Final = 65_536
 _MAX_BRANCHES: Final = 6_000
+_MAX_LOOKED_AT: Final = 4
+_MAX_SURE_LENGTH: Final = 1_000
+_SURE_WORDS: Final = frozenset(
+    {
+        "type", "properties", "items", "additionalProperties", "required", "maxLength", "minLength", "format", "enum",
+        "maxItems", "uniqueItems", "$ref", Made.NOTES, Made.TUPLE,
+    }
+)  # fmt: skip
+_WITH_VALUES: Final = frozenset({"enum", "type", Made.NOTES})
 
 _Sizes = dict[Conjunction, int]
 _SizeOf = Callable[[Conjunction], int]
@@ -137,3 +149,58 @@ def _text(branch: Texts) -> int:
     if language is None:
         return 2
     return INFINITE if language.shortest is None else 2 + language.shortest
+
+
+def listed_values(conjunction: Conjunction) -> list[Any] | None:
+    """All values that a schema allows, none of them twice; ``None`` if they are too many, or lists or objects."""
+    if conjunction.node.anything:
+        return None
+    found: dict[Any, Any] = {}
+    for branch in conjunction.node.branches:
+        values = listed_values_of(branch)
+        if values is None:
+            return None
+        found |= {identity(value): value for value in values}
+    return list(found.values()) if len(found) <= MAX_LISTED else None
+
+
+def listed_values_of(branch: Branch) -> list[Any] | None:
+    """All values of a branch; ``None`` if they are too many, or lists or objects."""
+    match branch:
+        case Constants(values):
+            return list(values)
+        case Texts():
+            members = None if branch.language is None else branch.language.members(MAX_LISTED)
+            return None if members is None else list(members)
+        case Numbers() if branch.is_limited:
+            return NumberRange(branch).all_numbers(MAX_LISTED)
+    return None
+
+
+def leaves_values(branch: Lists) -> bool:
+    """Whether each item that a list must have can differ from all before it, whatever those are."""
+    if not branch.prefix:
+        return True  # otherwise no list has so many items
+    places = {*range(min(branch.least, len(branch.prefix))), branch.least - 1} - {-1}
+    items = ((place, branch.item(place)) for place in places)
+    listed = ((place, None if item is None else listed_values(item)) for place, item in items)
+    return not any(values is not None and len(values) <= place for place, values in listed)
+
+
+def surely_allows(schema: Schema, depth: int = 0) -> bool:
+    """Whether some value surely obeys a schema. False says nothing."""
+    words = schema.words
+    if depth > _MAX_LOOKED_AT or not _SURE_WORDS.issuperset(words):
+        return False
+    if "$ref" in words:
+        return len(words) == 1 and surely_allows(words["$ref"], depth + 1)
+    if "enum" in words:  # its members have the type
+        return bool(words["enum"]) and _WITH_VALUES.issuperset(words)
+    lengths = [word for word in ("minLength", "maxLength", "format") if word in words]
+    if len(lengths) > 1 or words.get("minLength", 0) > _MAX_SURE_LENGTH:
+        return False
+    if schema.kinds != {"object"}:
+        return bool(schema.kinds)
+    other = words.get("additionalProperties", EVERYTHING)
+    needed = (words.get("properties", {}).get(name, other) for name in words.get("required", ()))
+    return all(surely_allows(inner, depth + 1) for inner in needed)

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from language_strategies import PATTERNS, TEXTS, Pattern, holds
 
 from lookup.languages import limits
-from lookup.languages.codepoints import either_case, ranges_of
+from lookup.languages.codepoints import either_case, property_set, ranges_of
 from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
 from lookup.languages.limits import TooLarge, UnsupportedPattern
-from lookup.languages.unicode_sets import property_set
 from lookup.reserved import RESERVED
 
 
