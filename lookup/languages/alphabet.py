@@ -87,7 +87,6 @@ class Alphabet(dict[str, int]):
         plainest = [(number, self.ascii[number][:1] or self.others[number]) for number in range(self.size)]
         return sorted(plainest, key=lambda pair: _rank(pair[1]))
 
-
     @cached_property
     def order(self) -> list[tuple[int, str]]:
         """The same in the order of the classes."""

@@ -11,6 +11,7 @@ from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, spans_of
 Place = Literal["opened", "comma", "space", "colon", "value"]
 """What a gap follows: the bracket, a comma, the optional space behind a comma, a key (``colon``), or a colon."""
 
+
 class Bracket(Frame):
     """An open bracket whose members are separated by commas."""
 
