@@ -4,10 +4,12 @@ A value that needs more than ``_MAX_DEPTH`` levels, ``_MAX_SIZE`` characters or 
 impossible.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from lookup.schema.free_keys import groups_of
+from lookup.languages.language import ANY_TEXT, Language, completions
+from lookup.languages.limits import LanguageError
 from lookup.schema.nodes import INFINITE, Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
 from lookup.schema.schema import EVERYTHING, Made, Schema
@@ -28,6 +30,8 @@ _SURE_WORDS: Final = frozenset(
     }
 )  # fmt: skip
 _WITH_VALUES: Final = frozenset({"enum", "type", Made.NOTES})
+_MAX_GROUPS: Final = 16
+_MAX_COUNTED: Final = 256
 
 _Sizes = dict[Conjunction, int]
 _SizeOf = Callable[[Conjunction], int]
@@ -204,3 +208,53 @@ def surely_allows(schema: Schema, depth: int = 0) -> bool:
     other = words.get("additionalProperties", EVERYTHING)
     needed = (words.get("properties", {}).get(name, other) for name in words.get("required", ()))
     return all(surely_allows(inner, depth + 1) for inner in needed)
+
+
+class FreeKeys(NamedTuple):
+    """Keys that an object may have beside the named ones, and whose values have one schema.
+
+    Attributes
+    ----------
+    language : Language or None
+        ``None`` if they may be any text.
+    values : Conjunction
+    size : int or None
+        How many there are; ``None`` if they are many.
+    """
+
+    language: Language | None
+    values: Conjunction
+    size: int | None
+
+
+def groups_of(branch: Objects) -> list[FreeKeys] | None:
+    """The groups of free keys that have a key; ``None`` if they are too many, or too much work."""
+    if branch.free is None:
+        return []
+    languages = [branch.free_language]
+    try:
+        for pattern in branch.patterns:
+            languages = [part for language in languages for part in _parts(language, pattern)]
+            if len(languages) > _MAX_GROUPS:
+                return None
+        return [group for language in languages for group in _group(branch, language)]
+    except LanguageError:
+        return None
+
+
+def _parts(language: Language | None, pattern: Language) -> list[Language | None]:
+    """The texts of a language that match a pattern, and those that do not."""
+    whole = ANY_TEXT if language is None else language
+    return [part for part in (whole.both(pattern), whole.both(pattern.outside())) if not part.is_empty]
+
+
+def _group(branch: Objects, language: Language | None) -> Iterator[FreeKeys]:
+    assert branch.free is not None
+    members = None if language is None else language.members(_MAX_COUNTED)
+    texts = map(str, itertools.count()) if language is None else completions(language, language.start)
+    names = [name for name in members if name not in branch.keys] if members is not None else None
+    tried = itertools.islice(texts, len(branch.keys) + _MAX_COUNTED) if names is None else names
+    name = next((name for name in tried if name not in branch.keys), None)
+    values = None if name is None else branch.free(name)
+    if values is not None:
+        yield FreeKeys(language, values, None if names is None else len(names))

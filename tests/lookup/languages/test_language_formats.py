@@ -37,15 +37,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
          '"é"@c.de', "a@[127.0.0.300]", "a@[::1]", "a@[127.0.0.1", "a@127.0.0.1]", "a@[]", "a@[IPv6:1.2.3.4]",
          "a@b=c.de"],
     ),
-    "idn-email": (
-        ["實例@實例.廣告", "a@b.de", '"實 例"@實例.廣告', '"a@b"@c.de', "實例@[127.0.0.1]", "é@[IPv6:::1]"],
-        ["實例", "a b@c", '"實例@c.de', "實例@[::1]"],
-    ),
     "hostname": (
         ["example.com", "a", "xn--4gbwdl.xn--wgbh1c", "a-b.c1", "a" * 63],
         ["-a", "a-", "a..b", "a_b", "a" * 64, ".a"],
     ),
-    "idn-hostname": (["實例.com", "straße.de", "a"], ["-實", "a..b", "a b"]),
     "ipv4": (["127.0.0.1", "255.255.255.255"], ["256.0.0.1", "1.2.3", "01.2.3.4", "1.2.3.4.5"]),
     "ipv6": (
         ["::", "::1", "1::", "::ffff:1.2.3.4", "1:2:3:4:5:6:7::", "1:2:3:4:5:6:1.2.3.4"],
@@ -57,15 +52,11 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["//a/b", "a/b", "http://a b", "http://[1]", "a:%2", "1a:b", "http://a\\b", "http://ä", ""],
     ),
     "uri-reference": (["", "/a", "//h/p", "a/b?c", "#f", "x:y", "./a:b"], ["\\a", "a b", "1:b", "http://[1]", "%x"]),
-    "iri": (["http://ä.ö/ü?ß", "x:é"], ["//ä", "http://a b", "é:x"]),
-    "iri-reference": (["", "é/ö", "//ä"], ["é b", "é:x"]),
-    "uri-template": (["http://x/{a}{?b,c*}{#d:3}", "é", ""], ["{", "{}", "a b", "{a b}", "}"]),
     "uuid": (
         ["2eb8aa08-aa98-11ea-b4aa-73b441d16380"],
         ["2eb8aa08aa9811eab4aa73b441d16380", "2eb8aa08-aa98-11ea-b4aa-73b441d1638g"],
     ),
     "json-pointer": (["", "/", "/a~0~1/é"], ["a", "/~", "/~2"]),
-    "relative-json-pointer": (["0", "1/a", "12#"], ["01", "-1", "/a", "", "0##"]),
 }  # fmt: skip
 
 
@@ -88,7 +79,7 @@ def test_a_format_has_its_texts_and_no_others(name: str) -> None:
 
 
 def test_an_unknown_format_is_an_annotation() -> None:
-    assert format_language("regex") is None
+    assert format_language("regex") is None and format_language("iri") is None
     assert format_language("int32") is None
 
 
