@@ -1,7 +1,7 @@
 """Formats of JSON Schema, as patterns of the whole text.
 
 Sources: RFC 3339 (dates, times, durations), RFC 5321 and 5322 (e-mail), RFC 1123 (hostnames), RFC 4291 (IPv6),
-RFC 3986 (URIs), RFC 6901 (JSON pointers), RFC 9562 (UUIDs).
+RFC 3986 (URIs), RFC 6570 (URI templates), RFC 6901 (JSON pointers), RFC 9562 (UUIDs).
 """
 
 from typing import Final
@@ -77,6 +77,11 @@ _SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.\-]*:"
 _ROOTLESS: Final = rf"{_CHARACTER}+{_SEGMENTS}"
 _RELATIVE: Final = rf"(?:[{_UNRESERVED}{_SUBS}@]|{_ESCAPED})+{_SEGMENTS}"
 
+_NAME: Final = r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*(?::[1-9]\d{0,3}|\*)?"
+_TEMPLATE: Final = (
+    r"(?:[!#$&(-;=?-\[\]_a-z~\u00A0-\uD7FF\uE000-\u{10FFFD}]|%[0-9A-Fa-f]{2}"
+    rf"|\{{[+#./;?&=,!@|]?{_NAME}(?:,{_NAME})*\}})*"
+)
 _POINTER: Final = r"(?:/(?:[^~/]|~[01])*)*"
 
 FORMATS: Final[dict[str, tuple[str, int | None]]] = {
@@ -90,6 +95,7 @@ FORMATS: Final[dict[str, tuple[str, int | None]]] = {
     "ipv6": (_IPV6, None),
     "uri": (rf"{_SCHEME}(?:{_ROOTED}|{_ROOTLESS}){_TAIL}", None),
     "uri-reference": (rf"(?:(?:{_SCHEME})?{_ROOTED}|{_SCHEME}{_ROOTLESS}|{_RELATIVE}){_TAIL}", None),
+    "uri-template": (_TEMPLATE, None),
     "uuid": (r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}", None),
     "json-pointer": (_POINTER, None),
 }

@@ -52,6 +52,7 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
         ["//a/b", "a/b", "http://a b", "http://[1]", "a:%2", "1a:b", "http://a\\b", "http://ä", ""],
     ),
     "uri-reference": (["", "/a", "//h/p", "a/b?c", "#f", "x:y", "./a:b"], ["\\a", "a b", "1:b", "http://[1]", "%x"]),
+    "uri-template": (["http://x/{a}{?b,c*}{#d:3}", "é", ""], ["{", "{}", "a b", "{a b}", "}"]),
     "uuid": (
         ["2eb8aa08-aa98-11ea-b4aa-73b441d16380"],
         ["2eb8aa08aa9811eab4aa73b441d16380", "2eb8aa08-aa98-11ea-b4aa-73b441d1638g"],
