@@ -1,14 +1,28 @@
-"""Sets of code points, as sorted boundaries: the set holds what lies from each even boundary up to the next one."""
+"""Sets of code points, and alphabets: classes of code points that a language cannot tell apart.
 
+A set is its sorted boundaries: it holds what lies from each even boundary up to the next one.
+"""
+
+import re
 import sys
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
+import regex
+
+from lookup.languages.limits import UnsupportedPattern
 from lookup.reserved import RESERVED
 
 END: Final = sys.maxunicode + 1
+# Dates have their T and Z in either case; the large ones are usual.
+_NICE: Final = "eaonirshdlucmfywgpbvkxqjETAONRISHDLFCMUGYPWBVKXQJZtz0123456789_-. /:,"
+_RANKS: Final = {character: rank for rank, character in enumerate(_NICE)}
+_NICE_OTHERS: Final = (0xE9, 0x4E2D, 0x3B1, 0x436, 0x1F600)
+_KEPT: Final = 5_000
+_NAME = re.compile(r"[A-Za-z_]+(?:=[A-Za-z_0-9]+)?")
 
 CodePoints = tuple[int, ...]
 
@@ -82,3 +96,120 @@ def either_case(points: CodePoints) -> CodePoints:
     else:
         pairs = (pair for pair in _case_pairs() if bisect_right(points, pair[0]) % 2)
     return union([points, from_ranges((other, other) for _, other in pairs)])
+
+
+@lru_cache(maxsize=1)
+def _all_characters() -> str:
+    return array("I", range(END)).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+
+
+@lru_cache(maxsize=64)
+def property_set(name: str) -> CodePoints:
+    """The code points with a property, as ``regex`` knows it.
+
+    Raises
+    ------
+    UnsupportedPattern
+        If there is no such property.
+    """
+    if not _NAME.fullmatch(name):
+        raise UnsupportedPattern(f"\\p{{{name[:40]}}} is not a Unicode property")
+    try:
+        runs = regex.compile(rf"\p{{{name}}}+").finditer(_all_characters())
+    except regex.error:
+        raise UnsupportedPattern(f"\\p{{{name[:40]}}} is not a Unicode property") from None
+    return tuple(boundary for run in runs for boundary in run.span())
+
+
+def _rank(character: str) -> tuple[int, str]:
+    """How plain a character is: letters, then digits, then others, control characters last."""
+    known = _RANKS.get(character)
+    if known is not None:
+        return known, character
+    return (200 if character > "~" else 100 if character >= " " else 300), character
+
+
+class Alphabet(dict[str, int]):
+    """Character -> its class, computed when it is first asked for.
+
+    Attributes
+    ----------
+    size : int
+        The number of classes that a text may have; the characters that no text may have are of the class ``size``.
+    plain_order : list of (int, str)
+        The classes, each with its plainest character, the plainest ones first.
+    """
+
+    def __init__(self, sets: frozenset[CodePoints]) -> None:
+        changes: dict[int, int] = dict.fromkeys(TEXT, 1 << len(sets))
+        for number, one in enumerate(sets):
+            for boundary in one:
+                changes[boundary] = changes.get(boundary, 0) ^ 1 << number
+        changes.pop(END, None)
+        known: dict[int, int] = {}
+        bits = 1 << len(sets)
+        self._starts: list[int] = []
+        self._ids: list[int] = []
+        for boundary in sorted(changes):
+            bits ^= changes[boundary]
+            self._starts.append(boundary)
+            self._ids.append(-1 if bits >> len(sets) else known.setdefault(bits, len(known)))
+        self.size = len(known)
+        self._ids = [self.size if number < 0 else number for number in self._ids]
+
+    def __missing__(self, character: str) -> int:
+        number = self._ids[bisect_right(self._starts, ord(character)) - 1]
+        if len(self) < _KEPT:
+            self[character] = number
+        return number
+
+    @cached_property
+    def spans(self) -> list[list[tuple[int, int]]]:
+        """For each class its intervals, each from its first code point to the one behind its last."""
+        result: list[list[tuple[int, int]]] = [[] for _ in range(self.size + 1)]
+        for start, stop, number in self._intervals():
+            result[number].append((start, stop))
+        return result
+
+    def _intervals(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self._starts, [*self._starts[1:], END], self._ids, strict=True)
+
+    @cached_property
+    def ascii(self) -> list[str]:
+        """For each class its ASCII characters, the plainest ones first."""
+        result = [""] * (self.size + 1)
+        for character in sorted(map(chr, range(128)), key=_rank):
+            result[self[character]] += character
+        return result
+
+    @cached_property
+    def others(self) -> list[str]:
+        """For each class one character outside of ASCII; empty if it has none."""
+        return [_other(spans) for spans in self.spans]
+
+    @cached_property
+    def plain_order(self) -> list[tuple[int, str]]:
+        """See the class."""
+        plainest = [(number, self.ascii[number][:1] or self.others[number]) for number in range(self.size)]
+        return sorted(plainest, key=lambda pair: _rank(pair[1]))
+
+    @cached_property
+    def order(self) -> list[tuple[int, str]]:
+        """The same in the order of the classes."""
+        return sorted(self.plain_order)
+
+
+def _other(spans: list[tuple[int, int]]) -> str:
+    beyond = [(max(start, 128), stop) for start, stop in spans if stop > 128]
+    for point in _NICE_OTHERS:
+        if any(start <= point < stop for start, stop in beyond):
+            return chr(point)
+    return next((chr(point) for span in beyond for point in span[:1] if chr(point).isprintable()), "") or (
+        chr(beyond[0][0]) if beyond else ""
+    )
+
+
+@lru_cache(maxsize=256)
+def alphabet_of(sets: frozenset[CodePoints]) -> Alphabet:
+    """Return the coarsest alphabet that tells the sets apart."""
+    return Alphabet(sets)

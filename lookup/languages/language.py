@@ -6,8 +6,7 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
-from lookup.languages.alphabet import alphabet_of
-from lookup.languages.codepoints import WORD
+from lookup.languages.codepoints import WORD, alphabet_of
 from lookup.languages.formats import FORMATS
 from lookup.languages.limits import MAX_SHORTEST, MAX_STATES, TooLarge, UnsupportedPattern, Work
 from lookup.languages.pattern_reader import read_pattern
@@ -72,7 +71,7 @@ class Language:
     def __init__(self, term: Term, sets: frozenset[Characters] = frozenset()) -> None:
         self.start = State(term, False)
         self._sets = sets
-        self._alphabet = alphabet_of(sets)
+        self._alphabet = alphabet_of(frozenset(one.points for one in sets))
         self._word = frozenset((characters(WORD),)) if term.looks_back else frozenset()
         self._rows: dict[State, _Row] = {}
         self._lengths: dict[State, int | None] = {}

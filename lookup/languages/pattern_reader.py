@@ -12,11 +12,11 @@ from lookup.languages.codepoints import (
     CodePoints,
     complement,
     either_case,
+    property_set,
     union,
 )
 from lookup.languages.limits import MAX_DEPTH, MAX_PATTERN, MAX_PROPERTIES, MAX_READ, TooLarge, UnsupportedPattern, Work
 from lookup.languages.syntax_tree import Edge, Look, Node, characters, choice, repeat, sequence
-from lookup.languages.unicode_sets import property_set
 
 _LITERAL: Final = re.compile(r"[^\\^$.|?*+()\[{]+(?![*+?{])")
 _COUNTS: Final = re.compile(r"\{(\d{1,9})(?:(,)(\d{1,9})?)?\}")

@@ -5,16 +5,15 @@ References and ``allOf`` are followed, so that all words stand side by side. A c
 alternatives of ``oneOf`` exclude each other. What would become too many branches is not enforced but noted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
-from lookup.schema.apart import Comparison
 from lookup.schema.branches import PlainBranches
-from lookup.schema.known_keys import Known
-from lookup.schema.negation import Alternatives, negated
+from lookup.schema.contradictions import Comparison, Known
 from lookup.schema.nodes import Branch, Node
-from lookup.schema.schema import EVERYTHING, NOTHING, Made, MadeSchema, Schema
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, MadeSchema, Schema, Words
+from lookup.schema.words import KINDS, NUMBERS, Kind
 
 MAX_BRANCHES: Final = 64
 """The most branches of one union."""
@@ -24,6 +23,13 @@ _ALL_STEPS: Final = 8_000
 _FEW_STEPS: Final = 24
 _MAX_ONE_OF: Final = 24
 _CHOICES: Final = ("anyOf", "oneOf", "if", "not", "dependentSchemas")
+
+Alternatives = list[tuple[Schema, ...]]
+"""A value has one of them: schemas that hold together."""
+
+_Negate = Callable[[Any], Alternatives | None]
+
+_SIZES: Final[dict[str, Kind]] = {"Length": "string", "Items": "array", "Properties": "object"}
 
 _Choice = tuple[str, Alternatives]
 
@@ -216,3 +222,81 @@ class _Expansion:
             if flat is not None:
                 self.notes += flat.notes
                 self.expand(plain + flat.plain, flat.plain, rest + flat.choices, seen | set(flat.plain), after)
+
+
+def negated(schema: Schema) -> Alternatives | None:
+    """What a schema refuses; ``None`` if that cannot be said in schemas.
+
+    ``{"required": ["a"]}`` refuses ``{"type": "object", "properties": {"a": false}}``.
+    """
+    if schema is EVERYTHING:
+        return []
+    if schema is NOTHING:
+        return [(EVERYTHING,)]
+    found: Alternatives = []
+    for word, value in schema.words.items():
+        negate = _NEGATED.get(word)
+        alternatives = None if negate is None else negate(value)
+        if alternatives is None:
+            return None
+        found += alternatives
+    return found
+
+
+def _made(words: Words) -> Alternatives:
+    return [(MadeSchema(words),)]
+
+
+def _type(kinds: frozenset[Kind]) -> Alternatives | None:
+    if "integer" in kinds and "number" not in kinds:
+        return None  # fractions have no type of their own
+    return _made({"type": KINDS - kinds}) if kinds != KINDS else []
+
+
+def _values(values: tuple[Any, ...]) -> Alternatives | None:
+    nested = any(isinstance(value, list | tuple | dict) for value in values)
+    return None if nested else _made({Made.VALUES: values})
+
+
+def _required(keys: tuple[str, ...]) -> Alternatives:
+    return [(MadeSchema({"type": _OBJECT, "properties": {key: NOTHING}}),) for key in keys]
+
+
+def _properties(properties: Mapping[str, Schema]) -> Alternatives:
+    return [
+        (MadeSchema({"type": _OBJECT, "required": (key,), "properties": {key: inner.negation}, Made.KEYS: True}),)
+        for key, inner in properties.items()
+    ]
+
+
+def _limit(opposite: str) -> _Negate:
+    return lambda value: _made({"type": NUMBERS, opposite: value})
+
+
+def _size(kind: Kind, opposite: str, step: int) -> _Negate:
+    return lambda value: _made({"type": frozenset({kind}), opposite: value + step}) if value + step >= 0 else []
+
+
+def _worded(word: Made) -> _Negate:
+    return lambda written: _made({"type": frozenset({"string"}), word: written})
+
+
+_OBJECT: Final = frozenset[Kind]({"object"})
+_NEGATED: Final[dict[Any, _Negate]] = {
+    "type": _type,
+    "enum": _values,
+    "required": _required,
+    "properties": _properties,
+    "minimum": _limit("exclusiveMaximum"),
+    "maximum": _limit("exclusiveMinimum"),
+    "exclusiveMinimum": _limit("maximum"),
+    "exclusiveMaximum": _limit("minimum"),
+    **{f"min{what}": _size(kind, f"max{what}", -1) for what, kind in _SIZES.items()},
+    **{f"max{what}": _size(kind, f"min{what}", 1) for what, kind in _SIZES.items()},
+    "pattern": _worded(Made.PATTERN),
+    "format": _worded(Made.FORMAT),
+    "not": lambda inner: [(inner,)],
+    "anyOf": lambda members: [tuple(inner.negation for inner in members)],
+    "allOf": lambda members: [(inner.negation,) for inner in members],
+    "$ref": lambda target: [(target.negation,)],
+}

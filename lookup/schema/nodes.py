@@ -14,8 +14,8 @@ from lookup.languages.language import ANY_TEXT, Language, any_of, format_languag
 from lookup.languages.limits import LanguageError
 from lookup.schema.schema import NOTHING, Schema
 
-NOT_ENFORCED: Final = ("regex",)
-"""Formats of JSON Schema that are no regular languages."""
+NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"})
+"""Formats of JSON Schema that are neither enforced nor checked."""
 
 _Made = TypeVar("_Made")
 

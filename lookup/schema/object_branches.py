@@ -6,9 +6,8 @@ from typing import Final, NamedTuple
 
 from lookup.languages.language import Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
-from lookup.schema.limits import said
 from lookup.schema.nodes import Conjunction, Constants, Node, Objects, Texts, matches
-from lookup.schema.schema import EVERYTHING, NOTHING, Made, Schema
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, Schema, said
 
 _WORDS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 

@@ -1,7 +1,7 @@
 """Schemas in the words of JSON Schema 2020-12 alone, as a graph: a reference leads to the schema that it names."""
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Protocol
@@ -119,3 +119,8 @@ EVERYTHING: Final[Schema] = MadeSchema({})
 
 NOTHING: Final[Schema] = MadeSchema(_REFUSES)
 """The schema of no value."""
+
+
+def said(schemas: Iterable[Schema], word: Any) -> list[Any]:
+    """What some schemas say with a word."""
+    return [schema.words[word] for schema in schemas if word in schema.words]

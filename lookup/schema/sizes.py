@@ -1,21 +1,37 @@
-"""The size of the smallest value of a schema, also of one that refers to itself.
+"""Whether a schema has values, all of them where they are few, and the size of the smallest one.
 
 A value that needs more than ``_MAX_DEPTH`` levels, ``_MAX_SIZE`` characters or too many schemas is taken to be
 impossible.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from lookup.schema.free_keys import groups_of
-from lookup.schema.listing import listed_values
+from lookup.languages.language import ANY_TEXT, Language, completions
+from lookup.languages.limits import LanguageError
 from lookup.schema.nodes import INFINITE, Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
+from lookup.schema.schema import EVERYTHING, Made, Schema
 from lookup.schema.words import identity
+
+MAX_LISTED: Final = 256
+"""The most values that are listed."""
 
 _MAX_DEPTH: Final = 50
 _MAX_SIZE: Final = 65_536
 _MAX_BRANCHES: Final = 6_000
+_MAX_LOOKED_AT: Final = 4
+_MAX_SURE_LENGTH: Final = 1_000
+_SURE_WORDS: Final = frozenset(
+    {
+        "type", "properties", "items", "additionalProperties", "required", "maxLength", "minLength", "format", "enum",
+        "maxItems", "uniqueItems", "$ref", Made.NOTES, Made.TUPLE,
+    }
+)  # fmt: skip
+_WITH_VALUES: Final = frozenset({"enum", "type", Made.NOTES})
+_MAX_GROUPS: Final = 16
+_MAX_COUNTED: Final = 256
 
 _Sizes = dict[Conjunction, int]
 _SizeOf = Callable[[Conjunction], int]
@@ -137,3 +153,108 @@ def _text(branch: Texts) -> int:
     if language is None:
         return 2
     return INFINITE if language.shortest is None else 2 + language.shortest
+
+
+def listed_values(conjunction: Conjunction) -> list[Any] | None:
+    """All values that a schema allows, none of them twice; ``None`` if they are too many, or lists or objects."""
+    if conjunction.node.anything:
+        return None
+    found: dict[Any, Any] = {}
+    for branch in conjunction.node.branches:
+        values = listed_values_of(branch)
+        if values is None:
+            return None
+        found |= {identity(value): value for value in values}
+    return list(found.values()) if len(found) <= MAX_LISTED else None
+
+
+def listed_values_of(branch: Branch) -> list[Any] | None:
+    """All values of a branch; ``None`` if they are too many, or lists or objects."""
+    match branch:
+        case Constants(values):
+            return list(values)
+        case Texts():
+            members = None if branch.language is None else branch.language.members(MAX_LISTED)
+            return None if members is None else list(members)
+        case Numbers() if branch.is_limited:
+            return NumberRange(branch).all_numbers(MAX_LISTED)
+    return None
+
+
+def leaves_values(branch: Lists) -> bool:
+    """Whether each item that a list must have can differ from all before it, whatever those are."""
+    if not branch.prefix:
+        return True  # otherwise no list has so many items
+    places = {*range(min(branch.least, len(branch.prefix))), branch.least - 1} - {-1}
+    items = ((place, branch.item(place)) for place in places)
+    listed = ((place, None if item is None else listed_values(item)) for place, item in items)
+    return not any(values is not None and len(values) <= place for place, values in listed)
+
+
+def surely_allows(schema: Schema, depth: int = 0) -> bool:
+    """Whether some value surely obeys a schema. False says nothing."""
+    words = schema.words
+    if depth > _MAX_LOOKED_AT or not _SURE_WORDS.issuperset(words):
+        return False
+    if "$ref" in words:
+        return len(words) == 1 and surely_allows(words["$ref"], depth + 1)
+    if "enum" in words:  # its members have the type
+        return bool(words["enum"]) and _WITH_VALUES.issuperset(words)
+    lengths = [word for word in ("minLength", "maxLength", "format") if word in words]
+    if len(lengths) > 1 or words.get("minLength", 0) > _MAX_SURE_LENGTH:
+        return False
+    if schema.kinds != {"object"}:
+        return bool(schema.kinds)
+    other = words.get("additionalProperties", EVERYTHING)
+    needed = (words.get("properties", {}).get(name, other) for name in words.get("required", ()))
+    return all(surely_allows(inner, depth + 1) for inner in needed)
+
+
+class FreeKeys(NamedTuple):
+    """Keys that an object may have beside the named ones, and whose values have one schema.
+
+    Attributes
+    ----------
+    language : Language or None
+        ``None`` if they may be any text.
+    values : Conjunction
+    size : int or None
+        How many there are; ``None`` if they are many.
+    """
+
+    language: Language | None
+    values: Conjunction
+    size: int | None
+
+
+def groups_of(branch: Objects) -> list[FreeKeys] | None:
+    """The groups of free keys that have a key; ``None`` if they are too many, or too much work."""
+    if branch.free is None:
+        return []
+    languages = [branch.free_language]
+    try:
+        for pattern in branch.patterns:
+            languages = [part for language in languages for part in _parts(language, pattern)]
+            if len(languages) > _MAX_GROUPS:
+                return None
+        return [group for language in languages for group in _group(branch, language)]
+    except LanguageError:
+        return None
+
+
+def _parts(language: Language | None, pattern: Language) -> list[Language | None]:
+    """The texts of a language that match a pattern, and those that do not."""
+    whole = ANY_TEXT if language is None else language
+    return [part for part in (whole.both(pattern), whole.both(pattern.outside())) if not part.is_empty]
+
+
+def _group(branch: Objects, language: Language | None) -> Iterator[FreeKeys]:
+    assert branch.free is not None
+    members = None if language is None else language.members(_MAX_COUNTED)
+    texts = map(str, itertools.count()) if language is None else completions(language, language.start)
+    names = [name for name in members if name not in branch.keys] if members is not None else None
+    tried = itertools.islice(texts, len(branch.keys) + _MAX_COUNTED) if names is None else names
+    name = next((name for name in tried if name not in branch.keys), None)
+    values = None if name is None else branch.free(name)
+    if values is not None:
+        yield FreeKeys(language, values, None if names is None else len(names))

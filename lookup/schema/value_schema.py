@@ -10,12 +10,10 @@ from lookup.schema.branches import PlainBranches
 from lookup.schema.check import SchemaError, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
-from lookup.schema.inhabited import surely_allows
-from lookup.schema.listing import leaves_values
+from lookup.schema.given_values import parameter_schema
 from lookup.schema.nodes import INFINITE, Branch, Conjunction, Lists, Node, Objects, Texts
 from lookup.schema.schema import EVERYTHING, MadeSchema, Schema
-from lookup.schema.sizes import needed, size_of_branch, smallest
-from lookup.schema.type_schemas import parameter_schema
+from lookup.schema.sizes import leaves_values, needed, size_of_branch, smallest, surely_allows
 from lookup.schema.words import Kind
 
 _MAX_WALKED: Final = 2_000

@@ -2,7 +2,7 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 from lookup.values.notations import SPACED, Spacing
@@ -10,6 +10,7 @@ from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, spans_of
 
 Place = Literal["opened", "comma", "space", "colon", "value"]
 """What a gap follows: the bracket, a comma, the optional space behind a comma, a key (``colon``), or a colon."""
+
 
 class Bracket(Frame):
     """An open bracket whose members are separated by commas."""
@@ -32,10 +33,6 @@ class Bracket(Frame):
     def value_shape(self) -> Shape | None:
         """The shape of the last key's value."""
         return None
-
-    def joined(self, others: "Sequence[Bracket]") -> "Bracket":
-        """One bracket for this one and others, before values of one shape."""
-        return self
 
     def spans_behind(self) -> list[Span]:
         return spans_of(character for character in ("," + self.closer) if self.behind(character))
@@ -91,11 +88,3 @@ class Gap(Reading):
 
     def identity(self) -> tuple[object, ...]:
         return Gap, self._inside, self._place, self._spaced
-
-    def common_value(self) -> Hashable | None:
-        shape = self._inside.value_shape() if self._place in ("colon", "value") else None
-        return None if shape is None else (self._place, self._spaced, shape, self._inside.parent)
-
-    def joined(self, others: Sequence[Reading]) -> Reading:
-        brackets = [other._inside for other in others if isinstance(other, Gap)]
-        return Gap(self._inside.joined(brackets), self._place, self._spaced)

@@ -9,10 +9,9 @@ from typing import Any, Final, Literal
 from lookup.errors import DocumentationError
 from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.reserved import RESERVED_CHARACTER
-from lookup.schema.free_keys import groups_of
-from lookup.schema.listing import MAX_LISTED, leaves_values, listed_values_of
 from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts, matches
 from lookup.schema.number_range import NumberRange
+from lookup.schema.sizes import MAX_LISTED, groups_of, leaves_values, listed_values_of
 from lookup.values.any_shapes import any_shape, scalar_shape
 from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.lists import Elements

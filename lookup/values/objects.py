@@ -1,7 +1,7 @@
 """Shapes of objects (``lookup.values.shapes``): unique keys, all required keys, named ones and free ones."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Final
 
@@ -106,9 +106,6 @@ class OpenRecord(Bracket):
     def value_shape(self) -> Shape | None:
         return self._last
 
-    def joined(self, others: Sequence[Bracket]) -> Bracket:
-        return _JoinedRecords([self, *others])
-
     def may_close(self, place: Place) -> bool:
         return place == "opened" and self._may_end
 
@@ -194,38 +191,6 @@ class OpenRecord(Bracket):
 
     def closing(self) -> str:
         return "".join(self.spacing.comma + member for member in self._added(at_least_one=False)) + self.closer
-
-
-class _JoinedRecords(Bracket):
-    """Objects of several branches before a value of the same shape, which is read once for all of them."""
-
-    closer = "}"
-
-    def __init__(self, records: Sequence[Bracket]) -> None:
-        self.parent = records[0].parent
-        self.spacing = records[0].spacing
-        self._records = records
-
-    def members(self) -> Iterable[Reading]:
-        return ()
-
-    def value_shape(self) -> Shape | None:
-        return self._records[0].value_shape()
-
-    def joined(self, others: Sequence[Bracket]) -> Bracket:
-        return _JoinedRecords([*self._records, *others])
-
-    def may_close(self, place: Place) -> bool:
-        return False
-
-    def completed(self, place: Place) -> str:
-        return min((record.completed(place) for record in self._records), key=byte_length)
-
-    def behind(self, character: str) -> Iterable[Reading]:
-        return [reading for record in self._records for reading in record.behind(character)]
-
-    def closing(self) -> str:
-        return min((record.closing() for record in self._records), key=byte_length)
 
 
 class _KeyReading(Reading):

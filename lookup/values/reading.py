@@ -1,6 +1,6 @@
 """Read a text character by character: what its readings become, what completes them, and what may follow them."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -18,27 +18,13 @@ def advance(readings: Sequence[Reading], text: str, most: int | None = None) -> 
     current = list(readings)
     position = 0
     while current and position < len(text):
-        position = _skip(current, text, position)
+        if len(current) == 1:
+            current[0], position = current[0].skip(text, position)
         if position == len(text):
             break
         current = _step(current, text[position])[:most]
         position += 1
     return current
-
-
-def _skip(readings: list[Reading], text: str, position: int) -> int:
-    """Let all readings read as much of ``text`` as all of them can at once. Return the position behind it."""
-    if len(readings) == 1:
-        readings[0], position = readings[0].skip(text, position)
-        return position
-    skipped = [reading.skip(text, position) for reading in readings]
-    end = min(behind for _, behind in skipped)
-    if end > position and any(behind > end for _, behind in skipped):
-        skipped = [reading.skip(text[:end], position) for reading in readings]
-    if end == position or any(behind != end for _, behind in skipped):
-        return position
-    readings[:] = [reading for reading, _ in skipped]
-    return end
 
 
 def _step(readings: Sequence[Reading], character: str) -> list[Reading]:
@@ -54,16 +40,7 @@ def _step(readings: Sequence[Reading], character: str) -> list[Reading]:
             found += reading.frame.behind(character)
         for new in found:
             following.setdefault(new.identity(), new)
-    return _joined(list(following.values())) if len(following) > 1 else list(following.values())
-
-
-def _joined(readings: list[Reading]) -> list[Reading]:
-    """The readings, with those before the same value as one."""
-    groups: dict[Hashable, list[Reading]] = {}
-    for reading in readings:
-        common = reading.common_value()
-        groups.setdefault(reading if common is None else common, []).append(reading)
-    return [group[0].joined(group[1:]) if len(group) > 1 else group[0] for group in groups.values()]
+    return list(following.values())
 
 
 def closing(readings: Iterable[Reading]) -> str:

@@ -8,7 +8,7 @@ tell what is still missing, from the inside out.
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 
 Span = tuple[int, int]
@@ -55,14 +55,6 @@ class Reading(ABC):
     @abstractmethod
     def identity(self) -> tuple[object, ...]:
         """Equal for readings with the same continuations."""
-
-    def common_value(self) -> Hashable | None:
-        """Equal for readings before the same value, which can be read once for all of them; ``None`` for all others."""
-        return None
-
-    def joined(self, others: "Sequence[Reading]") -> "Reading":
-        """One reading for this one and others with the same ``common_value``."""
-        return self
 
     def skip(self, text: str, position: int) -> "tuple[Reading, int]":
         """Read as much of ``text`` as possible at once. Return the reading and the position behind it."""

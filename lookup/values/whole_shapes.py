@@ -1,6 +1,6 @@
 """The shape of a whole value that obeys a schema, in each notation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,7 +9,7 @@ from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Objects, 
 from lookup.values.any_shapes import any_shape, nested_shapes
 from lookup.values.literal_values import is_literal
 from lookup.values.node_shapes import NO_VALUE, NodeShapes, written_members
-from lookup.values.notations import QUOTED_TEXT, Notation, RawText, inside, raw_text, renderer
+from lookup.values.notations import QUOTED_TEXT, Notation, RawText, TextSyntax, inside, raw_text, renderer
 from lookup.values.plain_shapes import Literals
 from lookup.values.shapes import Enclosed, Shape, Union
 from lookup.values.texts import any_text, text_shape
@@ -43,91 +43,72 @@ def whole_shape(conjunction: Conjunction, notation: Notation) -> WholeValue:
     DocumentationError
         If they allow no value, or the notation cannot write one that is listed, or none at all.
     """
-    raw = notation if isinstance(notation, RawText) else None
-    if conjunction.node.anything:
-        return _raw_anything(raw) if raw else _anything(notation)
-    branches = conjunction.inhabited
-    made = _raw(branches, raw) if raw else [_alone(branch, notation) for branch in _needed(branches, notation)]
+    made = list(_anything(notation) if conjunction.node.anything else _branches(conjunction.inhabited, notation))
     if not made:
         raise DocumentationError(NO_VALUE)
-    shapes = [one.shape for one in made]
     listed = [one.literals for one in made if one.literals is not None]
     openers = {one.opener for one in made}
     return WholeValue(
-        shapes[0] if len(shapes) == 1 else Union(shapes),
+        made[0].shape if len(made) == 1 else Union([one.shape for one in made]),
         openers.pop() if len(openers) == 1 else "",
         tuple(dict.fromkeys(text for texts in listed for text in texts)) if len(listed) == len(made) else None,
     )
 
 
-def _anything(notation: Notation) -> WholeValue:
+def _anything(notation: Notation) -> Iterator[WholeValue]:
+    """Any value. A raw text before which nothing stands may be a scalar of any type."""
     if notation == "quoted":
-        return WholeValue(any_text(QUOTED_TEXT), QUOTED_TEXT.opening)
-    return WholeValue(any_shape(notation))
+        yield WholeValue(any_text(QUOTED_TEXT), QUOTED_TEXT.opening)
+    elif isinstance(notation, RawText):
+        same = notation.text_lead == notation.other_lead
+        yield WholeValue(any_text(raw_text(notation, _BRACKETS if same else "")), notation.text_lead)
+        others = Union(nested_shapes(notation)) if same else any_shape(notation)
+        yield WholeValue(Enclosed(notation.other_lead, others, notation.mark), notation.other_lead)
+    else:
+        yield WholeValue(any_shape(notation))
 
 
-def _raw_anything(notation: RawText) -> WholeValue:
-    if notation.text_lead == notation.other_lead:
-        nested = Enclosed(notation.other_lead, Union(nested_shapes(notation)), notation.mark)
-        return WholeValue(Union([any_text(raw_text(notation, _BRACKETS)), nested]), notation.text_lead)
-    others = Enclosed(notation.other_lead, any_shape(notation), notation.mark)
-    return WholeValue(Union([any_text(raw_text(notation)), others]))
+def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[WholeValue]:
+    """The values of each branch.
+
+    Where nothing tells texts from others, a free text may be a scalar of any type, and between quotes anything. Raw, it
+    may not begin with a bracket if there are lists or objects, so that these are well formed.
+    """
+    raw = notation if isinstance(notation, RawText) else None
+    same = notation == "quoted" or (raw is not None and raw.text_lead == raw.other_lead)
+    free = [branch for branch in branches if same and isinstance(branch, Texts) and branch.language is None]
+    nested = any(isinstance(branch, Lists | Objects) for branch in branches)
+    shapes = NodeShapes(notation)
+    inner: list[Shape] = []
+    for branch in branches if raw or not free else free[:1]:
+        match branch:
+            case Texts():
+                syntax = raw_text(raw, _BRACKETS if same and nested else "") if raw else _text(notation)
+                text = text_shape(syntax, branch.language)
+                if text is not None:
+                    yield WholeValue(text, syntax.opening)
+            case Constants(values):
+                literals = written_members(values, renderer(notation), partial(is_literal, notation=notation))
+                yield WholeValue(Literals(literals), "", tuple(literals))
+            case Lists() | Objects() if raw:
+                inner += shapes.branch(branch)
+            case _ if raw:
+                inner += [] if free else shapes.branch(branch)
+            case _:
+                yield _alone(branch, shapes, notation)
+    if raw and inner:
+        yield WholeValue(Enclosed(raw.other_lead, Union(inner), raw.mark), raw.other_lead)
 
 
-def _needed(branches: Sequence[Branch], notation: Notation) -> Sequence[Branch]:
-    """The branches without those whose literals another one has: a quoted text may be anything."""
-    texts = [branch for branch in branches if isinstance(branch, Texts) and branch.language is None]
-    return texts[:1] if notation == "quoted" and texts else branches
+def _text(notation: Notation) -> TextSyntax:
+    return QUOTED_TEXT if notation == "quoted" else inside(notation).plain_text
 
 
-def _alone(branch: Branch, notation: Notation) -> WholeValue:
-    """The shape of one branch, in all notations but raw text."""
-    match branch:
-        case Constants(values):
-            return _listed(values, notation)
-        case Texts():
-            syntax = QUOTED_TEXT if notation == "quoted" else inside(notation).plain_text
-            text = text_shape(syntax, branch.language)
-            if text is None:
-                raise DocumentationError(NO_VALUE)
-            return WholeValue(text, syntax.opening)
+def _alone(branch: Branch, shapes: NodeShapes, notation: Notation) -> WholeValue:
+    """A list, an object, a number, or a listed value that stands alone or between quotes."""
     if notation == "python-json" and isinstance(branch, Objects):
-        notation = "json"
-    shape = NodeShapes(notation).branch(branch)[0]
+        shapes = NodeShapes("json")
+    shape = shapes.branch(branch)[0]
     if notation == "quoted":
         return WholeValue(Enclosed("'", shape, "'"), f"'{shape.bracket}")
     return WholeValue(shape, shape.bracket)
-
-
-def _raw(branches: Sequence[Branch], notation: RawText) -> list[WholeValue]:
-    """The shapes of all branches before a mark.
-
-    Where one lead stands before texts and before others, a text may be a scalar of any type; but it may not begin with
-    a bracket if there are lists or objects, so that these are well formed.
-    """
-    same = notation.text_lead == notation.other_lead
-    brackets = any(isinstance(branch, Lists | Objects) for branch in branches)
-    free = any(isinstance(branch, Texts) and branch.language is None for branch in branches)
-    shapes = NodeShapes(notation)
-    found: list[WholeValue] = []
-    inner: list[Shape] = []
-    for branch in branches:
-        match branch:
-            case Constants(values):
-                found.append(_listed(values, notation))
-            case Texts():
-                text = text_shape(raw_text(notation, _BRACKETS if brackets and same else ""), branch.language)
-                found += [] if text is None else [WholeValue(text, notation.text_lead)]
-            case Lists() | Objects():
-                inner += shapes.branch(branch)
-            case _:
-                inner += [] if free and same else shapes.branch(branch)
-    if inner:
-        found.append(WholeValue(Enclosed(notation.other_lead, Union(inner), notation.mark), notation.other_lead))
-    return found
-
-
-def _listed(values: Sequence[object], notation: Notation) -> WholeValue:
-    """The given values."""
-    literals = written_members(values, renderer(notation), partial(is_literal, notation=notation))
-    return WholeValue(Literals(literals), "", tuple(literals))

@@ -172,7 +172,7 @@ def test_the_grammar_agrees_with_jsonschema(schema: Schema, value: Any) -> None:
 @pytest.mark.parametrize("notation", NOTATIONS, ids=str)
 @given(schema=SCHEMAS, seed=st.integers(0, 2**32))
 @settings(max_examples=60)
-def test_every_notation_writes_what_the_law_allows(notation: Notation, schema: Schema, seed: int) -> None:
+def test_every_notation_writes_what_the_schema_allows(notation: Notation, schema: Schema, seed: int) -> None:
     allowed = documented(schema)
     assume(not allowed.unsatisfiable)
     spec = ParameterSpec("x", ValueType("any"), "", True, schema=allowed)

@@ -8,9 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from test_value_grammar import ANY, NOTATIONS, PIECES, TYPES, grammar_of, parts
+from test_value_grammar import NOTATIONS
 
 from lookup import DocumentationError, extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
@@ -59,6 +57,9 @@ def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
     close(integers(3), "{")  # computed once
     small, large = (steps(lambda n=n: close(integers(n), beginning)) for n in (160, 320))  # type: ignore[misc]
     assert large < 2.2 * small and small < 160 * 175
+    wanted = integers(160)
+    close(wanted, "{")
+    assert steps(lambda: close(wanted, "{")) < 480  # what is made once is not made again
     assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
 
 
@@ -95,7 +96,7 @@ def test_an_enum_of_3000_members_costs_little_a_step(notation: Notation, place: 
     wanted, value = places[place]
     text = render_value(value, notation)
     # Rendering takes some steps for each member; comparing all pairs would take millions.
-    assert steps(lambda: value_grammar(wanted, notation).choices) < 200_000
+    assert steps(lambda: value_grammar(wanted, notation).choices) < 150_000
     grammar = value_grammar(wanted, notation)
     assert (grammar.choices is not None) == (place == "value")
     for beginning in accumulate(text):
@@ -121,29 +122,6 @@ def test_a_value_that_grows_is_read_once(kind: Any, piece: str, notation: Notati
     write(9)
     small, large = (steps(lambda n=n: write(n)) for n in (400, 800))  # type: ignore[misc]
     assert large < 2.3 * small
-
-
-@pytest.mark.parametrize("notation", NOTATIONS)
-@given(value_type=TYPES, enum=st.none() | st.just(("é", "年", 1, 13)), data=st.data())
-@settings(max_examples=60)
-def test_first_bytes_are_those_of_the_characters_that_may_follow(
-    notation: Notation, value_type: ValueType, enum: Any, data: st.DataObject
-) -> None:
-    grammar = grammar_of(spec(value_type, enum=enum), notation)
-    text = ""
-    for piece in data.draw(st.lists(st.sampled_from([*PIECES, "é", *parts(notation)]), max_size=12)):
-        if grammar.possible(text + piece):
-            text += piece
-            some = map(chr, (*range(0x180), 0x4E00, 0x5E74, 0x1F600, 0xF0003, 0xF0004))
-            characters = [c for c in some if grammar.possible(text + c)]
-            firsts = {c.encode()[0] for c in characters}
-            assert firsts <= grammar.bytes_after(text)
-            if isinstance(notation, str):  # texts without escapes are not asked for each character
-                assert {b for b in grammar.bytes_after(text) if b < 0x80 or 0xC2 <= b < 0xC6} <= firsts
-            assert grammar.extendable(text) == bool(characters)
-            for part in (b"\xc3", b"\xe5", b"\xe5\xb9", b"\xf3\xb0\x80"):
-                behind = any(c.encode().startswith(part) for c in characters)
-                assert grammar.possible_behind(text, part) == behind
 
 
 def test_a_grammar_is_made_once_for_a_parameter() -> None:
@@ -193,22 +171,6 @@ def test_unreasonable_documentation_is_an_error_that_names_the_key(notation: Not
 )
 def test_much_documentation_is_taken(value_type: ValueType, beginning: str) -> None:
     assert value_grammar(spec(value_type), "python").complete(close(spec(value_type), beginning))
-
-
-@pytest.mark.parametrize("notation", NOTATIONS)
-@given(value_type=TYPES, default=ANY, data=st.data())
-@settings(max_examples=100)
-def test_no_closing_is_longer_than_its_bound(
-    notation: Notation, value_type: ValueType, default: Any, data: st.DataObject
-) -> None:
-    grammar = grammar_of(spec(value_type, default=default), notation)
-    assert len(grammar.close("").encode()) == grammar.shortest <= grammar.longest_closing
-    text = grammar.opener
-    for piece in data.draw(st.lists(st.sampled_from([*PIECES, "\\u", "d", "8", *parts(notation)]), max_size=30)):
-        if grammar.possible(text + piece):
-            text += piece
-            closed = grammar.close(text)
-            assert len(closed.encode()) <= grammar.longest_closing
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import random
 import re
 import sys
-from itertools import accumulate
 
 import pytest
 import regex
@@ -12,10 +11,9 @@ from hypothesis import strategies as st
 from language_strategies import PATTERNS, TEXTS, Pattern, holds
 
 from lookup.languages import limits
-from lookup.languages.codepoints import either_case, ranges_of
-from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
+from lookup.languages.codepoints import either_case, property_set, ranges_of
+from lookup.languages.language import ANY_TEXT, any_of, pattern_language
 from lookup.languages.limits import TooLarge, UnsupportedPattern
-from lookup.languages.unicode_sets import property_set
 from lookup.reserved import RESERVED
 
 
@@ -24,51 +22,6 @@ def test_a_pattern_finds_what_re_finds(pattern: Pattern, texts: list[str]) -> No
     language = pattern_language(pattern.ecma)
     for text in texts:
         assert holds(language, text) == pattern.finds(text), text
-
-
-def check_walk(language: Language, text: str) -> None:
-    """Each prefix of the text is completed by ``rest``; ``step``, ``run`` and ``letters`` agree."""
-    state = language.start
-    for prefix, character in zip(accumulate(text, initial=""), [*text, None], strict=True):
-        assert state == language.run(language.start, prefix)
-        assert holds(language, prefix + language.rest(state))
-        assert len(language.rest(state)) <= language.longest_rest
-        assert language.whole(state) == (language.rest(state) == "")
-        letters = set(language.letters(state))
-        assert {one for one in map(chr, range(128)) if language.step(state, one) is not None} == {
-            one for one in letters if one.isascii()
-        }
-        assert all(language.step(state, letter) is not None for letter in letters)
-        if character is None or (state := language.step(state, character)) is None:
-            break
-    else:
-        return
-    assert character is None or language.run(language.start, text) is None
-
-
-@given(PATTERNS, TEXTS, st.integers(0, 6), st.none() | st.integers(0, 6))
-def test_limits_of_length_keep_every_prefix_live(pattern: Pattern, text: str, least: int, most: int | None) -> None:
-    language = pattern_language(pattern.ecma).with_length(least, most)
-    assert holds(language, text) == (
-        pattern.finds(text) and least <= len(text) <= (len(text) if most is None else most)
-    )
-    if not language.is_empty:
-        check_walk(language, text)
-
-
-@given(PATTERNS, TEXTS)
-def test_rest_is_shortest(pattern: Pattern, text: str) -> None:
-    language = pattern_language(pattern.ecma)
-    state = language.run(language.start, text)
-    if state is None:
-        return
-    length = 0
-    states = {state}
-    while not any(map(language.whole, states)):
-        behind = (language.step(one, letter) for one in states for letter in language.letters(one))
-        states = {one for one in behind if one is not None}
-        length += 1
-    assert len(language.rest(state)) == length
 
 
 @pytest.mark.parametrize(

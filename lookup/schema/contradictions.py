@@ -1,14 +1,17 @@
-"""Whether two schemas share no value, as far as a short look tells. ``oneOf`` excludes only what may overlap."""
+"""Contradictions that a short look finds: two schemas without a common value, and keys that nothing can have.
 
-from collections.abc import Sequence
+``oneOf`` excludes only what may overlap, and choices that contradict each other are not multiplied out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from lookup.schema.limits import numbers_of, said, texts_of
+from lookup.schema.branches import numbers_of, texts_of
 from lookup.schema.nodes import Texts
 from lookup.schema.number_range import NumberRange
-from lookup.schema.schema import EVERYTHING, NOTHING, Schema
-from lookup.schema.words import KINDS, NUMBERS
+from lookup.schema.schema import EVERYTHING, NOTHING, Made, Schema, said
+from lookup.schema.words import KINDS, NUMBERS, Kind, identity
 
 _MAX_DEPTH: Final = 4
 _MAX_ALTERNATIVES: Final = 16
@@ -86,3 +89,54 @@ def _no_text(texts: Texts) -> bool:
     if texts.most is not None and texts.least > texts.most:
         return True
     return texts.language is not None and texts.language.is_empty
+
+
+class Known(NamedTuple):
+    """What is known of a value.
+
+    Attributes
+    ----------
+    kinds : frozenset of str
+        The types that it may have.
+    allowed, refused : mapping of str to frozenset
+        Key -> the identities of the values that it may have, or may not have.
+    required : frozenset of str
+    absent : frozenset of str
+        The keys that may not be there.
+    """
+
+    kinds: frozenset[Kind] = KINDS
+    allowed: Mapping[str, frozenset[Any]] = {}
+    refused: Mapping[str, frozenset[Any]] = {}
+    required: frozenset[str] = frozenset()
+    absent: frozenset[str] = frozenset()
+
+    def after(self, schemas: Iterable[Schema]) -> "Known | None":
+        """What is known with more schemas; ``None`` if they contradict each other."""
+        kinds, required, absent = self.kinds, set(self.required), set(self.absent)
+        allowed, refused = dict(self.allowed), dict(self.refused)
+        for schema in schemas:
+            kinds = kinds & schema.kinds
+            required.update(schema.words.get("required", ()))
+            for key, inner in schema.words.get("properties", {}).items():
+                if inner is NOTHING:
+                    absent.add(key)
+                    continue
+                if "enum" in inner.words:
+                    allowed[key] = allowed[key] & inner.members if key in allowed else inner.members
+                refused[key] = refused.get(key, frozenset()) | _refused(inner)
+        if not kinds:
+            return None
+        impossible = {key for key, values in allowed.items() if not values - refused.get(key, frozenset())}
+        if kinds == {"object"} and required & (absent | impossible):
+            return None
+        return Known(kinds, allowed, refused, frozenset(required), frozenset(absent))
+
+
+def _refused(schema: Schema) -> frozenset[Any]:
+    """The identities of the values that a schema refuses by name."""
+    found = frozenset(map(identity, schema.words.get(Made.VALUES, ())))
+    inner = schema.words.get("not")
+    if inner is not None and "enum" in inner.words and inner.words.keys() <= {"enum", "type"}:
+        found |= inner.members
+    return found
