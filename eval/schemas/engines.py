@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from eval.bench.failures import FAILURES
-from eval.errors import EvalError
+from eval.errors import FAILURES, EvalError
 from lookup.errors import ToolDecodingError
 from lookup.schema.value_schema import value_schema
 from lookup.values.grammar import ValueGrammar, schema_grammar
