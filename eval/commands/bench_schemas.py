@@ -9,12 +9,11 @@ import typer
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
 from tooldecoding.options.values import CountOrNone, Positive
 
-PeerName = Literal["llguidance", "xgrammar", "outlines"]
+PeerName = Literal["xgrammar", "llguidance"]
 """The libraries in ``eval.schemas.engines``."""
 
 
@@ -31,13 +30,12 @@ class BenchSchemasCommand:
         "Libraries to measure beside; empty for none.",
         metavar="NAME,…",
         commas=True,
-        default_text="llguidance, xgrammar and outlines, if they are installed",
+        default_text="xgrammar and llguidance, if they are installed",
     )
     time_limit: Positive = option(60.0, "Seconds for one schema; what takes longer is stopped and counts as refused.")
     out: str | None = option(
         None, "File of rows as JSON lines; the same command goes on in it.", metavar="FILE", default_text="none is kept"
     )
-    as_json: bool = option(False, "Print the figures as JSON instead of tables.", flag="--json")
 
 
 def bench_schemas(given: Given) -> None:
@@ -51,7 +49,7 @@ def bench_schemas(given: Given) -> None:
     from eval.runs.run import draw
     from eval.schemas.engines import chosen
     from eval.schemas.run import Row, find_files, read_rows, row_id, run
-    from eval.schemas.tables import by_split, tables
+    from eval.schemas.tables import figures, tables
     from tooldecoding.files.result_file import ResultFile
     from tooldecoding.models.loading import load_tokenizer
     from tooldecoding.tokens.token_table import TokenTable
@@ -73,18 +71,13 @@ def bench_schemas(given: Given) -> None:
         if results is not None:
             results.close()
     ids = {label: [row_id(label, command.tokenizer, path) for path in files] for label in engines}
-    found = {label: by_split([rows[i] for i in ids[label] if i in rows]) for label in engines}
-    tokenizer, schemas = Path(command.tokenizer).name, max(each["schemas"] for each in found.values())
-    if command.as_json:
-        sample = {"schemas": schemas, "drawn_from": len(every), "seed": command.seed}
-        about = {"machine": machine, "tokenizer": {"name": tokenizer, "vocabulary": len(table.texts)}, "sample": sample}
-        print(json_line({**about, "engines": found}))
-    else:
-        line = (
-            f"{schemas:,} of {len(every):,} schemas (seed {command.seed}); tokenizer {tokenizer}, "
-            f"{len(table.texts):,} tokens; {command.time_limit:g} s a schema at most; {machine_line(machine)}."
-        )
-        show(output_console(), tables(found, line))
+    found = {label: figures([rows[i] for i in ids[label] if i in rows]) for label in engines}
+    schemas = max(each["schemas"] for each in found.values())
+    line = (
+        f"{schemas:,} of {len(every):,} schemas (seed {command.seed}); tokenizer {Path(command.tokenizer).name}, "
+        f"{len(table.texts):,} tokens; {command.time_limit:g} s a schema at most; {machine_line(machine)}."
+    )
+    show(output_console(), tables(found, line))
     if interrupted:
         goes_on = f"; the same command goes on behind what stands in {command.out}" if command.out else ""
         output_console(stderr=True).print(f"interrupted: only these rows were finished{goes_on}")

@@ -58,7 +58,7 @@ def xgrammar(table: TokenTable) -> Peer:
 
     def matcher(grammar: Grammar) -> Matcher:
         named = {
-            name: library.Grammar.from_json_schema(json.dumps(schema), any_whitespace=False)
+            name: library.Grammar.from_json_schema(json.dumps(schema), any_whitespace=False, strict_mode=False)
             for name, schema in grammar.schemas.items()
         }
         lark = grammar.lark + "".join(f"{name}: @{name}\n" for name in named)

@@ -18,7 +18,7 @@ FOLDER: Final = Path("maskbench", "data")
 """Where a checkout of guidance-ai/jsonschemabench has them."""
 
 Row = dict[str, Any]
-"""What one engine makes of one file: ``id``, ``engine``, ``split``, number of ``instances``, and what it measured."""
+"""What one engine makes of one file: ``id``, ``engine``, number of ``instances``, and what it measured."""
 
 
 def find_files(data: str | Path) -> list[Path]:
@@ -43,12 +43,6 @@ def read_sample(path: Path) -> tuple[Any, list[dict[str, Any]]]:
     except (ValueError, RecursionError, KeyError, TypeError) as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
         raise EvalError(f"{path}: this is no file of MaskBench: {reason}") from None
-
-
-def split_of(path: Path) -> str:
-    """Return the part of MaskBench that a file belongs to: ``Github_easy`` of ``Github_easy---o1.json``."""
-    before, line, _ = path.stem.partition("---")
-    return before if line else before.partition("_")[0]
 
 
 def read_rows(path: str) -> dict[str, Row]:
@@ -95,9 +89,8 @@ def run(
                 for test in tests:
                     test["tokens"] = table.encode_after(b"", json_line(test["data"]).encode())
                 task = json_line({"schema": schema, "tests": tests})
-                about: Row = {"split": split_of(path), "instances": len(tests)}
                 for label in missing:
-                    head = {"id": row_id(label, tokenizer, path), "engine": label, **about}
+                    head: Row = {"id": row_id(label, tokenizer, path), "engine": label, "instances": len(tests)}
                     row = rows[head["id"]] = head | workers[label].ask(task)
                     if results is not None:
                         results.write([row])
