@@ -47,7 +47,10 @@ class BenchOptions:
         commas=True,
     )
     tokenizer: str | None = option(
-        None, "Folder of the tokenizer that shapes are built around.", metavar="DIR", default_text="one is trained"
+        None,
+        "Folder of the tokenizer that shapes are built around.",
+        metavar="DIR",
+        default_text="that of the reference model",
     )
     prompt_tokens: Count = option(1000, "Tokens of the prompt; in a batch 20 % more or less.")
     required: Annotated[int, Bounds(ge=1, le=MOST_KEYS)] = option(4, "Required keys of the tool.")

@@ -150,7 +150,7 @@ class BenchRunner:
         for label in self._options.models:
             subject = load_subject(self._options, label, device)
             for batch in self._options.batches:
-                workload = make_workload(self._options, batch, subject.tokenizer, subject.decoder.table, subject.words)
+                workload = make_workload(self._options, batch, subject.tokenizer, subject.decoder.table)
                 self._measure_cell(f"{subject.label}, batch {batch}", subject, workload)
             del subject
             _free(device)

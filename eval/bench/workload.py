@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from random import Random
 from typing import Final
 
 from transformers import PreTrainedTokenizerBase
 
 from eval.bench.options import BenchOptions
-from eval.bench.words import TOOL, documentation, keys, prose
+from eval.bench.words import COMMON, TOOL, documentation, keys
 from eval.errors import EvalError
 from lookup import extract
 from lookup.dictionary import ToolSpec
@@ -62,9 +61,7 @@ class Workload:
     copied_values: int
 
 
-def make_workload(
-    options: BenchOptions, batch: int, tokenizer: PreTrainedTokenizerBase, table: TokenTable, words: Sequence[str]
-) -> Workload:
+def make_workload(options: BenchOptions, batch: int, tokenizer: PreTrainedTokenizerBase, table: TokenTable) -> Workload:
     """Make the seeded tasks of one cell.
 
     Parameters
@@ -73,8 +70,6 @@ def make_workload(
         Says what prompts and values are like.
     batch : int
         Number of prompts that are decoded together.
-    words : sequence of str
-        The vocabulary of filler and values.
 
     Raises
     ------
@@ -89,10 +84,10 @@ def make_workload(
     tasks = []
     for _ in range(batch):
         length = round(mean * random.uniform(1 - RAGGED, 1 + RAGGED)) if batch > 1 else mean
-        values = {key: _value(options.value_tokens, table, words, random) for key in names}
+        values = {key: _value(options.value_tokens, table, random) for key in names}
         said = [f"the {key.replace('_', ' ')} is {values[key]}" for key in random.sample(names, copied)]
         request = f"User: Please make an appointment{''.join(f', {each}' for each in said)}."
-        filler = " ".join(islice(prose(words, random), length))  # a word takes at least one token
+        filler = " ".join(random.choices(COMMON, k=length))  # a word takes at least one token
         prompt = _prompt_ids(tokenizer, api_bank_prompt(docs, [_FILLER, request], ending=_ENDING), filler, length)
         task = Task(prompt, values, ())
         call = table.encode_after(table.join(prompt[-64:]), task.text().encode())
@@ -100,10 +95,10 @@ def make_workload(
     return Workload(tool, tuple(tasks), copied)
 
 
-def _value(tokens: int, table: TokenTable, words: Sequence[str], random: Random) -> str:
+def _value(tokens: int, table: TokenTable, random: Random) -> str:
     """Return words that the tokenizer writes in so many tokens behind a quote."""
     for _ in range(_TRIES):
-        value = " ".join(random.choices(words, k=random.randint(1, tokens)))
+        value = " ".join(random.choices(COMMON, k=random.randint(1, tokens)))
         if len(table.encode_after(b"='", value.encode())) == tokens:
             return value
     raise EvalError(f"tokenizer {table.name}: found no value of exactly {tokens} tokens; try another --value-tokens")

@@ -8,7 +8,6 @@ from typing import Any
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
 from eval.metrics.error_class import classify
-from eval.metrics.value_types import value_types
 from eval.runs.predictions import PredictionRow, Predictions
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import write_whole
@@ -62,7 +61,6 @@ def _verdict(sample: Sample, judgement: Judgement, satisfiable: bool) -> dict[st
         "satisfiable": satisfiable,
         "missing": False,
         "message": judgement.message,
-        "value_types": list(value_types(sample)),
     } | (further if judgement.figures else {})
 
 

@@ -11,7 +11,6 @@ from boundaries.vocabularies import FOLDER, SHARED, vocabularies
 from eval.bench.methods import ToolDecodingMethod
 from eval.bench.options import BenchOptions
 from eval.bench.subject import Subject, load_subject
-from eval.bench.words import COMMON
 from eval.bench.workload import make_workload
 from tooldecoding.options import DecodeOptions
 
@@ -33,13 +32,13 @@ class TestVocabulary:
     def test_passes_are_those_of_the_formula(self, name: str, limit: int) -> None:
         made = subject(name)
         ask = BenchOptions(shapes=("tiny",), prompt_tokens=300, required=KEYS, value_tokens=VALUE_TOKENS)
-        work = make_workload(ask, 1, made.tokenizer, made.decoder.table, made.words)
+        work = make_workload(ask, 1, made.tokenizer, made.decoder.table)
         options = DecodeOptions(order_limit=limit, max_calls=1, draft_tokens=0)
         run = ToolDecodingMethod(made.decoder, made.engines, work, options).run()  # it checks what was written
         assert run.passes == formula_passes(work.tasks[0], options, made.decoder.table) >= KEYS * VALUE_TOKENS
 
     def test_a_shape_gets_the_vocabulary(self, name: str) -> None:
         made = subject(name)
-        assert made.label == f"tiny with {Path(name).name}" and made.words == COMMON
+        assert made.label == f"tiny with {Path(name).name}"
         model = made.decoder.model
         assert model.config.vocab_size == len(made.decoder.table.texts) > max(made.tokenizer.get_vocab().values())

@@ -20,7 +20,7 @@ def subject() -> Subject:
 def workload(batch: int = 1, **changes: Any) -> Workload:
     fields: dict[str, Any] = {"prompt_tokens": 400, "value_tokens": 5}
     options = BenchOptions(shapes=("tiny",), **(fields | changes))
-    return make_workload(options, batch, subject().tokenizer, subject().decoder.table, subject().words)
+    return make_workload(options, batch, subject().tokenizer, subject().decoder.table)
 
 
 def generate(work: Workload, beams: int = 1) -> Method:
