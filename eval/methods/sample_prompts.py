@@ -2,21 +2,24 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
 from transformers import PreTrainedTokenizerBase
 
-from eval.benchmarks.samples import Sample
+from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.options import EvalOptions
+from eval.methods.call_grammar import demand_grammar
+from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.dialogue_request import dialogue_request, openai_messages
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.decoder import Request
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.formats.react import REACT
+from tooldecoding.options.decode_options import AUTO
+from tooldecoding.prompts.choose_format import chat_format
 from tooldecoding.prompts.dialogue import LineLabels, ToolRequest, ToolResponse, Turn, Utterance, dialogue_lines
 from tooldecoding.prompts.prompts import (
     API_BANK_ENDING,
@@ -165,3 +168,28 @@ def _react_line(turn: Turn, labels: LineLabels) -> str:
             return f"Observation: {json.dumps(value, ensure_ascii=False)}"
         case Utterance(speaker, text):
             return f"{getattr(labels, speaker)}: {' '.join(text.split())}"
+
+
+def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
+    """Return the options with the format's name in place of ``auto``.
+
+    Raises
+    ------
+    EvalError
+        If the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls, and the
+        format has none.
+    ModelError
+        If the chat template prints tools, and writes calls in no known format.
+    """
+    found = _with_format(options, benchmark, tokenizer)
+    if found.method in PEER_METHODS:
+        demand_grammar(found.method, found.call_format)
+    return found
+
+
+def _with_format(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
+    if options.template != "chat":
+        return replace(options, format=benchmark.call_format) if options.format == AUTO else options
+    if not tokenizer.chat_template:
+        raise EvalError(f"the tokenizer of {options.model!r} has no chat template; leave out --template chat")
+    return replace(options, format=chat_format(options, tokenizer))

@@ -23,11 +23,9 @@ class Scorer:
     benchmark: Benchmark
     judge: Judge
 
-    def score(self, predictions: Predictions, partial: bool) -> list[dict[str, Any]]:
-        """Rows of scores in the sequence of the predictions; those that are missing behind them, unless ``partial``."""
+    def score(self, predictions: Predictions) -> list[dict[str, Any]]:
+        """Rows of scores in the sequence of the predictions, and behind them those that are missing."""
         rows = [self._row(r) for r in predictions.rows]
-        if partial:
-            return rows
         return rows + [self._undecoded(sample, "missing", "there is no prediction") for sample in predictions.missing]
 
     def _row(self, given: PredictionRow) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def test_services_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 
 @needs_data
-@pytest.mark.parametrize(("name", "count"), [("restbench", 200), ("stabletoolbench", 163)])
+@pytest.mark.parametrize(("name", "count"), [("restbench", 100), ("stabletoolbench", 163)])
 def test_real_samples(name: str, count: int) -> None:
     benchmark = find_benchmark(name)
     samples = benchmark.load(str(DATA / name), benchmark.categories)
