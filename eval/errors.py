@@ -1,7 +1,20 @@
-"""Errors of evaluation that a user can mend."""
+"""Errors of evaluation that a user can mend, and how those of other libraries are told."""
+
+from typing import Final
 
 from lookup.errors import ToolDecodingError
+
+FAILURES: Final = (
+    ImportError, AssertionError, AttributeError, KeyError, IndexError, TypeError, ValueError, RuntimeError, OSError,
+)  # fmt: skip
+"""What a library raises if it does not work with its input, or with this transformers, model or tokenizer."""
 
 
 class EvalError(ToolDecodingError):
     """Benchmark data, predictions or runs that cannot be used: which file and line, expected, got, what to do."""
+
+
+def failure(error: BaseException) -> str:
+    """Return an error as one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__

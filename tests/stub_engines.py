@@ -40,6 +40,6 @@ def load_nothing(tokenizer: str) -> Compile:
     raise TypeError("unknown vocabulary")
 
 
-STUB = Engine("stub", "numpy", load_stub)
-STRICT = Engine("strict", "numpy", load_strict)
-UNLOADABLE = Engine("unloadable", "numpy", load_nothing)
+STUB = Engine("numpy", load_stub)
+STRICT = Engine("scipy", load_strict)
+UNLOADABLE = Engine("pydantic", load_nothing)

@@ -15,7 +15,7 @@ from test_layers import FILES, LAYERS, ROOT, imported, nodes
 Cli = Callable[..., Ran]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {*LAYERS, "__future__"}
-IMPORTED_AS = {"pyyaml": "yaml", "lm-format-enforcer": "lmformatenforcer"}
+IMPORTED_AS = {"pyyaml": "yaml"}
 
 
 def names(requirements: list[str]) -> set[str]:

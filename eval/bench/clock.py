@@ -19,52 +19,42 @@ class PassClock:
     ----------
     passes : int
         Forward passes of all prompts so far.
-    computed : int
-        Token positions of these passes, with padding.
     teacher_seconds : float
         In the teacher.
     """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self.passes = self.computed = 0
+        self.passes = 0
         self.teacher_seconds = self._model_seconds = 0.0
-        self._synchronise()
-        self._start = self._pass_start = self._end = perf_counter()
+        self._start = self._end = self._now()
         self._prompt_end: float | None = None
         self._before_prompt_end = (0.0, 0.0)
 
-    def begin_pass(self, computed: int) -> None:
-        """Note the start of a forward pass with this many positions."""
+    @contextmanager
+    def forward_pass(self) -> Iterator[None]:
+        """Count the time inside the block as that of a forward pass with its output layer."""
         self.passes += 1
-        self.computed += computed
-        self._synchronise()
-        self._pass_start = perf_counter()
-
-    def end_pass(self) -> None:
-        """Note the end of the forward pass, with its output layer."""
-        self._synchronise()
-        self._model_seconds += perf_counter() - self._pass_start
+        start = self._now()
+        yield
+        self._model_seconds += self._now() - start
 
     def end_prompt(self) -> None:
         """Note that the prompts are computed. Only the first call counts."""
         if self._prompt_end is None:
-            self._synchronise()
-            self._prompt_end = perf_counter()
+            self._prompt_end = self._now()
             self._before_prompt_end = (self._model_seconds, self.teacher_seconds)
 
     @contextmanager
     def teaching(self) -> Iterator[None]:
         """Count the time inside the block as the teacher's."""
-        self._synchronise()
-        start = perf_counter()
+        start = self._now()
         yield
         self.teacher_seconds += perf_counter() - start
 
     def stop(self) -> None:
         """Note the end of the run."""
-        self._synchronise()
-        self._end = perf_counter()
+        self._end = self._now()
 
     @property
     def total(self) -> float:
@@ -82,6 +72,7 @@ class PassClock:
         """Seconds of the decode outside of model and teacher."""
         return self.decode - (self._model_seconds - self._before_prompt_end[0])
 
-    def _synchronise(self) -> None:
+    def _now(self) -> float:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
+        return perf_counter()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -10,7 +11,6 @@ import torch
 from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.clock import PassClock
-from eval.bench.formula import formula_passes
 from eval.bench.lesson import Lesson
 from eval.bench.teacher import TaughtEngine, TaughtProcessor, WatchedEngines
 from eval.bench.workload import Task, Workload
@@ -40,10 +40,8 @@ class Run:
         Seconds of the teacher.
     passes : int
         Forward passes of the prompt that takes part in the most.
-    model_calls : int
-        Forward passes of all prompts together.
-    positions, padding : int
-        Token positions computed for prompts and calls, and for padding.
+    positions : int
+        Token positions computed for prompts and calls, without padding.
     written : int
         Tokens of the calls. Tool Decoding counts those of all orders, shared ones once.
     cache_bytes : int
@@ -56,9 +54,7 @@ class Run:
     constraint: float
     teacher: float
     passes: int
-    model_calls: int
     positions: int
-    padding: int
     written: int
     cache_bytes: int
 
@@ -69,8 +65,6 @@ class Method(Protocol):
     Attributes
     ----------
     name : str
-    formula : int, optional
-        Forward passes by the formula, without drafts.
     preparation : mapping
         Seconds by what was prepared once, before all runs.
     note : str
@@ -78,7 +72,6 @@ class Method(Protocol):
     """
 
     name: str
-    formula: int | None
     preparation: Mapping[str, float]
     note: str
 
@@ -95,13 +88,11 @@ class ToolDecodingMethod:
         self, decoder: ToolDecoder, engines: WatchedEngines, workload: Workload, options: DecodeOptions
     ) -> None:
         self.name = f"{options.order_limit} {'order' if options.order_limit == 1 else 'orders'}"
-        passes = (formula_passes(workload, task, options, decoder.table) for task in workload.tasks)
-        self.formula = max(passes) if options.stopping == "none" else None
         self.preparation: Mapping[str, float] = {}
         self._decoder = decoder
         self._engines = engines
         self._workload = workload
-        self._lessons = [Lesson(workload, task, decoder.table) for task in workload.tasks]
+        self._lessons = [Lesson(task, decoder.table) for task in workload.tasks]
         tools = LookupDictionary((workload.tool,))
         self._requests = [Request(list(t.prompt_ids), tools, options) for t in workload.tasks]
 
@@ -116,7 +107,6 @@ class ToolDecodingMethod:
         for task, result in zip(self._workload.tasks, results, strict=True):
             self._check(task, result)
         counters = [r.counters for r in results]
-        positions = sum(c.positions for c in counters)
         return Run(
             decode=clock.decode,
             total=clock.total,
@@ -124,20 +114,15 @@ class ToolDecodingMethod:
             constraint=clock.outside,
             teacher=clock.teacher_seconds,
             passes=max(c.forward_passes for c in counters),
-            model_calls=clock.passes,
-            positions=positions,
-            padding=clock.computed - positions,
+            positions=sum(c.positions for c in counters),
             written=sum(c.forced_tokens + c.constrained_tokens + c.free_tokens for c in counters),
             cache_bytes=sum(c.cache_bytes for c in counters),
         )
 
     def _check(self, task: Task, result: DecodeResult) -> None:
-        require_same(self.name, task.call, result.text)
-        pairs = self._workload.parts(task).pairs
+        require_same(self.name, task.text(), result.text)
         for candidate in result.calls[0].candidates:
-            texts = [pairs[key].text for key in candidate.order]
-            written = self._workload.call_format.call_text(self._workload.tool.name, texts)
-            require_same(self.name, written, candidate.text)
+            require_same(self.name, task.text(candidate.order), f"[{candidate.text}]")
 
 
 @dataclass(frozen=True)
@@ -168,8 +153,6 @@ class GenerateMethod:
     this favours ``generate``.
     """
 
-    formula: int | None = None
-
     def __init__(
         self,
         name: str,
@@ -184,7 +167,6 @@ class GenerateMethod:
         self.note = constraint.note if constraint else ""
         self._new_processor = constraint.new_processor if constraint else None
         self._model = model
-        self._beams = beams
         prompts = [task.prompt_ids for task in workload.tasks]
         self._calls = constraint.calls if constraint else [task.call_ids for task in workload.tasks]
         used = {token for call in self._calls for token in call}
@@ -232,9 +214,7 @@ class GenerateMethod:
             constraint=0.0 if timed is None else timed.seconds,
             teacher=clock.teacher_seconds,
             passes=clock.passes,
-            model_calls=clock.passes,
             positions=self._positions,
-            padding=clock.computed - self._positions,
             written=sum(map(len, self._calls)),
             cache_bytes=cache_bytes(seen[0]),
         )
@@ -262,25 +242,21 @@ def _watched(model: PreTrainedModel, clock: PassClock) -> Iterator[list[Any]]:
     The first pass is the prompt's.
     """
     seen: list[Any] = []
+    real = model.forward
 
-    def before(_: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        ids = kwargs["input_ids"] if "input_ids" in kwargs else args[0]
-        clock.begin_pass(ids.numel())
-
-    def after(_: object, args: object, kwargs: object, output: Any) -> None:
-        clock.end_pass()
+    @wraps(real)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        with clock.forward_pass():
+            output = real(*args, **kwargs)
         clock.end_prompt()
-        seen[:] = [getattr(output, "past_key_values", None)]
+        seen[:] = [output.past_key_values]
+        return output
 
-    handles = [
-        model.register_forward_pre_hook(before, with_kwargs=True),
-        model.register_forward_hook(after, with_kwargs=True),
-    ]
+    model.forward = forward
     try:
         yield seen
     finally:
-        for handle in handles:
-            handle.remove()
+        del model.forward
 
 
 def require_same(method: str, wanted: Any, written: Any) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field as Bounds
 
 from eval.bench.words import MOST_KEYS
 from eval.errors import EvalError
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from eval.options import PEER_METHODS
 from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP
 from tooldecoding.options.option import Count, CountOrNone, Share, check_all, option
 from voting import Stopping
@@ -18,9 +18,6 @@ GREEDY: Final = "greedy"
 BEAMS: Final = "beam"
 """``beam6`` is beam search with six beams."""
 MOST_BEAMS: Final = 64
-
-PEER_NAMES: Final = ("xgrammar", "llguidance", "outlines", "lm-format-enforcer")
-"""The libraries in ``eval.bench.peers``."""
 
 SHAPE_NAMES: Final = ("tiny", "llama-134m", "llama-1b", "llama-7b", "mistral-7b")
 """The shapes in ``eval.bench.subject``."""
@@ -49,17 +46,19 @@ class BenchOptions:
         commas=True,
     )
     tokenizer: str | None = option(
-        None, "Folder of the tokenizer that shapes are built around.", metavar="DIR", default_text="one is trained"
+        None,
+        "Folder of the tokenizer that shapes are built around.",
+        metavar="DIR",
+        default_text="that of the reference model",
     )
     prompt_tokens: Count = option(1000, "Tokens of the prompt; in a batch 20 % more or less.")
     required: Annotated[int, Bounds(ge=1, le=MOST_KEYS)] = option(4, "Required keys of the tool.")
     value_tokens: Count = option(8, "Tokens of each value.")
     copied: Share = option(0.5, "Share of the values that stand in the prompt.", metavar="SHARE")
-    format: str = option("api-bank", "How calls are written.", choices=CALL_FORMATS)
     seed: int = option(0, "Seed of weights, prompts, values, orders, and the sequence of methods.")
     order_limits: Numbers = option((1, 4, 12), "Order limits of Tool Decoding.", flag="--order-limit", commas=True)
     against: tuple[str, ...] = option(
-        (GREEDY, "beam6", *PEER_NAMES),
+        (GREEDY, "beam6", *PEER_METHODS),
         "greedy, beamN (N beams), and libraries of the extra bench.",
         metavar="METHOD,…",
         expected="names of methods",
@@ -75,10 +74,8 @@ class BenchOptions:
         None, "Most draft tokens of Tool Decoding per forward pass; 0 for none.", default_text="that of decode"
     )
     stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
-    minutes: Annotated[float, Bounds(gt=0)] | None = option(None, "No round begins later.")
     trust_remote_code: bool = option(False, TRUST_HELP)
     out: str = option("runs/bench", "Folder of bench.json.", metavar="DIR")
-    as_json: bool = option(False, "Print the bench as JSON instead of tables.", flag="--json")
 
     def __post_init__(self) -> None:
         check_all(self)
@@ -89,13 +86,13 @@ class BenchOptions:
         if self.tokenizer is not None and not Path(self.tokenizer).is_dir():
             raise EvalError(f"--tokenizer: expected a folder with a tokenizer's files, got {self.tokenizer!r}")
         for name in self.against:
-            if name not in (GREEDY, *PEER_NAMES) and beams_of(name) is None:
-                known = ", ".join([GREEDY, "beamN (N beams)", *PEER_NAMES])
+            if name not in (GREEDY, *PEER_METHODS) and beams_of(name) is None:
+                known = ", ".join([GREEDY, "beamN (N beams)", *PEER_METHODS])
                 raise EvalError(f"--against: unknown method {name!r}; known: {known}")
 
     def to_json(self) -> Mapping[str, Any]:
         """Return by name what decides the figures."""
-        return {name: value for name, value in vars(self).items() if name not in ("out", "as_json")}
+        return {name: value for name, value in vars(self).items() if name != "out"}
 
     @property
     def models(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 import gc
 import json
-import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
@@ -14,14 +13,14 @@ from typing import Any, Final
 import pandas as pd
 import torch
 
-from eval.bench.failures import FAILURES, failure
 from eval.bench.machine import describe_machine
 from eval.bench.methods import GenerateMethod, Method, Run, ToolDecodingMethod
 from eval.bench.options import GREEDY, BenchOptions, beams_of
-from eval.bench.peers import PEERS, constraint_of
+from eval.bench.peers import constraint_of
 from eval.bench.subject import Subject, load_subject
 from eval.bench.workload import Workload, make_workload
 from eval.errors import EvalError
+from eval.options import PEER_METHODS
 from tooldecoding.files.manifest import write_whole
 from tooldecoding.models.loading import find_device
 from tooldecoding.options import DecodeOptions
@@ -56,32 +55,28 @@ class Cell:
         """Return everything known about the cell, with every run."""
         return {
             **self.about,
-            "missing": [{"method": name, "reason": reason} for name, reason in self.missing.items()],
+            "missing": self.missing,
             "rounds": len(self.rounds),
-            "methods": [self._figures(name) for name in self.methods],
+            "methods": [self._figures(name) for name in self.methods] if self.rounds else [],
         }
 
     def _figures(self, name: str) -> dict[str, Any]:
-        found = {"name": name, **self.methods[name]}
-        if not self.rounds:
-            return found | {"runs": []}
         runs = self._runs(name)
         ratios = None
         if GREEDY in self.rounds[0]:  # of the same round
             ratios = runs[["decode", "total"]] / self._runs(GREEDY)[["decode", "total"]]
         first = self.rounds[0][name]
-        return found | {
+        return {
+            "name": name,
+            **self.methods[name],
             "passes": first.passes,
-            "model_calls": first.model_calls,
             "positions": first.positions,
-            "padding": first.padding,
             "written": first.written,
             "cache_bytes": int(runs.cache_bytes.max()),
             "decode_seconds": _spread(runs.decode),
             "total_seconds": _spread(runs.total),
             "decode_to_greedy": None if ratios is None else _spread(ratios.decode),
             "total_to_greedy": None if ratios is None else _spread(ratios.total),
-            "teacher_seconds": float(runs.teacher.mean()),
             "constraint_us_per_token": float((1e6 * runs.constraint / runs.written.clip(lower=1)).median()),
             "outside_us_per_pass": float((1e6 * runs.outside / (runs.passes - 1).clip(lower=1)).median()),
             "runs": [asdict(r[name]) for r in self.rounds],
@@ -131,7 +126,6 @@ class BenchRunner:
             "state": "running",
             "settings": self._options.to_json(),
             "machine": describe_machine(device),
-            "skipped": [],
         }
         gc.collect()
         gc.freeze()  # otherwise each collection between runs takes a second
@@ -146,55 +140,40 @@ class BenchRunner:
 
     def _save(self) -> dict[str, Any]:
         record = {**self._record, "cells": [cell.to_json() for cell in self._cells]}
-        if self._cells:
-            try:
-                write_whole(self.path, (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
-            except OSError as error:
-                raise EvalError(f"{self.path}: cannot be written: {error.strerror}") from None
+        try:
+            write_whole(self.path, (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
+        except OSError as error:
+            raise EvalError(f"{self.path}: cannot be written: {error.strerror}") from None
         return record
 
     def _measure(self, device: torch.device) -> None:
-        options, left = self._options, len(self._options.models) * len(self._options.batches)
-        deadline = float("inf") if options.minutes is None else time.monotonic() + 60 * options.minutes
-        for label in options.models:
-            subject = load_subject(options, label, device)
-            for batch in options.batches:
-                workload = make_workload(options, batch, subject.tokenizer, subject.decoder.table, subject.words)
-                now, name = time.monotonic(), f"{subject.label}, batch {batch}"
-                if now > deadline:
-                    self._record["skipped"].append(f"{name}: no time was left")
-                else:
-                    self._measure_cell(name, subject, workload, now + (deadline - now) / left)
-                left -= 1
+        for label in self._options.models:
+            subject = load_subject(self._options, label, device)
+            for batch in self._options.batches:
+                workload = make_workload(self._options, batch, subject.tokenizer, subject.decoder.table)
+                self._measure_cell(f"{subject.label}, batch {batch}", subject, workload)
             del subject
             _free(device)
 
-    def _measure_cell(self, name: str, subject: Subject, workload: Workload, until: float) -> None:
-        """Run all rounds of a cell. The first is a trial; after ``until`` only one more may start."""
+    def _measure_cell(self, name: str, subject: Subject, workload: Workload) -> None:
+        """Run all rounds of a cell. The first is a trial."""
         cell, methods = self._new_cell(subject, workload)
         self._cells.append(cell)
         rounds = 1 + self._options.repeat
         with self._bar(name, rounds * len(methods)) as advance:
             for number in range(rounds):
-                if number > 1 and time.monotonic() > until:
-                    left = f"{rounds - number} of {self._options.repeat} rounds"
-                    self._record["skipped"].append(f"{name}: no time was left for {left}")
-                    return
                 runs: dict[str, Run] = {}
                 shuffled = list(methods)
                 Random(f"{self._options.seed}/{name}/{number}").shuffle(shuffled)
                 for method in shuffled:
-                    run = _run(method, trial=number == 0)
-                    if isinstance(run, Run):
-                        runs[method.name] = run
-                    elif number == 0:
+                    try:
+                        runs[method.name] = _run(method)
+                    except torch.OutOfMemoryError:
                         methods.remove(method)
-                        del cell.methods[method.name]
-                        cell.missing[method.name] = run
+                        cell.missing[method.name] = "out of memory"
+                        cell.methods.pop(method.name)
+                        cell.rounds = [{n: r for n, r in each.items() if n != method.name} for each in cell.rounds]
                         _free(subject.decoder.model.device)
-                    else:
-                        self._record["skipped"].append(f"{name}: {run} in round {number}")
-                        return
                     advance(1)
                 if number > 0:
                     cell.rounds.append(runs)
@@ -204,7 +183,7 @@ class BenchRunner:
         """Return a cell that describes model, workload and settings, with all methods that can be measured."""
         options, decoder, tasks = self._options, subject.decoder, workload.tasks
         model = decoder.model
-        decode = DecodeOptions(format=options.format, max_calls=1, seed=options.seed, stopping=options.stopping)
+        decode = DecodeOptions(format="api-bank", max_calls=1, seed=options.seed, stopping=options.stopping)
         if options.draft_tokens is not None:
             decode = replace(decode, draft_tokens=options.draft_tokens)
         about = {
@@ -216,7 +195,7 @@ class BenchRunner:
             "batch": len(tasks),
             "prompt_tokens": [len(t.prompt_ids) for t in tasks],
             "call_tokens": [len(t.call_ids) for t in tasks],
-            "call": tasks[0].call,
+            "call": tasks[0].text(),
             "copied_values": workload.copied_values,
             "values": len(tasks[0].values),
             "draft_tokens": decode.draft_tokens,
@@ -228,34 +207,21 @@ class BenchRunner:
         ]
         missing: dict[str, str] = {}
         for name in options.against:
-            ready = constraint_of(name, model, subject.tokenizer, decoder.table, workload) if name in PEERS else None
+            ready = constraint_of(name, decoder.table, workload) if name in PEER_METHODS else None
             if isinstance(ready, str):
                 missing[name] = ready
-                continue
-            methods.append(GenerateMethod(name, model, subject.tokenizer, workload, beams_of(name) or 1, ready))
-        heads = {
-            each.name: {
-                "formula_passes": each.formula,
-                "preparation_seconds": dict(each.preparation),
-                "note": each.note,
-            }
-            for each in methods
-        }
+            else:
+                methods.append(GenerateMethod(name, model, subject.tokenizer, workload, beams_of(name) or 1, ready))
+        heads = {each.name: {"preparation_seconds": dict(each.preparation), "note": each.note} for each in methods}
         return Cell(about, heads, missing), methods
 
 
-def _run(method: Method, trial: bool) -> Run | str:
-    """Run a method once, without garbage collection; return why memory, or on trial a library, did not suffice."""
+def _run(method: Method) -> Run:
+    """Run a method once, without garbage collection."""
     gc.collect()
     gc.disable()
     try:
         return method.run()
-    except torch.OutOfMemoryError:
-        return "out of memory"
-    except FAILURES as error:
-        if not trial or method.name not in PEERS:
-            raise
-        return failure(error)
     finally:
         gc.enable()
 

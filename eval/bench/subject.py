@@ -1,6 +1,6 @@
 """The subject of a bench: a model, loaded or of random weights, with its tokenizer and decoder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -11,12 +11,11 @@ from transformers.utils import logging
 
 from eval.bench.options import BenchOptions
 from eval.bench.teacher import WatchedEngines
-from eval.bench.tokenizer import bench_lexicon, trained_tokenizer
-from eval.bench.words import COMMON
 from eval.errors import EvalError
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError
 from tooldecoding.models.loading import DTYPES, load_quietly, load_tokenizer
+from tooldecoding.models.sources import REFERENCE_MODEL
 from tooldecoding.tokens.token_texts import token_texts
 
 
@@ -34,7 +33,7 @@ def _shape(vocabulary: int, width: int, inner: int, layers: int, heads: int, kv:
 
 
 SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "tiny": _shape(1024, 64, 96, 2, 4, 2, max_position_embeddings=16_384),
+    "tiny": _shape(4096, 64, 96, 2, 4, 2, max_position_embeddings=16_384),
     "llama-134m": _shape(32_000, 768, 2048, 12, 12, 12),
     "llama-1b": _shape(128_256, 2048, 8192, 16, 32, 8, tie_word_embeddings=True),  # Llama 3.2 1B
     "llama-7b": _shape(32_000, 4096, 11_008, 32, 32, 32),  # Llama 2 7B
@@ -52,15 +51,12 @@ class Subject:
     ----------
     label : str
         Its shape, folder or hub id.
-    words : sequence of str
-        The vocabulary of prompts and values.
     """
 
     label: str
     decoder: ToolDecoder
     engines: WatchedEngines
     tokenizer: PreTrainedTokenizerBase
-    words: Sequence[str]
 
 
 def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
@@ -74,16 +70,14 @@ def load_subject(options: BenchOptions, label: str, device: torch.device) -> Sub
         If a shape does not fit on the device.
     """
     logging.set_verbosity_error()
-    name, words = label, COMMON
+    name = label
     tokenizer: PreTrainedTokenizerBase
     if label not in options.shapes:
         model, tokenizer = load_quietly(label, str(device), options.dtype, options.trust_remote_code)
     else:
         size = SHAPES[label]["vocab_size"]
-        if options.tokenizer is None:
-            tokenizer, words = trained_tokenizer(size), bench_lexicon(size)
-        else:
-            tokenizer = load_tokenizer(options.tokenizer, options.trust_remote_code)
+        tokenizer = load_tokenizer(options.tokenizer or REFERENCE_MODEL, options.trust_remote_code)
+        if options.tokenizer is not None:
             size = len(token_texts(tokenizer))
             name = f"{label} with {Path(options.tokenizer).resolve().name}"
         dtype = DTYPES.get(options.dtype or ("fp32" if device.type == "cpu" else "bf16"))
@@ -93,7 +87,7 @@ def load_subject(options: BenchOptions, label: str, device: torch.device) -> Sub
     engines = WatchedEngines(model)
     if engines.recurrent:
         raise ModelError(f"{label} keeps a recurrent state; bench measures models with attention alone")
-    return Subject(name, ToolDecoder(model, tokenizer, prompt_cache_mb=0), engines, tokenizer, words)
+    return Subject(name, ToolDecoder(model, tokenizer, prompt_cache_mb=0), engines, tokenizer)
 
 
 def random_model(name: str, device: torch.device, dtype: torch.dtype, seed: int, vocabulary: int) -> PreTrainedModel:

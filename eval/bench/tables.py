@@ -7,12 +7,12 @@ from eval.bench.machine import machine_line
 from eval.report.table import NONE, Table
 
 _COLUMNS: Final = (
-    "method", "decode\ns", "decode\n÷ greedy", "total\n÷ greedy", "passes", "formula", "positions", "µs per\ntoken",
+    "method", "decode\ns", "decode\n÷ greedy", "total\n÷ greedy", "passes", "positions", "µs per\ntoken",
     "cache\nMB",
 )  # fmt: skip
 _LEGEND: Final = (
     "Decode: all behind the prompt's forward pass. Ratios to greedy of the same round: median (10th to 90th "
-    "percentile). Formula: passes without drafts. µs per token: time of the constraint a token written; for Tool "
+    "percentile). µs per token: time of the constraint a token written; for Tool "
     "Decoding all that is not forward pass or head, over the tokens of all orders. Cache: bytes of the KV cache. The "
     "teacher's time is taken out of all times."
 )
@@ -35,21 +35,20 @@ def _table(record: Mapping[str, Any], cell: Mapping[str, Any]) -> Table:
         if seconds:
             ready = f"made ready once, in no figure above, in {', '.join(seconds)}"
             notes.append(f"{method['name']}: {method['note']}; {ready}.")
-    notes += [f"Not measured: {each['method']}: {each['reason']}." for each in cell["missing"]]
+    notes += [f"Not measured: {name}: {reason}." for name, reason in cell["missing"].items()]
     title = f"{cell['model']}, {cell['dtype']}, batch {cell['batch']}, rounds {cell['rounds']}"
     return Table(title, _COLUMNS, tuple(map(_row, cell["methods"])), 1, notes=(_LEGEND, *notes))
 
 
 def _row(method: Mapping[str, Any]) -> tuple[str, ...]:
     decode, total = method["decode_to_greedy"], method["total_to_greedy"]
-    constraint, formula = method["constraint_us_per_token"], method["formula_passes"]
+    constraint = method["constraint_us_per_token"]
     return (
         method["name"],
         f"{method['decode_seconds']['median']:.3f}",
         NONE if decode is None else f"{decode['median']:.2f} ({decode['p10']:.2f}-{decode['p90']:.2f})",
         NONE if total is None else f"{total['median']:.2f}",
         str(method["passes"]),
-        NONE if formula is None else str(formula),
         f"{method['positions']:,}",
         f"{constraint:,.0f}" if constraint else NONE,
         f"{method['cache_bytes'] / 1e6:,.1f}",

@@ -71,11 +71,8 @@ class _WatchedModel(LanguageModel):
     def forward(
         self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
     ) -> tuple[list[list[NextTokenLogits]], Any]:
-        clock = self._factory.clock
-        clock.begin_pass(arguments["input_ids"].numel())
-        result = super().forward(arguments, wanted)
-        clock.end_pass()
-        return result
+        with self._factory.clock.forward_pass():
+            return super().forward(arguments, wanted)
 
 
 @dataclass

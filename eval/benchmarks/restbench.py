@@ -1,9 +1,8 @@
 """RestBench's TMDB: questions to a database of films, answered through the operations of an OpenAPI document."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
@@ -22,8 +21,6 @@ from tooldecoding.chat.messages import Message
 from tooldecoding.chat.tool_objects import json_schema
 
 ALL: Final = "tmdb"
-TEN: Final = "tmdb_ten"
-"""The operations of the correct path and others, ten in all: for models with a short context."""
 
 _QUESTIONS: Final = "tmdb.json"
 _DOCUMENT: Final = "tmdb_oas.json"
@@ -65,17 +62,15 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     questions, document = found
     tools = _read_operations(document)
     rows = [(place, validated(_Question, row, place)) for place, row in read_json_rows(questions)]
-    everything = _documentation(tools, tools, document)
+    documentation = Documentation.read([json_schema(tool) for tool in tools.values()], str(document))
     samples = []
-    for category in categories:
-        for number, (place, row) in enumerate(rows):
-            path = [operation.strip() for operation in row.solution]
-            if path[0] not in tools:
-                raise EvalError(f"{place}: the solution begins with {path[0]!r}, which is not in {document.name}")
-            some = everything if category == ALL else _documentation(tools, _ten(tools, path, row.query), document)
-            turns = (Message("user", row.query),)
-            answer = frozenset({tools[path[0]].name})
-            samples.append(Sample(f"{category}_{number}", category, str(number), turns, some, (), answer))
+    for number, (place, row) in enumerate(rows):
+        first = row.solution[0].strip()
+        if first not in tools:
+            raise EvalError(f"{place}: the solution begins with {first!r}, which is not in {document.name}")
+        turns = (Message("user", row.query),)
+        answer = frozenset({tools[first].name})
+        samples.append(Sample(f"{ALL}_{number}", ALL, str(number), turns, documentation, (), answer))
     return samples
 
 
@@ -105,21 +100,9 @@ def _with_python_names(tool: ToolSpec, path: Path) -> ToolSpec:
     return replace(tool, name=writable_name(tool.name), parameters=parameters)
 
 
-def _ten(tools: Mapping[str, ToolSpec], path: Sequence[str], query: str) -> set[str]:
-    """Return the operations of the path and others, which the query draws."""
-    needed = {operation for operation in path if operation in tools}
-    others = [operation for operation in tools if operation not in needed]
-    return needed.union(Random(query).sample(others, min(len(others), max(0, 10 - len(needed)))))
-
-
-def _documentation(tools: Mapping[str, ToolSpec], some: Collection[str], document: Path) -> Documentation:
-    """Return the documentation of some tools, in the document's order."""
-    return Documentation.read([json_schema(tool) for name, tool in tools.items() if name in some], str(document))
-
-
 RESTBENCH: Final = FirstCall(
     name="restbench",
-    categories=(ALL, TEN),
+    categories=(ALL,),
     figure="first path",
     reader=load_samples,
     note=f"{VALIDITY_NOTE} First path is exact: the first call names the operation that people wrote down as the first "

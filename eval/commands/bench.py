@@ -7,7 +7,6 @@ from eval.errors import EvalError
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
 
@@ -27,13 +26,8 @@ def bench(given: Given) -> None:
     options = given.read(BenchOptions)
     runner = BenchRunner(options, progress_bar)
     record = runner.run()
-    if options.as_json:
-        print(json_line(record))
-    else:
-        show(output_console(), tables(record))
+    show(output_console(), tables(record))
     notes = output_console(stderr=True)
-    for name in record["skipped"]:
-        notes.print(f"not measured: {name}")
     if record["cells"]:
         notes.print(f"written: {runner.path}")
     if record["state"] == "interrupted":

@@ -1,5 +1,6 @@
 """``tooldecoding bench schemas``."""
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -7,13 +8,12 @@ from typing import Literal
 import typer
 
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, progress_bar
+from tooldecoding.cli.console import output_console
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import CountOrNone, Positive, option, options_of
 
-PeerName = Literal["llguidance", "xgrammar", "outlines"]
+PeerName = Literal["xgrammar", "llguidance"]
 """The libraries in ``eval.schemas.engines``."""
 
 
@@ -30,13 +30,10 @@ class BenchSchemasCommand:
         "Libraries to measure beside; empty for none.",
         metavar="NAME,…",
         commas=True,
-        default_text="llguidance, xgrammar and outlines, if they are installed",
+        default_text="xgrammar and llguidance, if they are installed",
     )
     time_limit: Positive = option(60.0, "Seconds for one schema; what takes longer is stopped and counts as refused.")
-    out: str | None = option(
-        None, "File of rows as JSON lines; the same command goes on in it.", metavar="FILE", default_text="none is kept"
-    )
-    as_json: bool = option(False, "Print the figures as JSON instead of tables.", flag="--json")
+    out: str = option("runs/schemas.jsonl", "File of rows; the same command goes on in it.", metavar="FILE")
 
 
 def bench_schemas(given: Given) -> None:
@@ -49,9 +46,9 @@ def bench_schemas(given: Given) -> None:
     from eval.report.terminal import show
     from eval.runs.run import draw
     from eval.schemas.engines import chosen
-    from eval.schemas.run import Row, find_files, read_rows, row_id, run
-    from eval.schemas.tables import by_split, tables
-    from tooldecoding.files.result_file import ResultFile
+    from eval.schemas.run import find_files, row_id, run
+    from eval.schemas.tables import figures, tables
+    from eval.validation import read_rows
     from tooldecoding.models.loading import load_tokenizer
     from tooldecoding.tokens.token_table import TokenTable
 
@@ -60,34 +57,18 @@ def bench_schemas(given: Given) -> None:
     files = draw(every, command.limit or None, command.seed)
     table = TokenTable(load_tokenizer(command.tokenizer))
     machine = describe_machine(torch.device("cpu"))
-    interrupted = False
-    results = None if command.out is None else ResultFile(command.out, frozenset({"refused", "verdicts"}))
-    rows: dict[str, Row] = {} if command.out is None else read_rows(command.out)
     try:
-        with progress_bar("measuring", len(files)) as advance:
-            run(files, engines, command.tokenizer, table, command.time_limit, rows, results, advance)
+        run(files, engines, command.tokenizer, table, command.time_limit, command.out)
     except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        if results is not None:
-            results.close()
-    ids = {label: [row_id(label, command.tokenizer, path) for path in files] for label in engines}
-    found = {label: by_split([rows[i] for i in ids[label] if i in rows]) for label in engines}
-    tokenizer, schemas = Path(command.tokenizer).name, max(each["schemas"] for each in found.values())
-    if command.as_json:
-        sample = {"schemas": schemas, "drawn_from": len(every), "seed": command.seed}
-        about = {"machine": machine, "tokenizer": {"name": tokenizer, "vocabulary": len(table.texts)}, "sample": sample}
-        print(json_line({**about, "engines": found}))
-    else:
-        line = (
-            f"{schemas:,} of {len(every):,} schemas (seed {command.seed}); tokenizer {tokenizer}, "
-            f"{len(table.texts):,} tokens; {command.time_limit:g} s a schema at most; {machine_line(machine)}."
-        )
-        show(output_console(), tables(found, line))
-    if interrupted:
-        goes_on = f"; the same command goes on behind what stands in {command.out}" if command.out else ""
-        output_console(stderr=True).print(f"interrupted: only these rows were finished{goes_on}")
-        raise typer.Exit(130)
+        print(f"interrupted: the same command goes on behind what stands in {command.out}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    rows = {row["id"]: row for _, row in read_rows(Path(command.out), "the same command goes on in it")}
+    found = {label: figures([rows[row_id(label, command.tokenizer, path)] for path in files]) for label in engines}
+    line = (
+        f"{len(files):,} of {len(every):,} schemas (seed {command.seed}); tokenizer {Path(command.tokenizer).name}, "
+        f"{len(table.texts):,} tokens; {command.time_limit:g} s a schema at most; {machine_line(machine)}."
+    )
+    show(output_console(), tables(found, line))
 
 
 BENCH_SCHEMAS = Command("bench schemas", bench_schemas, options_of(BenchSchemasCommand))

@@ -9,8 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from random import Random
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
@@ -42,13 +41,12 @@ _TOPICS: Final[Sequence[tuple[str, Mapping[str, str], str]]] = (
 )
 """Tool, its required keys, and the request for it."""
 _COLUMNS: Final = (
-    "clients", "an-\nswered", "lost", "re-\nfused", "mixed\nup", "answers\na second", "ratio", "whole\np50", "p95",
-    "first\np50", "p95",
+    "clients", "an-\nswered", "lost", "re-\nfused", "mixed\nup", "answers\na second", "ratio", "seconds\np50", "p95",
 )  # fmt: skip
 _NOTE: Final = (
     "Lost: no answer, or a stream that was cut. Refused: the server said that something is wrong. Mixed up: answered "
-    "otherwise than one after the other. Ratio: answers a second to those one after the other. Seconds: of whole "
-    "answers, and to the first piece of streams. Each row has a fresh server."
+    "otherwise than one after the other. Ratio: answers a second to those one after the other. Each row has a fresh "
+    "server."
 )
 
 
@@ -62,9 +60,6 @@ class BenchServeCommand:
     )
     requests: Count = option(1000, "Requests for each number of clients.")
     seed: int = option(0, "Seed of the requests.")
-    out: str | None = option(
-        None, "File for all answers as JSON lines.", metavar="FILE", default_text="nothing is kept"
-    )
 
 
 @dataclass
@@ -80,8 +75,6 @@ class Answer:
     content, calls, finish : str, list of [name, arguments], str
     seconds : float
         From the request to the end.
-    first : float or None
-        Seconds to the first piece of a stream.
     """
 
     ending: Literal["answered", "lost", "refused"] = "answered"
@@ -90,7 +83,6 @@ class Answer:
     calls: list[list[str]] = field(default_factory=list)
     finish: str = ""
     seconds: float = 0.0
-    first: float | None = None
 
     def differs(self, alone: "Answer") -> bool:
         """Whether both are answers that say something else."""
@@ -113,16 +105,12 @@ def bench_serve(given: Given) -> None:
     demand_extra("bench", "openai", "httpx")
     command = given.read(BenchServeCommand)
     from eval.report.terminal import show
-    from eval.runs.score import write_rows
 
     requests = draw_requests(command.model, command.requests, command.seed)
     loads: list[Load] = []
     for clients in (0, *command.clients):
         with progress_bar(f"clients: {clients or 'one after the other'}", len(requests)) as advance:
             loads.append(_run_load(command.model, requests, clients, advance))
-        if command.out is not None:
-            rows = [{"clients": load.clients, **asdict(answer)} for load in loads for answer in load.answers]
-            write_rows(rows, Path(command.out))
     show(output_console(), [table(loads, command)])
 
 
@@ -132,7 +120,7 @@ def table(loads: Sequence[Load], command: BenchServeCommand) -> "Table":
     import torch
 
     from eval.bench.machine import describe_machine, machine_line
-    from eval.report.table import NONE, Table, times
+    from eval.report.table import Table, times
 
     rows: list[tuple[str, ...]] = []
     rates: list[float] = []
@@ -142,8 +130,7 @@ def table(loads: Sequence[Load], command: BenchServeCommand) -> "Table":
         mixed = sum(a.differs(b) for a, b in zip(load.answers, loads[0].answers, strict=True))
         endings = [int((frame.ending == name).sum()) for name in ("answered", "lost", "refused")]
         rates.append(endings[0] / load.seconds)
-        waited = [answered[of].astype(float).quantile(q) for of in ("seconds", "first") for q in (0.5, 0.95)]
-        cells = [NONE if pd.isna(seconds) else f"{seconds:.2f}" for seconds in waited]
+        cells = [f"{seconds:.2f}" for seconds in answered.seconds.quantile([0.5, 0.95])]
         counts = [f"{count:,}" for count in (*endings, mixed)]
         speed = [f"{rates[-1]:.2f}", times(rates[-1], rates[0])]
         rows.append((str(load.clients or "one after the other"), *counts, *speed, *cells))
@@ -214,7 +201,7 @@ async def _ask(client: "AsyncOpenAI", body: Mapping[str, Any]) -> Answer:
     try:
         found = await create(**body)
         if body["stream"]:
-            await _read_stream(found, answer, began)
+            await _read_stream(found, answer)
         else:
             _read_message(found.choices[0].message, answer)
             answer.finish = found.choices[0].finish_reason
@@ -225,12 +212,10 @@ async def _ask(client: "AsyncOpenAI", body: Mapping[str, Any]) -> Answer:
     return answer
 
 
-async def _read_stream(stream: Any, answer: Answer, began: float) -> None:
+async def _read_stream(stream: Any, answer: Answer) -> None:
     async with stream:
         async for chunk in stream:
             for choice in chunk.choices:
-                if answer.first is None and (choice.delta.content or choice.delta.tool_calls):
-                    answer.first = perf_counter() - began
                 _read_message(choice.delta, answer)
                 answer.finish = choice.finish_reason or answer.finish
     if not answer.finish:

@@ -21,7 +21,6 @@ class ScoreCommand(BenchmarkCommand):
         ..., "Predictions; may be repeated to compare several.", metavar="FILE.jsonl", expected="a file"
     )
     out: str = option(..., "Scores; a folder if there are several files.", metavar="FILE.jsonl")
-    partial: bool = option(False, "Score the rows given, each by itself.")
 
 
 def score(given: Given) -> None:
@@ -33,16 +32,16 @@ def score(given: Given) -> None:
     command = given.read(ScoreCommand)
     benchmark, samples = command.load()
     targets = _targets(command.predictions, Path(command.out))
-    read = {p: read_predictions(p, benchmark, samples, repeats=command.partial) for p in command.predictions}
+    read = {p: read_predictions(p, benchmark, samples) for p in command.predictions}
     scored = {}
     for path, target in targets.items():
-        scored[_label(path)] = rows = Scorer(benchmark, benchmark.judge).score(read[path], command.partial)
+        scored[_label(path)] = rows = Scorer(benchmark, benchmark.judge).score(read[path])
         write_rows(rows, target)
         missing = [row["category"] for row in rows if row["missing"]]
         if missing:
             print(
                 f"{path}: {len(missing)} of {len(rows)} samples have no prediction and count as wrong "
-                f"({', '.join(sorted(set(missing)))}); --partial scores the rows given, --category one category",
+                f"({', '.join(sorted(set(missing)))}); --category scores one category",
                 file=sys.stderr,
             )
     show_scores(benchmark, scored)

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from eval.bench.failures import FAILURES, failure
-from eval.errors import EvalError
+from eval.errors import FAILURES, EvalError, failure
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.call_grammar import Grammar, call_grammar
 from eval.methods.prediction import Prediction
@@ -21,8 +20,8 @@ from tooldecoding.tokens.branch import Pick
 from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable, is_characters
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-"""Which tokens are allowed; shape (vocabulary,)."""
+Bits = np.ndarray[Any, np.dtype[np.int32]]
+"""Which tokens are allowed; a bit each, 32 in each number."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Matcher:
         Goes on behind a token that is allowed.
     """
 
-    allowed: Callable[[], Mask]
+    allowed: Callable[[], Bits]
     take: Callable[[int], None]
 
 
@@ -59,16 +58,16 @@ def xgrammar(table: TokenTable) -> Peer:
 
     def matcher(grammar: Grammar) -> Matcher:
         named = {
-            name: library.Grammar.from_json_schema(json.dumps(schema), any_whitespace=False)
+            name: library.Grammar.from_json_schema(json.dumps(schema), any_whitespace=False, strict_mode=False)
             for name, schema in grammar.schemas.items()
         }
         lark = grammar.lark + "".join(f"{name}: @{name}\n" for name in named)
         read = library.Grammar.from_lark(lark, tokenizer_info=about, named_grammars=named)
         own, mask = library.GrammarMatcher(compiler.compile_grammar(read)), library.allocate_token_bitmask(1, size)
 
-        def allowed() -> Mask:
+        def allowed() -> Bits:
             own.fill_next_token_bitmask(mask)
-            return _unpacked(mask.numpy(), size)
+            return np.asarray(mask[0].numpy())
 
         def take(token: int) -> None:
             if not own.accept_token(token):
@@ -99,10 +98,10 @@ def llguidance(table: TokenTable) -> Peer:
             if own.is_error():
                 raise EvalError(f"llguidance gives up: {own.get_error().splitlines()[0]}")
 
-        def allowed() -> Mask:
+        def allowed() -> Bits:
             masks.fill_next_token_bitmask(own, mask, 0)
             demand_no_error()
-            return _unpacked(mask, size)
+            return np.asarray(mask[0])
 
         def take(token: int) -> None:
             own.consume_token(token)
@@ -113,9 +112,9 @@ def llguidance(table: TokenTable) -> Peer:
     return matcher
 
 
-def _unpacked(mask: "np.ndarray[Any, np.dtype[np.int32]]", vocabulary: int) -> Mask:
-    """Return a row of bits as booleans."""
-    return np.unpackbits(mask[0].view(np.uint8), bitorder="little")[:vocabulary].astype(np.bool_)
+def unpacked(bits: Bits, vocabulary: int) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    """Return bits as booleans; shape (vocabulary,)."""
+    return np.unpackbits(bits.view(np.uint8), bitorder="little")[:vocabulary].astype(np.bool_)
 
 
 PEERS: Final[Mapping[str, Callable[[TokenTable], Peer]]] = {"xgrammar": xgrammar, "llguidance": llguidance}
@@ -184,7 +183,7 @@ class _Writer(AnswerWriter):
         matcher = self._peer(call_grammar(begun, tools, self._format, most, self.table.special))
         ends = end_tokens(self.table)
         while len(branch.ids) < self.limit:
-            allowed = matcher.allowed()
+            allowed = unpacked(matcher.allowed(), len(self.table.texts))
             if not np.delete(allowed, ends).any():
                 break  # nothing but the end is left, which needs no pass
             logits = await branch.fed.compute()

@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
 from transformers import PreTrainedTokenizerBase
 
-from eval.benchmarks.samples import Sample
+from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
+from eval.methods.call_grammar import demand_grammar
 from eval.methods.tooldec.react import REACT
-from eval.options import EvalOptions
+from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
 from tooldecoding.chat.messages import Message
@@ -25,8 +26,10 @@ from tooldecoding.chat.prompts import (
     bfcl_prompt,
 )
 from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.templates import chat_format
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options.decode_options import AUTO
 from tooldecoding.request import Request
 
 REACT_INSTRUCTION: Final = """Write the action that comes next in the form
@@ -162,3 +165,28 @@ def _react_lines(message: Message, labels: Mapping[str, str]) -> list[str]:
         return dialogue_lines([message], REACT, {**labels, "tool": "Observation"})
     said = f"{labels[message.role]}: {' '.join(message.content.split())}"
     return [said] * bool(message.content) + [REACT.render([Call(c.name, c.arguments)]) for c in message.calls]
+
+
+def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
+    """Return the options with the format's name in place of ``auto``.
+
+    Raises
+    ------
+    EvalError
+        If the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls, and the
+        format has none.
+    ModelError
+        If the chat template prints tools, and writes calls in no known format.
+    """
+    found = _with_format(options, benchmark, tokenizer)
+    if found.method in PEER_METHODS:
+        demand_grammar(found.method, found.call_format)
+    return found
+
+
+def _with_format(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
+    if options.template != "chat":
+        return replace(options, format=benchmark.call_format) if options.format == AUTO else options
+    if not tokenizer.chat_template:
+        raise EvalError(f"the tokenizer of {options.model!r} has no chat template; leave out --template chat")
+    return replace(options, format=chat_format(options, tokenizer))

@@ -26,8 +26,6 @@ class Score(BaseModel, frozen=True):
         There was no prediction. Counts as wrong.
     sample_id : int or None
         The number that API-Bank's evaluator gives the sample; odd for a call right after another one.
-    value_types : list of str
-        The types of the values in the reference calls (``eval.metrics.value_types``).
     figures : dict
         Further figures of the benchmark; see ``Judgement``.
     """
@@ -39,7 +37,6 @@ class Score(BaseModel, frozen=True):
     structural: bool
     missing: bool
     sample_id: Annotated[int, Field(le=10**9)] | None = None
-    value_types: list[Text] = []
     figures: dict[Text, Points] = {}
 
     @model_validator(mode="after")

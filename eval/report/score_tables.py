@@ -1,4 +1,4 @@
-"""Tables of scores: accuracy, the benchmark's further figures, accuracy by type, significance and error classes.
+"""Tables of scores: accuracy, the benchmark's further figures, significance and error classes.
 
 All take ``scores``, a data frame with a row for each verdict: the fields of ``Score``, behind columns that name the run
 or file (``heads``).
@@ -14,7 +14,6 @@ from pandas import DataFrame
 from eval.metrics.accuracy import Accuracy, Estimate, unweighted_mean
 from eval.metrics.error_class import ERROR_CLASSES
 from eval.metrics.significance import holm, mcnemar
-from eval.metrics.value_types import VALUE_TYPES
 from eval.report.table import NONE, Table, counted, percent, probability, share
 
 AWARENESS_CATEGORIES: Final = frozenset({"live_relevance", "live_irrelevance", "irrelevance"})
@@ -37,7 +36,6 @@ def score_tables(scores: DataFrame, heads: Sequence[str], categories: Sequence[s
     tables = [
         accuracy_table(scores, heads, categories),
         figure_table(scores, heads),
-        value_type_table(scores, heads),
         significance_table(scores, heads),
         error_table(scores, heads),
     ]
@@ -125,20 +123,6 @@ def _figure(scores: DataFrame, name: str) -> str:
     if all(most == 1 and part in (0, 1) for part, most in points):
         return percent(Accuracy(int(got), int(whole)).estimate)
     return f"{100 * got / whole:.1f}"
-
-
-def value_type_table(scores: DataFrame, heads: Sequence[str]) -> Table:
-    """Return accuracy by the documented types of the values in the reference calls; without rows if none has any."""
-    present = {name for types in scores["value_types"] for name in types}
-    names = [name for name in VALUE_TYPES if name in present]
-    runs = list(entries(scores.explode("value_types"), heads))
-    columns, cells = _side_by_side(names, [_by(own, "value_types") for _, own in runs])
-    note = (
-        "Per cent of right samples, with 95 % intervals, among those whose reference calls have a value of that "
-        "documented type; a sample may be in several columns. Deep objects hold objects within objects."
-    )
-    rows = tuple((*run, *row) for (run, _), row in zip(runs, cells, strict=True)) if names else ()
-    return Table("Accuracy by type of the values", (*heads, *columns), rows, len(heads), notes=(note,))
 
 
 def significance_table(scores: DataFrame, heads: Sequence[str]) -> Table:

@@ -36,15 +36,13 @@ class Predictions:
     missing: tuple[Sample, ...]
 
 
-def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[Sample], repeats: bool) -> Predictions:
+def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[Sample]) -> Predictions:
     """Read a JSON-lines file of predictions.
 
     Parameters
     ----------
     samples : sequence of Sample
         All samples that may occur.
-    repeats : bool
-        Whether one sample may have several predictions.
 
     Raises
     ------
@@ -61,12 +59,11 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
             identifier = benchmark.identify(row)
         except EvalError as error:
             raise EvalError(f"{place}: is this a row of {benchmark.name}? {error}") from None
-        if identifier in places and not repeats:
+        if identifier in places:
             raise EvalError(
-                f"{place}: a second prediction for {short_repr(identifier)}, the first stands in "
-                f"{places[identifier]}; --partial scores every row by itself"
+                f"{place}: a second prediction for {short_repr(identifier)}, the first stands in {places[identifier]}"
             )
-        places.setdefault(identifier, place)
+        places[identifier] = place
         if identifier not in by_id:
             raise EvalError(
                 f"{place}: {benchmark.name} has no sample {short_repr(identifier)} in this data; are these predictions "

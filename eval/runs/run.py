@@ -8,11 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.methods.drafts import Draft
-from eval.methods.method_task import MethodTask
+from eval.methods.method_task import Draft, MethodTask
 from eval.methods.prediction import Prediction
-from eval.methods.prompt_format import settled
-from eval.methods.sample_prompts import Prompter
+from eval.methods.sample_prompts import Prompter, settled
 from eval.options import EvalOptions
 from eval.runs.predictions import Predictions, read_predictions
 from eval.runs.run_folder import RunFolder, describe_run
@@ -106,8 +104,8 @@ def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: in
 
 def _scored(benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, prompter: Prompter) -> Made:
     """Write the scores and the value slots of all predictions."""
-    predictions = read_predictions(folder.predictions, benchmark, samples, repeats=False)
-    rows = Scorer(benchmark, benchmark.judge).score(predictions, partial=False)
+    predictions = read_predictions(folder.predictions, benchmark, samples)
+    rows = Scorer(benchmark, benchmark.judge).score(predictions)
     write_rows(rows, folder.scores)
     slots = run_values(predictions.rows, benchmark, prompter, str(folder.predictions))
     write_rows([slot.model_dump() for slot in slots], folder.values)

@@ -8,7 +8,6 @@ from typing import Any
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
 from eval.metrics.error_class import classify
-from eval.metrics.value_types import value_types
 from eval.runs.predictions import PredictionRow, Predictions
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import write_whole
@@ -24,11 +23,9 @@ class Scorer:
     benchmark: Benchmark
     judge: Judge
 
-    def score(self, predictions: Predictions, partial: bool) -> list[dict[str, Any]]:
-        """Rows of scores in the sequence of the predictions; those that are missing behind them, unless ``partial``."""
+    def score(self, predictions: Predictions) -> list[dict[str, Any]]:
+        """Rows of scores in the sequence of the predictions, and behind them those that are missing."""
         rows = [self._row(r) for r in predictions.rows]
-        if partial:
-            return rows
         return rows + [self._undecoded(sample, "missing", "there is no prediction") for sample in predictions.missing]
 
     def _row(self, given: PredictionRow) -> dict[str, Any]:
@@ -62,7 +59,6 @@ def _verdict(sample: Sample, judgement: Judgement, satisfiable: bool) -> dict[st
         "satisfiable": satisfiable,
         "missing": False,
         "message": judgement.message,
-        "value_types": list(value_types(sample)),
     } | (further if judgement.figures else {})
 
 

@@ -1,19 +1,18 @@
 """What is measured: our own values and other libraries, each of which holds a model to a JSON Schema, token by token.
 
-The libraries have their own defaults, but for keys that are not listed: a schema allows these.
+The libraries are those of the methods of ``eval``; keys that are not listed are allowed, as JSON Schema has it.
 """
 
-import importlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
-from eval.bench.failures import FAILURES
-from eval.errors import EvalError
+from eval.errors import FAILURES, EvalError
+from eval.methods.call_grammar import Grammar as Rules
+from eval.methods.peers import PEERS as LIBRARIES
+from eval.methods.peers import Bits, end_tokens
 from lookup.errors import ToolDecodingError
 from lookup.schema.value_schema import value_schema
 from lookup.values.grammar import ValueGrammar, schema_grammar
@@ -67,10 +66,9 @@ Compile = Callable[[Any], Grammar]
 
 
 class Engine(NamedTuple):
-    """One engine: its name, the package that pip installs, and what loads it for a tokenizer (folder or hub id)."""
+    """One engine: its package, and what loads it for a tokenizer (folder or hub id)."""
 
     name: str
-    package: str
     load: Callable[[str], Compile]
 
 
@@ -131,109 +129,40 @@ class _OwnInstance:
         return not self._given and not state.tail and (state.closed or self._grammar.complete(state.text))
 
 
-def load_llguidance(tokenizer: str) -> Compile:
-    """Load llguidance."""
-    new = importlib.import_module("llguidance").LLMatcher
-    masks = importlib.import_module("llguidance.numpy")
-    known = importlib.import_module("llguidance.hf").from_tokenizer(load_tokenizer(tokenizer))
-    mask = masks.allocate_token_bitmask(1, known.vocab_size)
+def load_library(name: str, tokenizer: str) -> Compile:
+    """Load a library."""
+    table = TokenTable(load_tokenizer(tokenizer))
+    peer, ends = LIBRARIES[name](table), end_tokens(table)
 
     def compiled(schema: Any) -> Grammar:
-        fresh = new(known, new.grammar_from_json_schema(json.dumps(schema)))
+        rules = Rules("start: schema\n", {"schema": schema if isinstance(schema, dict) else {"allOf": [schema]}})
 
         def start() -> Instance:
-            matcher = fresh.deep_copy()
+            matcher = peer(rules)
 
             def take(token: int) -> bool:
-                masks.fill_next_token_bitmask(matcher, mask, 0)
-                taken = _has(mask[0], token) and bool(matcher.consume_token(token))
-                if not taken and matcher.is_error():
-                    raise ValueError(matcher.get_error())
-                return taken
-
-            return Instance(take, matcher.is_accepting)
-
-        masks.fill_next_token_bitmask(fresh.deep_copy(), mask, 0)
-        if fresh.is_error():
-            raise ValueError(fresh.get_error())
-        return Grammar(start)
-
-    return compiled
-
-
-def load_xgrammar(tokenizer: str) -> Compile:
-    """Load xgrammar."""
-    library = importlib.import_module("xgrammar")
-    loaded = load_tokenizer(tokenizer)
-    about = library.TokenizerInfo.from_huggingface(loaded, vocab_size=len(loaded))
-    compiler = library.GrammarCompiler(about, max_threads=1)
-    mask = library.allocate_token_bitmask(1, about.vocab_size)
-
-    def compiled(schema: Any) -> Grammar:
-        try:
-            grammar = compiler.compile_json_schema(json.dumps(schema), strict_mode=False)
-        except RuntimeError as error:
-            raise ValueError(_PLACE.sub("", str(error))) from None
-
-        def start() -> Instance:
-            matcher = library.GrammarMatcher(grammar)
-
-            def take(token: int) -> bool:
-                matcher.fill_next_token_bitmask(mask)
-                return bool(matcher.accept_token(token))
-
-            return Instance(take, matcher.is_completed)
-
-        library.GrammarMatcher(grammar).fill_next_token_bitmask(mask)
-        return Grammar(start)
-
-    return compiled
-
-
-def load_outlines(tokenizer: str) -> Compile:
-    """Load outlines, whose grammars of JSON Schemas are those of outlines-core."""
-    library = importlib.import_module("outlines_core")
-    pattern = importlib.import_module("outlines_core.json_schema").build_regex_from_schema
-    loaded = load_tokenizer(tokenizer)
-    texts, ids = TokenTable(loaded).texts, dict[bytes, list[int]]()
-    for token, text in enumerate(texts):
-        if text and token != loaded.eos_token_id:
-            ids.setdefault(text, []).append(token)
-    vocabulary = library.Vocabulary(loaded.eos_token_id, ids)
-    mask = np.full((len(texts) + 31) // 32, -1, dtype=np.int32)
-
-    def compiled(schema: Any) -> Grammar:
-        index = library.Index(pattern(json.dumps(schema)), vocabulary)
-
-        def start() -> Instance:
-            guide = library.Guide(index)
-
-            def take(token: int) -> bool:
-                guide.write_mask_into(mask.ctypes.data, mask.size, mask.itemsize)
-                allowed = _has(mask, token)
+                allowed = _has(matcher.allowed(), token)
                 if allowed:
-                    guide.advance(token, return_tokens=False)
+                    matcher.take(token)
                 return allowed
 
-            return Instance(take, guide.is_finished)
+            return Instance(take, lambda: any(_has(matcher.allowed(), end) for end in ends))
 
-        library.Guide(index).write_mask_into(mask.ctypes.data, mask.size, mask.itemsize)
+        try:
+            peer(rules).allowed()
+        except RuntimeError as error:
+            raise ValueError(_PLACE.sub("", str(error))) from None
         return Grammar(start)
 
     return compiled
 
 
-def _has(mask: Any, token: int) -> bool:
-    """Whether a row of bits, 32 in each number, has a token's."""
-    return bool(mask[token // 32] >> (token % 32) & 1)
+def _has(bits: Bits, token: int) -> bool:
+    return bool(bits[token // 32] >> (token % 32) & 1)
 
 
-OWN = Engine("tool-decoding", "tooldecoding", load_own)
-PEERS: Mapping[str, Engine] = {
-    "llguidance": Engine("llguidance", "llguidance", load_llguidance),
-    "xgrammar": Engine("xgrammar", "xgrammar", load_xgrammar),
-    "outlines": Engine("outlines", "outlines-core", load_outlines),
-}
+OWN = Engine("tooldecoding", load_own)
+PEERS: Mapping[str, Engine] = {name: Engine(name, partial(load_library, name)) for name in LIBRARIES}
 """Name -> library."""
 
 
@@ -245,12 +174,11 @@ def chosen(names: Sequence[str] | None) -> dict[str, Engine]:
     EvalError
         If one of the names is not installed.
     """
-    engines = {f"{OWN.name} {version(OWN.package)}": OWN}
+    engines = {f"{OWN.name} {version(OWN.name)}": OWN}
     for name in PEERS if names is None else names:
-        package = PEERS[name].package
         try:
-            engines[f"{name} {version(package)}"] = PEERS[name]
+            engines[f"{name} {version(name)}"] = PEERS[name]
         except PackageNotFoundError:
             if names is not None:
-                raise EvalError(f"--peers: {name} is not installed; pip install {package}") from None
+                raise EvalError(f"--peers: {name} is not installed; pip install {name}") from None
     return engines

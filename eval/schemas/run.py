@@ -1,7 +1,7 @@
 """The files of MaskBench, and the rows of what engines make of them."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Final
@@ -10,15 +10,13 @@ from eval.errors import EvalError
 from eval.schemas.engines import Engine
 from eval.schemas.worker import Worker
 from lookup.text.text_file import read_text
-from tooldecoding.files.json_lines import json_line, numbered_lines, read_row
+from tooldecoding.cli.console import progress_bar
+from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.tokens.token_table import TokenTable
 
 FOLDER: Final = Path("maskbench", "data")
 """Where a checkout of guidance-ai/jsonschemabench has them."""
-
-Row = dict[str, Any]
-"""What one engine makes of one file: ``id``, ``engine``, ``split``, number of ``instances``, and what it measured."""
 
 
 def find_files(data: str | Path) -> list[Path]:
@@ -45,18 +43,6 @@ def read_sample(path: Path) -> tuple[Any, list[dict[str, Any]]]:
         raise EvalError(f"{path}: this is no file of MaskBench: {reason}") from None
 
 
-def split_of(path: Path) -> str:
-    """Return the part of MaskBench that a file belongs to: ``Github_easy`` of ``Github_easy---o1.json``."""
-    before, line, _ = path.stem.partition("---")
-    return before if line else before.partition("_")[0]
-
-
-def read_rows(path: str) -> dict[str, Row]:
-    """Return the rows of a file by id, none if it is not there; EvalError if it holds something else."""
-    text = read_text(path, EvalError) if Path(path).exists() else ""
-    return {(row := read_row(line, n, path, EvalError))["id"]: row for n, line in numbered_lines(text)}
-
-
 def row_id(label: str, tokenizer: str, path: Path) -> str:
     """Return the id of a row."""
     return f"{label}/{Path(tokenizer).name}/{path.name}"
@@ -68,11 +54,9 @@ def run(
     tokenizer: str,
     table: TokenTable,
     time_limit: float,
-    rows: dict[str, Row],
-    results: ResultFile | None,
-    advance: Callable[[int], None],
+    out: str,
 ) -> None:
-    """Measure the engines on the files that lack a row, and add it to ``rows`` and to the file of results.
+    """Measure the engines on the files that have no row in ``out``, with a progress bar, and add their rows.
 
     Parameters
     ----------
@@ -88,17 +72,17 @@ def run(
             label: stack.enter_context(closing(Worker(engine, tokenizer, time_limit)))
             for label, engine in engines.items()
         }
+        results = stack.enter_context(closing(ResultFile(out, frozenset({"refused", "verdicts"}))))
+        advance = stack.enter_context(progress_bar("measuring", len(files)))
         for path in files:
-            missing = [label for label in workers if row_id(label, tokenizer, path) not in rows]
+            ids = {label: row_id(label, tokenizer, path) for label in workers}
+            missing = [label for label in workers if ids[label] not in results.done]
             if missing:
                 schema, tests = read_sample(path)
                 for test in tests:
                     test["tokens"] = table.encode_after(b"", json_line(test["data"]).encode())
                 task = json_line({"schema": schema, "tests": tests})
-                about: Row = {"split": split_of(path), "instances": len(tests)}
                 for label in missing:
-                    head = {"id": row_id(label, tokenizer, path), "engine": label, **about}
-                    row = rows[head["id"]] = head | workers[label].ask(task)
-                    if results is not None:
-                        results.write([row])
+                    about = {"id": ids[label], "engine": label, "instances": len(tests)}
+                    results.write([about | workers[label].ask(task)])
             advance(1)

@@ -32,12 +32,6 @@ _COLUMNS: Final = {
 }  # fmt: skip
 
 
-def by_split(rows: Sequence[Mapping[str, Any]]) -> Figures:
-    """Return the figures of one engine on all files, and those of each split."""
-    splits = sorted({row["split"] for row in rows})
-    return figures(rows) | {"splits": {split: figures([r for r in rows if r["split"] == split]) for split in splits}}
-
-
 def figures(rows: Sequence[Mapping[str, Any]]) -> Figures:
     """Return the figures of one engine on some files; times are None where there are none."""
     judged = [row for row in rows if "refused" not in row]
@@ -57,16 +51,12 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> Figures:
         "refused": len(rows) - len(judged),
         "all_right": len(judged) - wrong.schema.nunique(),
         "all_right_checked": len(judged) - wrong_checked.schema.nunique(),
-        "right": len(frame) - len(wrong),
         "valid_refused": int(wrong.valid.sum()),
         "invalid_accepted": int((~wrong.valid).sum()),
-        "valid_refused_checked": int(wrong_checked.valid.sum()),
-        "invalid_accepted_checked": int((~wrong_checked.valid).sum()),
         "unnoted": int((~wrong.valid & ~wrong.noted).sum()),
         "not_judged": sum(row["instances"] for row in rows if "refused" in row),
         "grammar_ms": _quantiles([row["grammar"] / 1e6 for row in judged]),
         "token_us": _quantiles([ns / 1e3 for row in judged for ns in row["tokens"]]),
-        "tokens": sum(len(row["tokens"]) for row in judged),
         "notes": dict(Counter(note for row in judged for note in set(row["notes"])).most_common()),
         "reasons": dict(Counter(row["refused"] for row in rows if "refused" in row).most_common()),
     }
@@ -84,7 +74,7 @@ def tables(found: Mapping[str, Figures], about: str) -> list[Table]:
     Parameters
     ----------
     found : mapping
-        Label of an engine -> its figures by split.
+        Label of an engine -> its figures.
     about : str
         Sample, tokenizer and machine; printed below the first table.
     """

@@ -12,8 +12,7 @@ from multiprocessing import get_context
 from time import process_time_ns
 from typing import Any, Final
 
-from eval.bench.failures import failure
-from eval.errors import EvalError
+from eval.errors import EvalError, failure
 from eval.schemas.engines import REFUSALS, Compile, Engine, Instance
 
 MOST_MEMORY: Final = 8 * 2**30

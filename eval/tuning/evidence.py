@@ -97,7 +97,7 @@ class Evidence:
         if options not in self._scores:
             outcomes = self.outcomes(options)
             rows = [PredictionRow(self.samples[i], o.text, {"error": o.error}) for i, o in outcomes.items()]
-            scores = self._scorer.score(Predictions(tuple(rows), ()), partial=True)
+            scores = self._scorer.score(Predictions(tuple(rows), ()))
             self._scores[options] = dict(zip(outcomes, scores, strict=True))
         return self._scores[options]
 

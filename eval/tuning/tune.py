@@ -14,7 +14,7 @@ from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
 from eval.methods.choose import Method, make_method
-from eval.methods.drafts import Draft, predict_all
+from eval.methods.method_task import Draft, predict_all
 from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from eval.runs.run import Made, draw, make_run

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from command_line import Ran
 from eval.bench.methods import ToolDecodingMethod
 
 Cli = Callable[..., Ran]
-QUICK = ("--prompt-tokens", 250, "--value-tokens", 3, "--repeat", 2, "--required", 3)
+QUICK = ("--prompt-tokens", 320, "--value-tokens", 3, "--repeat", 2, "--required", 3)
 
 
 @pytest.fixture
@@ -25,13 +25,17 @@ def found(folder: Path) -> dict[str, Any]:
     return read
 
 
+def not_found(name: str) -> str:
+    raise PackageNotFoundError(name)
+
+
 def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.bench.peers.installed", lambda _: None)
+    monkeypatch.setattr("eval.bench.peers.version", not_found)
     ran = cli(*command, "--order-limit", "1,6", "--batch", "1,2", "--draft-tokens", 0)
     assert ran.code == 0, ran.err
     for text in ("tiny, float32, batch 1, rounds 2", "2 of 3 values stand in the prompt; no drafts"):
         assert text in ran.out
-    for peer in ("xgrammar", "llguidance", "outlines", "lm-format-enforcer"):
+    for peer in ("xgrammar", "llguidance"):
         assert f"Not measured: {peer}: not installed" in " ".join(ran.out.split())
     bench = found(tmp_path)
     assert bench["state"] == "finished" and bench["settings"]["shapes"] == ["tiny"]
@@ -41,8 +45,7 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
         assert cell["rounds"] == 2
         methods = {m["name"]: m for m in cell["methods"]}
         assert list(methods) == ["1 order", "6 orders", "greedy", "beam6"]
-        assert methods["1 order"]["passes"] == methods["1 order"]["formula_passes"] == 12
-        assert methods["6 orders"]["passes"] == methods["6 orders"]["formula_passes"] == 13
+        assert (methods["1 order"]["passes"], methods["6 orders"]["passes"]) == (12, 13)
         for method in methods.values():
             assert len(method["runs"]) == 2
             ratios = [r["decode"] / g["decode"] for r, g in zip(method["runs"], methods["greedy"]["runs"], strict=True)]
@@ -60,7 +63,6 @@ def test_stopping_saves_positions(cli: Cli, command: tuple[Any, ...], tmp_path: 
         ran = cli(*command, "--stopping", stopping)
         assert ran.code == 0 and f"stopping {stopping}" in " ".join(ran.out.split()), ran.err
         [method, _] = found(tmp_path)["cells"][0]["methods"]
-        assert (method["formula_passes"] is None) == (stopping == "exact")
         runs[stopping] = method
     [every], [early] = runs["none"]["runs"], runs["exact"]["runs"]
     assert early["positions"] < every["positions"]
@@ -76,9 +78,8 @@ def test_a_model(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
 
 def test_a_tokenizer(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
     options = ("--value-tokens", 12, "--required", 2, "--prompt-tokens", 1000, "--repeat", 1, "--against", "")
-    ran = cli("bench", "--shape", "tiny", "--tokenizer", tiny_model_path, *options, "--out", tmp_path, "--json")
+    ran = cli("bench", "--shape", "tiny", "--tokenizer", tiny_model_path, *options, "--out", tmp_path)
     assert ran.code == 0, ran.err
-    assert json.loads(ran.out) == found(tmp_path)
     [cell] = found(tmp_path)["cells"]
     assert cell["model"] == f"tiny with {Path(tiny_model_path).name}"
     assert cell["vocabulary"] == len(json.loads(Path(tiny_model_path, "tokenizer.json").read_text())["model"]["vocab"])
@@ -110,25 +111,6 @@ def test_an_interrupt_leaves_the_finished_rounds(
     assert bench["state"] == "interrupted"
     [cell] = bench["cells"]
     assert cell["rounds"] == 2 and [len(m["runs"]) for m in cell["methods"]] == [2, 2]
-
-
-def test_time_that_is_up_is_said(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
-    ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--batch", "1,2", "--minutes", 0.00001)
-    assert ran.code == 0, ran.err
-    assert "not measured: tiny, batch 1: no time was left" in ran.err and "batch 2: no time was left" in ran.err
-    assert not (tmp_path / "bench.json").exists()
-
-
-def test_every_cell_that_is_begun_has_a_round(
-    cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seconds = iter(range(100))  # every look at the clock is a second later
-    monkeypatch.setattr("eval.bench.runner.time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
-    ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 9, "--minutes", 0.05)
-    assert ran.code == 0, ran.err
-    bench = found(tmp_path)
-    assert bench["cells"][0]["rounds"] == 3
-    assert bench["skipped"] == ["tiny, batch 1: no time was left for 6 of 9 rounds"]
 
 
 @pytest.mark.parametrize(

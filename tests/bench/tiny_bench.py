@@ -17,10 +17,10 @@ def subject() -> Subject:
     return load_subject(BenchOptions(shapes=("tiny",)), "tiny", torch.device("cpu"))
 
 
-def workload(batch: int = 1, call_format: str = "api-bank", **changes: Any) -> Workload:
-    fields: dict[str, Any] = {"prompt_tokens": 300, "value_tokens": 5, "format": call_format}
+def workload(batch: int = 1, **changes: Any) -> Workload:
+    fields: dict[str, Any] = {"prompt_tokens": 400, "value_tokens": 5}
     options = BenchOptions(shapes=("tiny",), **(fields | changes))
-    return make_workload(options, batch, subject().tokenizer, subject().decoder.table, subject().words)
+    return make_workload(options, batch, subject().tokenizer, subject().decoder.table)
 
 
 def generate(work: Workload, beams: int = 1) -> Method:
@@ -28,5 +28,5 @@ def generate(work: Workload, beams: int = 1) -> Method:
 
 
 def tool_decoding(work: Workload, limit: int, **options: Any) -> Method:
-    asked = DecodeOptions(order_limit=limit, format=work.call_format.name, max_calls=1, **options)
+    asked = DecodeOptions(order_limit=limit, max_calls=1, **options)
     return ToolDecodingMethod(subject().decoder, subject().engines, work, asked)

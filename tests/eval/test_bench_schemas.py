@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,7 +12,7 @@ import eval.schemas.engines as engines
 from command_line import Ran, assert_bad
 from eval.commands.bench_schemas import PeerName
 from eval.schemas.engines import OWN, PEERS, Engine
-from eval.schemas.run import split_of
+from eval.schemas.tables import figures
 from eval.schemas.worker import Worker, measure
 from stub_engines import STRICT, STUB, UNLOADABLE
 from tooldecoding.files.json_lines import json_line
@@ -43,7 +44,7 @@ def stubs() -> Iterator[None]:
     """A stub in the place of our engine, and one peer."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engines, "OWN", STUB)
-        patch.setattr(engines, "PEERS", {"llguidance": STRICT})
+        patch.setattr(engines, "PEERS", {"scipy": STRICT})
         yield
 
 
@@ -57,29 +58,21 @@ def measured(tmp_path_factory: pytest.TempPathFactory, tiny_model_path: str, cli
     return command
 
 
-def figures(ran: Ran) -> dict[str, Any]:
+def found(path: Path) -> dict[str, Any]:
     """Name of each engine -> its figures."""
-    assert ran.code == 0, ran.err
-    return {label.partition(" ")[0]: found for label, found in json.loads(ran.out)["engines"].items()}
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    names = dict.fromkeys(row["engine"].partition(" ")[0] for row in rows)
+    return {name: figures([row for row in rows if row["engine"].startswith(f"{name} ")]) for name in names}
 
 
-def test_verdicts_are_counted_by_split(cli: Cli, measured: tuple[Any, ...]) -> None:
-    found = figures(cli(*measured, "--json"))
-    own, strict = found["stub"], found["llguidance"]
-    counts = ("schemas", "accepted", "noted", "refused", "not_judged", "unnoted", "right", "valid_refused")
-    assert [own[name] for name in counts] == [5, 3, 1, 1, 2, 1, 5, 1]
-    checked = ("invalid_accepted", "all_right", "all_right_checked", "valid_refused_checked")
-    assert [own[name] for name in checked] == [2, 1, 2, 1] and own["invalid_accepted_checked"] == 1
+def test_verdicts_are_counted(measured: tuple[Any, ...]) -> None:
+    every = found(measured[-1])
+    own, strict = every["numpy"], every["scipy"]
+    counts = ("schemas", "accepted", "noted", "refused", "not_judged", "unnoted", "valid_refused")
+    assert [own[name] for name in counts] == [5, 3, 1, 1, 2, 1, 1]
+    assert [own[name] for name in ("invalid_accepted", "all_right", "all_right_checked")] == [2, 1, 2]
     assert own["reasons"] == {"ValueError: no grammar": 1} and own["notes"] == {"const": 1}
-    assert [(n, s["right"], s["valid_refused"], s["invalid_accepted"]) for n, s in own["splits"].items()] == [
-        ("BFCL", 2, 0, 2),
-        ("Github_easy", 2, 1, 0),
-        ("JME", 1, 0, 0),
-    ]
     assert (strict["valid_refused"], strict["invalid_accepted"]) == (5, 0)
-    rows = {row["id"]: row for row in map(json.loads, measured[-1].read_text().splitlines())}
-    whole = next(len(row["tokens"]) for name, row in rows.items() if name.startswith("stub") and "JME_3" in name)
-    assert own["tokens"] == 3 * whole + 1  # of valid instances, up to the first that is refused
     assert 0 < own["token_us"]["p50"] <= own["token_us"]["p99"] <= own["token_us"]["max"] and own["grammar_ms"]["mean"]
 
 
@@ -89,7 +82,7 @@ def test_tables_name_engines_machine_and_sample(cli: Cli, measured: tuple[Any, .
     text = " ".join(ran.out.split())
     for part in ("Schemas and instances", "Times", "Why there is no grammar", "4 of 5 schemas (seed 7)"):
         assert part in text
-    assert " cores, " in text and "stub " in text
+    assert " cores, " in text and "numpy " in text
 
 
 def test_a_run_goes_on_behind_an_interrupt(
@@ -97,7 +90,7 @@ def test_a_run_goes_on_behind_an_interrupt(
 ) -> None:
     out = tmp_path / "rows.jsonl"
     command = ("bench", "schemas", "--data", write(tmp_path), "--tokenizer", tiny_model_path, "--peers", "")
-    command = (*command, "--out", out, "--json")
+    command = (*command, "--out", out)
     asked: list[str] = []
     real = Worker.ask
 
@@ -110,15 +103,16 @@ def test_a_run_goes_on_behind_an_interrupt(
     with monkeypatch.context() as patch:
         patch.setattr(Worker, "ask", ask)
         ran = cli(*command)
-    assert ran.code == 130 and f"goes on behind what stands in {out}" in " ".join(ran.err.split())
+    assert ran.code == 130 and f"goes on behind what stands in {out}" in ran.err
     assert len(out.read_text().splitlines()) == 2
     with out.open("a") as file:
         file.write('{"id": "torn')
-    whole = figures(cli(*command))
+    assert cli(*command).code == 0
+    whole = found(out)
     assert len(out.read_text().splitlines()) == 5
     with monkeypatch.context() as patch:
         patch.setattr(Worker, "ask", lambda *_: pytest.fail("measured again"))
-        assert figures(cli(*command)) == whole
+        assert cli(*command).code == 0 and found(out) == whole
 
 
 @pytest.mark.slow
@@ -140,7 +134,7 @@ def test_what_cannot_be_used(
     assert_bad(cli("bench", "schemas", "--data", tmp_path), "expected files of schemas, found none")
     monkeypatch.setattr(engines, "OWN", UNLOADABLE)
     ran = cli(*measured, "--peers", "", "--limit", 1)
-    assert ran.code == 2 and "error: unloadable cannot be loaded" in ran.err and "TypeError: unknown" in ran.err
+    assert ran.code == 2 and "error: pydantic cannot be loaded" in ran.err and "TypeError: unknown" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -155,28 +149,27 @@ def test_what_cannot_be_used(
 )
 def test_a_malformed_file_is_named(cli: Cli, tmp_path: Path, tiny_model_path: str, content: str, message: str) -> None:
     folder = write(tmp_path, {"JME_1.json": content})
-    ran = cli("bench", "schemas", "--data", folder, "--tokenizer", tiny_model_path, "--peers", "")
+    ran = cli(
+        "bench", "schemas", "--data", folder, "--tokenizer", tiny_model_path, "--peers", "", "--out", tmp_path / "o"
+    )
     place = folder / "maskbench" / "data" / "JME_1.json"
     assert ran.code == 2 and ran.out == "" and "Traceback" not in ran.err
     assert f"error: {place}: this is no file of MaskBench: " in ran.err and message in ran.err
 
 
 def test_peers_by_name(cli: Cli, measured: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert list(figures(cli(*measured, "--json"))) == ["stub", "llguidance"]
-    assert list(figures(cli(*measured, "--peers", "", "--json"))) == ["stub"]
-    assert_bad(cli(*measured, "--peers", "luck"), "--peers: expected 'llguidance', 'xgrammar' or 'outlines'", "'luck'")
-    monkeypatch.setattr(engines, "PEERS", {"llguidance": STRICT._replace(package="no-such-package")})
-    assert_bad(cli(*measured, "--peers", "llguidance"), "llguidance is not installed; pip install no-such-package")
-    assert list(figures(cli(*measured, "--json"))) == ["stub"]  # by default those that are installed
+    assert "scipy" in cli(*measured).out and "scipy" not in cli(*measured, "--peers", "").out
+    assert_bad(cli(*measured, "--peers", "luck"), "--peers: expected 'xgrammar' or 'llguidance'", "'luck'")
     assert get_args(PeerName) == tuple(PEERS)
+    monkeypatch.setattr(engines, "PEERS", {"xgrammar": STRICT})
+    monkeypatch.setattr(engines, "version", not_found)
+    assert_bad(cli(*measured, "--peers", "xgrammar"), "xgrammar is not installed; pip install xgrammar")
 
 
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [("BFCL_simple_12", "BFCL"), ("JME_3", "JME"), ("Github_easy---o10_2", "Github_easy"), ("MCPspec---a", "MCPspec")],
-)
-def test_splits(name: str, split: str) -> None:
-    assert split_of(Path(f"{name}.json")) == split
+def not_found(name: str) -> str:
+    if name == "xgrammar":
+        raise PackageNotFoundError
+    return "1.0"
 
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]}
@@ -192,7 +185,7 @@ CASES: Sequence[tuple[Any, list[Any], list[Any]]] = [
 @pytest.mark.parametrize("engine", [OWN, *PEERS.values()], ids=lambda engine: engine.name)
 def test_an_engine_judges(engine: Engine, tiny_model_path: str) -> None:
     if engine is not OWN:
-        pytest.importorskip(engine.package.replace("-", "_"))
+        pytest.importorskip(engine.name)
     compiled, table = engine.load(tiny_model_path), TokenTable(load_tokenizer(tiny_model_path))
     for schema, valid, invalid in CASES:
         data = [(value, True) for value in valid] + [(value, False) for value in invalid]
@@ -206,8 +199,7 @@ def test_an_engine_judges(engine: Engine, tiny_model_path: str) -> None:
         assert found["grammar"] > 0
     grammar = compiled(OBJECT)
     texts = {b"{": False, b'{"a": 1': False, b'{"a": 1}}': False, b'{"a": 1},': False}
-    if engine.name != "outlines":
-        texts[b'{"a": 1, "c": [null]}'] = True  # keys that are not listed are allowed
+    texts[b'{"a": 1, "c": [null]}'] = True  # keys that are not listed are allowed
     for text, right in texts.items():
         instance = grammar.start()
         taken = all(instance.take(token) for token in table.encode_after(b"", text))

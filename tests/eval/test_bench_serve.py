@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,14 +112,12 @@ def test_how_a_request_ends(kind: str, stream: bool, ending: str, reason: str) -
     if ending == "answered":
         assert (answer.content, answer.finish) == ("Hi", "tool_calls")
         assert answer.calls == [["get_weather", '{"city": "Rome"}']]
-        assert (answer.first is not None) == stream and (answer.first or 0) <= answer.seconds
 
 
 def test_each_request_is_sent_once_and_another_answer_than_alone_is_mixed_up() -> None:
     with stub() as url:
         answers = ask(url, *(request("whole", number % 2 == 0) for number in range(12)), clients=4)
     assert [answer.ending for answer in answers] == ["answered"] * 12
-    assert [answer.first is not None for answer in answers] == [number % 2 == 0 for number in range(12)]
     assert Answer(content="x").differs(answers[0]) and not answers[1].differs(answers[0])
     [lost] = ask(url, request("whole"))  # nobody answers any more
     assert lost.ending == "lost" and not lost.differs(answers[0])
@@ -150,10 +147,7 @@ def test_wrong_options(cli: Cli, options: tuple[str, ...], said: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_reference_model_under_load(cli: Cli, tmp_path: Path) -> None:
-    out = tmp_path / "answers.jsonl"
-    ran = cli("bench", "serve", "--requests", "10", "--clients", "4", "--out", out)
+def test_the_reference_model_under_load(cli: Cli) -> None:
+    ran = cli("bench", "serve", "--requests", "10", "--clients", "4")
     assert ran.code == 0, ran
-    rows: list[dict[str, Any]] = [json.loads(line) for line in out.read_text().splitlines()]
-    assert len(rows) == 20 and all(row["ending"] == "answered" for row in rows)
     assert "one after the other" in " ".join(ran.out.split())

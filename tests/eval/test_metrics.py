@@ -10,16 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.metrics.accuracy import Accuracy, unweighted_mean
 from eval.metrics.score_row import Score
 from eval.metrics.significance import clustered, holm, mcnemar, sign_flips
-from eval.metrics.value_types import VALUE_TYPES, value_types
 from eval.validation import validated
 from made_up_runs import score_row
-from tooldecoding.chat.documentation import Documentation
-from tooldecoding.formats.call_format import Call
 
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 verdicts = st.dictionaries(st.integers(0, 60).map(str), st.booleans())
@@ -143,24 +139,3 @@ def test_what_belongs_to_a_cluster_is_one_draw() -> None:
     assert alone.low < alone.value == sum(values) / 40 < alone.high
     constant = clustered([1, 1, 1], "aab")
     assert (constant.low, constant.value, constant.high) == (1, 1, 1)
-
-
-BOAT = {"type": "object", "properties": {"name": {"type": "string"}, "tags": {"type": "array"}}}
-SCHEMAS: dict[str, Any] = {
-    "bool": {"type": "boolean"},
-    "enum": {"type": "string", "enum": ["on", "off"]},
-    "number": {"type": "integer"},
-    "text": {"type": "string"},
-    "list": {"type": "array", "items": BOAT},
-    "object": BOAT,
-    "deep object": {"type": "object", "properties": {"boats": {"type": "array", "items": BOAT}}},
-    "other": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-}
-
-
-@pytest.mark.parametrize("name", VALUE_TYPES)
-def test_type_of_a_value(name: str) -> None:
-    schema = {"type": "object", "properties": {"a": SCHEMAS[name], "b": SCHEMAS["text"]}, "required": ["a"]}
-    documentation = Documentation.read([{"name": "f", "description": "", "parameters": schema}], "x")
-    sample = Sample("s", "c", "d", (), documentation, (Call("f", {"a": 1, "z": 2}), Call("g", {"b": 1})), None)
-    assert value_types(sample) == (name,)  # neither an undocumented key nor a key that no call has

@@ -20,10 +20,10 @@ def samples(tmp_path: Path) -> list[Sample]:
 
 @pytest.fixture
 def read(tmp_path: Path, samples: list[Sample]) -> Callable[..., Predictions]:
-    def read(text: str, repeats: bool = False) -> Predictions:
+    def read(text: str) -> Predictions:
         path = tmp_path / "p.jsonl"
         path.write_text(text)
-        return read_predictions(path, SGD, samples, repeats)
+        return read_predictions(path, SGD, samples)
 
     return read
 
@@ -33,7 +33,7 @@ def read(tmp_path: Path, samples: list[Sample]) -> Callable[..., Predictions]:
     [
         ("", "expected predictions, one JSON object a line, found an empty file"),
         ('{"id": "a/1"}\n', r":1: expected a text 'prediction', found None"),
-        ('{"id": "a/1", "prediction": "x"}\n' * 2, ":2: a second prediction for 'a/1', the first stands in .*:1;"),
+        ('{"id": "a/1", "prediction": "x"}\n' * 2, ":2: a second prediction for 'a/1', the first stands in .*:1"),
         (
             '{"id": "a/9", "prediction": "x"}\n',
             "sgd has no sample 'a/9' in this data; are these predictions of another",
@@ -55,18 +55,10 @@ def test_missing_ones_are_wrong_and_counted(read: Callable[..., Predictions]) ->
     predictions = read(
         "".join(map(prediction_rows, rows)) + '{"id": "b/1", "prediction": "", "error": "the prompt is too long"}\n'
     )
-    scores = Scorer(SGD, SGD.judge).score(predictions, partial=False)
+    scores = Scorer(SGD, SGD.judge).score(predictions)
     assert [(r["id"], r["correct"], r["missing"], r["error_class"], r["error_type"]) for r in scores[::2]] == [
         ("c/1", True, False, None, None),
         ("b/1", False, True, "awareness", "not_decoded"),
     ]
     assert (scores[1]["error_class"], scores[1]["structural"]) == ("key", True)
     assert (scores[3]["id"], scores[3]["missing"], scores[3]["error_type"]) == ("d/1", True, "missing")
-    assert len(Scorer(SGD, SGD.judge).score(predictions, partial=True)) == 3
-
-
-def test_rows_are_scored_each_by_itself_when_partial(read: Callable[..., Predictions]) -> None:
-    texts = [REFERENCES["a/1"], "no", REFERENCES["a/1"]]
-    predictions = read("".join(prediction_rows({"a/1": text}) for text in texts), repeats=True)
-    scores = Scorer(SGD, SGD.judge).score(predictions, partial=True)
-    assert [r["correct"] for r in scores] == [True, False, True]

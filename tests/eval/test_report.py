@@ -119,19 +119,16 @@ def test_missing_samples_are_wrong_and_of_no_class(tmp_path: Path, report: Repor
     assert table(text, "Costs")[0]["samples"] == "1"
 
 
-def test_further_figures_types_and_second_samples(tmp_path: Path, report: Report) -> None:
+def test_further_figures_and_second_samples(tmp_path: Path, report: Report) -> None:
     rows = [
-        score_row("0", figures={"steps": [3, 4], "valid": [1, 1]}, value_types=["text", "enum"], sample_id=0),
-        score_row("1", "seen", "value", figures={"steps": [0, 1], "valid": [0, 1]}, value_types=["text"], sample_id=1),
+        score_row("0", figures={"steps": [3, 4], "valid": [1, 1]}, sample_id=0),
+        score_row("1", "seen", "value", figures={"steps": [0, 1], "valid": [0, 1]}, sample_id=1),
     ]
     text = report(write_run(tmp_path / "a", rows), write_run(tmp_path / "b", score_rows(None, None), "beam"))
     first, second = table(text, "Further figures")
     assert (first["steps"], first["valid"], second["steps"]) == ("60.0", "50.0 (1.3-98.7)", "-")
-    first, second = table(text, "Accuracy by type of the values")
-    assert list(first)[2:] == ["enum", "text"]
-    assert (first["enum"], first["text"], second["text"]) == ("100.0 (2.5-100.0) of 1", "50.0 (1.3-98.7) of 2", "-")
     assert "1 are second ones" in text
-    assert "### Further figures" not in report(tmp_path / "b") and "### Accuracy by type" not in report(tmp_path / "b")
+    assert "### Further figures" not in report(tmp_path / "b")
 
 
 def test_costs(tmp_path: Path, report: Report) -> None:
@@ -180,7 +177,7 @@ def test_values_and_votes_of_several_methods(tmp_path: Path, report: Report) -> 
 def test_names_are_untrusted(tmp_path: Path, report: Report) -> None:
     hostile = "模型\n| x ` $\\frac$ _z_ <b> \x1b[31m \ud800 " + "m/" * 300
     rows = [
-        score_row(hostile, hostile, value_types=[hostile], figures={hostile: [1, 2]}),
+        score_row(hostile, hostile, figures={hostile: [1, 2]}),
         score_row("b", hostile, "key"),
     ]
     about = {"dialogue": hostile, "tool": hostile, "key": hostile, "kind": "required", "keys": 1, "type": hostile}

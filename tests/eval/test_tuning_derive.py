@@ -7,7 +7,7 @@ import pytest
 
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
-from eval.methods.drafts import Draft, predict_all
+from eval.methods.method_task import Draft, predict_all
 from eval.methods.prediction import Prediction, candidate_rows
 from eval.methods.scored_text import ScoredText
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
