@@ -343,8 +343,14 @@ class ToolDecoder:
             return content
         return str(self.tokenizer.decode(checked_ids(content, len(self.table.texts))))
 
-    def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
+    def run(self, requests: Sequence[Request], at_once: int | None = None) -> list[DecodeResult]:
         """Decode several prompts together, each with its own tools and options.
+
+        Parameters
+        ----------
+        requests : sequence of Request
+        at_once : int, optional
+            Most prompts that are decoded at a time: as one ends, the next one begins. Default: all.
 
         Raises
         ------
@@ -355,12 +361,19 @@ class ToolDecoder:
             return []
         prompts = [self.prompt_ids(request) for request in requests]
         start, scheduler = time.perf_counter(), Scheduler(self.new_engine())
-        begun = [self.begin(r, ids, scheduler) for r, ids in zip(requests, prompts, strict=True)]
-        decoded = scheduler.finish([decoding for _, decoding in begun])
+        runs: list[RequestRun] = []
+
+        def begun() -> Iterator[Run[DecodedPrompt]]:
+            for request, ids in zip(requests, prompts, strict=True):
+                run, decoding = self.begin(request, ids, scheduler)
+                runs.append(run)
+                yield decoding
+
+        decoded = scheduler.finish(begun(), at_once)
         seconds = time.perf_counter() - start
         return [
             run.result(prompt, self.table, request.options, seconds)
-            for request, (run, _), prompt in zip(requests, begun, decoded, strict=True)
+            for request, run, prompt in zip(requests, runs, decoded, strict=True)
         ]
 
     def stream_run(self, request: Request) -> Iterator[TextPiece | DecodedCall | DecodeResult]:

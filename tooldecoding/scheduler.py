@@ -24,7 +24,8 @@ of them the engine has read, and the engine knows the branch as an int and keeps
 
 import time
 import types
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+from itertools import islice
 from typing import Any, Final, Generic, TypeVar
 
 from tooldecoding.engines.engine import BranchId, Engine, Feed
@@ -285,14 +286,28 @@ class Scheduler:
             taken += count
         self._close_ended()
 
-    def finish(self, runs: Sequence[Run[T]]) -> list[T]:
-        """Run prompts to their ends; their results, or the first error."""
-        while any(not run.ended for run in runs):
-            self.forward()
-            for run in runs:
+    def finish(self, runs: Iterable[Run[T]], at_once: int | None = None) -> list[T]:
+        """Run prompts to their ends; their results, or the first error.
+
+        Parameters
+        ----------
+        runs : iterable of Run
+            They may be spawned while they are iterated over, which is done as far as there is room.
+        at_once : int, optional
+            Most prompts that run at a time: as one ends, the next one begins.
+        """
+        coming, begun, running = iter(runs), list[Run[T]](), list[Run[T]]()
+        while True:
+            fresh = list(islice(coming, None if at_once is None else at_once - len(self)))
+            begun += fresh
+            running += fresh
+            for run in running:
                 if run.error is not None:
                     raise run.error
-        return [run.result for run in runs]
+            running = [run for run in running if not run.ended]
+            if not running and not fresh:
+                return [run.result for run in begun]
+            self.forward()
 
     def _close_ended(self) -> None:
         for run in self._runs:

@@ -87,6 +87,23 @@ def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Seque
         assert result == alone[number], number
 
 
+@pytest.mark.parametrize("at_once", [1, 2, 5])
+def test_as_one_ends_the_next_begins(decoder: ToolDecoder, alone: Sequence[Any], at_once: int) -> None:
+    running: list[int] = []
+
+    def counted() -> Any:
+        for request in requests():
+            run = begun(decoder, scheduler, request)
+            running.append(len(scheduler))
+            yield run
+
+    scheduler = Scheduler(decoder.new_engine())
+    assert [written(prompt) for prompt in scheduler.finish(counted(), at_once)] == alone
+    assert max(running) == at_once and len(running) == len(alone)
+    together = decoder.run(requests(), at_once)
+    assert [result.text for result in together] == [decoder.table.special.shown(text) for text, *_ in alone]
+
+
 class Recorder:
     """An engine that notes the feeds of each pass."""
 

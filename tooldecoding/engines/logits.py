@@ -85,14 +85,16 @@ class LogitRows:
         """Return the logits of a few tokens on the CPU, float32."""
         return self._few[number].float() if self.on_cpu else self._read.few[number]
 
+    @property
+    def _is_read_at_once(self) -> bool:
+        """Whether the sums of all rows are computed together; on a CPU a large vocabulary is read row by row."""
+        return not (self.on_cpu and self._whole)
+
     @cached_property
     def best(self) -> list[int]:
         """The likeliest token of each row (the lowest id if several are equal)."""
-        if not self.on_cpu:
+        if self._is_read_at_once:
             return self._read.best
-        if not self._whole:
-            best: list[int] = self.logits.argmax(-1).tolist()
-            return best
         # the highest part first: argmax of a whole row takes several times as long as its maximum
         starts = self._peaks.argmax(-1) * _PART
         return [int(s + v[s : s + _PART].argmax()) for s, v in zip(starts.tolist(), self._values, strict=True)]
@@ -100,14 +102,14 @@ class LogitRows:
     @cached_property
     def highest(self) -> list[float]:
         """The logit of the likeliest token of each row."""
-        if not self.on_cpu:
+        if self._is_read_at_once:
             return self._read.highest
         highest: list[float] = self._values[range(len(self.best)), self.best].tolist()
         return highest
 
     def log_sum(self, row: int) -> float:
         """Return the natural logarithm of the sum of a row's exponentials."""
-        if not self.on_cpu or not self._whole:
+        if self._is_read_at_once:
             return self._read.log_sums[row]
         if row not in self._log_sum_of:
             self._log_sum_of[row] = self._log_sum(row)
