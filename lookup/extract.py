@@ -12,7 +12,7 @@ from lookup import structured
 from lookup.dictionary import LookupDictionary
 from lookup.duplicates import OnDuplicate, distinct
 from lookup.errors import DocumentationError
-from lookup.forms import OBJECT_FORMS, TEXT_FORMS
+from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
 from lookup.text.text_file import read_text
 from lookup.text.text_reader import TextReader
 

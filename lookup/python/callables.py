@@ -151,10 +151,10 @@ def _described(found: Parameter, info: "FieldInfo", notes: list[str]) -> Paramet
         return _with_default(found, info.default, notes)
     factory: Any = info.default_factory
     if factory in (list, dict):
-        return replace(found, default=factory(), optional=True)
+        return replace(found, default=factory(), has_default=True)
     if factory is not None:
         notes.append(no_literal(found.key, f"{getattr(factory, '__name__', 'a factory')}()"))
-        return replace(found, optional=True)
+        return replace(found, has_default=True)
     return found
 
 
@@ -165,8 +165,8 @@ def _with_default(found: Parameter, value: Any, notes: list[str]) -> Parameter:
         default = copy.deepcopy(plain_value(value, "default", "a parameter"))
     except DocumentationError:
         notes.append(no_literal(found.key, shown(value)))
-        return replace(found, optional=True)
-    return replace(found, default=default, optional=True)
+        return replace(found, has_default=True)
+    return replace(found, default=default, has_default=True)
 
 
 def read_model(model: "type[BaseModel]") -> ToolSpec:

@@ -7,14 +7,14 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
+from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import LiteralError
 from lookup.parameters.requiredness import decide
-from lookup.python.documented_key import DocumentedKey, read_key
+from lookup.python.documented_key import read_key
 from lookup.python.signature import Parameter
 from lookup.python.syntax import list_end
 
@@ -43,7 +43,7 @@ class Docstring(NamedTuple):
     """The description above the sections, and what the sections say of each key (``*args`` with its star)."""
 
     description: str
-    keys: Mapping[str, DocumentedKey]
+    keys: Mapping[str, Parameter]
 
 
 class _Line(NamedTuple):
@@ -113,29 +113,24 @@ def document(name: str, parameters: Iterable[Parameter], notes: Iterable[str], d
     return ToolSpec(
         name,
         found.description,
-        tuple(_merge(parameter, found.keys.get(key, DocumentedKey())) for key, parameter in declared.items()),
+        tuple(_merge(parameter, found.keys.get(key, Parameter())) for key, parameter in declared.items()),
         notes=(*notes, *(f"the docstring documents {key!r}, which the signature lacks" for key in lacking)),
     )
 
 
-def _merge(declared: Parameter, documented: DocumentedKey) -> ParameterSpec:
-    description = _dedent(declared.description).strip() or documented.description
-    if declared.optional:
+def _merge(declared: Parameter, documented: Parameter) -> ParameterSpec:
+    """The key of a signature, whose words go before those of the docstring."""
+    declared = replace(declared, description=_dedent(declared.description).strip())
+    found = declared.over(documented)
+    if declared.has_default:
         required, rule = decide(has_default=True)
     else:
-        marker = {True: "[required] ", False: "[optional] ", None: ""}[documented.required]
-        required, rule = decide(description=marker + description, has_default=documented.has_default, convention=True)
-    listed = declared.enum is None and documented.enum is not None
+        marker = {True: "[required] ", False: "[optional] ", None: ""}[found.required]
+        said = marker + found.description
+        required, rule = decide(description=said, has_default=found.has_default, convention=True)
+    description, enum, default = found.description, found.enum, found.default
     return ParameterSpec(
-        declared.key,
-        declared.type if declared.raw_type else documented.type,
-        declared.raw_type or documented.raw_type,
-        required,
-        description,
-        documented.enum if listed else declared.enum,
-        documented.default if declared.default is MISSING else declared.default,
-        rule,
-        None if listed else declared.schema,  # members that a docstring lists say more than limits
+        found.key, found.type, found.raw_type, required, description, enum, default, rule, found.schema
     )
 
 
@@ -149,11 +144,11 @@ def read_docstring(text: str, known: Collection[str] = ()) -> Docstring:
         behind a section in Google's style, it needs no bullet.
     """
     description, *sections = _sections(_dedent(text).split("\n"), known)
-    found: dict[str, DocumentedKey] = {}
+    found: dict[str, Parameter] = {}
     for entry in (entry for section in sections for entry in section.entries(known)):
         documented = read_key(entry.head, entry.lines)
         for key in entry.keys:
-            found[key] = documented.over(found.get(key, DocumentedKey()))
+            found[key] = documented.over(found.get(key, Parameter()))
     return Docstring("\n".join(line.raw for line in description.lines).strip(), found)
 
 

@@ -1,11 +1,12 @@
 """What a docstring says of one key: its type, enum, default and description."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from lookup.dictionary import ANY, MISSING, ValueType
 from lookup.errors import LiteralError
+from lookup.python.signature import Parameter
 from lookup.python.syntax import is_type, read_members, read_value
 from lookup.type_names import split_outside, type_of, value_type
 
@@ -18,46 +19,21 @@ _ROLE = re.compile(r":[a-z]+:(?=`)")
 _QUOTES: Final = " \t`*"
 
 
-@dataclass(frozen=True)
-class DocumentedKey:
-    """What a docstring says of one key. ``required=None`` and ``raw_type=""`` mean that it says nothing."""
-
-    description: str = ""
-    raw_type: str = ""
-    type: ValueType = ANY
-    enum: tuple[Any, ...] | None = None
-    default: Any = MISSING
-    has_default: bool = False
-    required: bool | None = None
-
-    def over(self, earlier: "DocumentedKey") -> "DocumentedKey":
-        """Add what an earlier entry says of the same key: Sphinx has ``:param x:`` next to ``:type x:``."""
-        return DocumentedKey(
-            self.description or earlier.description,
-            self.raw_type or earlier.raw_type,
-            self.type if self.raw_type else earlier.type,
-            earlier.enum if self.enum is None else self.enum,
-            self.default if self.has_default else earlier.default,
-            self.has_default or earlier.has_default,
-            earlier.required if self.required is None else self.required,
-        )
-
-
-def read_key(head: str, lines: list[str]) -> DocumentedKey:
+def read_key(head: str, lines: list[str]) -> Parameter:
     """What the text in the place of the type says, and the lines of the description."""
     description = _joined(lines)
     documented = _read_head(head)
     written = documented.raw_type
     if not description and " " in written and documented.type == ANY and not documented.enum and not is_type(written):
         # prose in the place of the type
-        description, documented = head, DocumentedKey(required=documented.required)
+        description, documented = head, Parameter(required=documented.required)
     enum = documented.enum
     if enum is None and (choices := _CHOICES.search(description)):
         enum = read_members(description[choices.end() :])
     return replace(documented, description=description, enum=enum)
 
 
-def _read_head(written: str) -> DocumentedKey:
+def _read_head(written: str) -> Parameter:
     """Read the text in the place of a type: ``int, optional``, ``{'a', 'b'}, default: 'a'``, ``str or None``."""
     types: list[str] = []
     required: bool | None = None
@@ -78,7 +54,7 @@ def _read_head(written: str) -> DocumentedKey:
     enum = enum or kind.enum
     if enum and kind == ANY:
         kind = replace(type_of(member for member in enum if member is not None), nullable=None in enum)
-    found = DocumentedKey("", raw_type, replace(kind, enum=None), enum, required=required)
+    found = Parameter("", raw_type, replace(kind, enum=None), enum, required=required)
     return found if default is None else replace(found, default=_default(default, kind), has_default=True)
 
 

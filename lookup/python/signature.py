@@ -25,20 +25,37 @@ _NAME = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One key of a signature.
+    """What a signature or a docstring says of one key.
 
-    ``raw_type`` is empty without an annotation. ``optional`` says whether there is a default; ``default`` is
-    ``MISSING`` if it is not a literal. ``schema`` says what a value is.
+    ``raw_type`` is empty if no type is given. ``has_default`` says whether there is a default; ``default`` is
+    ``MISSING`` if it is not a literal. ``required`` is ``None`` if nothing says so in words. ``schema`` says what a
+    value is.
     """
 
-    key: str
+    key: str = ""
     raw_type: str = ""
     type: ValueType = ANY
     enum: tuple[Any, ...] | None = None
     description: str = ""
     default: Any = MISSING
-    optional: bool = False
+    has_default: bool = False
+    required: bool | None = None
     schema: Obligations | None = None
+
+    def over(self, other: "Parameter") -> "Parameter":
+        """With what another place says of the same key and this one does not."""
+        listed = self.enum is None and other.enum is not None
+        return Parameter(
+            self.key,
+            self.raw_type or other.raw_type,
+            self.type if self.raw_type else other.type,
+            other.enum if listed else self.enum,
+            self.description or other.description,
+            other.default if self.default is MISSING else self.default,
+            self.has_default or other.has_default,
+            other.required if self.required is None else self.required,
+            None if listed else self.schema,  # members that another place lists say more than limits
+        )
 
 
 @dataclass(frozen=True)
@@ -145,10 +162,10 @@ def _parameter(key: str, argument: ast.arg, default: ast.expr | None, source: _S
     if default is None:
         return found
     try:
-        return replace(found, default=read_value(source.text(default), default), optional=True)
+        return replace(found, default=read_value(source.text(default), default), has_default=True)
     except LiteralError:
         notes.append(no_literal(key, source.text(default)))
-        return replace(found, optional=True)
+        return replace(found, has_default=True)
 
 
 def _is_field(node: ast.expr) -> TypeGuard[ast.Call]:

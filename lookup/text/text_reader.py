@@ -6,9 +6,9 @@ from typing import Any, NoReturn
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, MisreadError
-from lookup.forms import OBJECT_FORMS, TEXT_FORMS
 from lookup.forms.claims import Claim, claims, form_of, read_claim
 from lookup.forms.form import TextTool
+from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
 from lookup.messages import quoted
 from lookup.source import Source, Unread
 from lookup.text.json_text import find_json
