@@ -5,7 +5,6 @@ from tiny_bench import subject, workload
 
 from eval.bench.workload import RAGGED, inner_tokens
 from eval.errors import EvalError
-from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
@@ -19,8 +18,8 @@ def test_prompt_and_values_have_exactly_so_many_tokens(length: int, call_format:
     assert len(task.prompt_ids) == length
     assert subject().tokenizer.encode(prompt + task.call) == [*task.prompt_ids, *task.call_ids]
     written = CALL_FORMATS[call_format]
-    [call] = written.parse(task.call.removeprefix(written.lead), LookupDictionary((made.tool,)))
-    assert call.arguments == task.values and list(call.arguments) == written.ordered(task.values)
+    [(_, pairs)] = written.reader(task.call.removeprefix(written.lead))
+    assert dict(pairs) == task.values and [key for key, _ in pairs] == written.ordered(task.values)
     for pair in made.parts(task).pairs.values():
         before = task.call[: task.call.index(pair.before) + len(pair.before)]
         assert inner_tokens(subject().decoder.table, task.call_ids, before, pair.value) == 5

@@ -20,7 +20,7 @@ from tooldecoding.chat.templates import chat_format, chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.harmony import HARMONY
+from tooldecoding.formats.named_json import HARMONY
 from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request, Tools

@@ -13,41 +13,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lookup.values.notations import BareKeys
+from tooldecoding.formats.blocks import BlockReader
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_value
-from tooldecoding.formats.reading import MAX_DEPTH, ReadCall
+from tooldecoding.formats.reading import MAX_DEPTH, Cursor
 
 _KEY: Final = re.compile(r'([^\s:,{}\[\]<>"|]++):')
 _SCALAR: Final = re.compile(r"(?=[-0-9]|(?:true|false|null)\b)")
 
 
-def read_gemma4(text: str) -> list[ReadCall]:
-    """Read calls with texts between ``<|"|>`` marks.
-
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
-    """
-    return _calls(text, "<|tool_call>", "<tool_call|>", '<|"|>')
-
-
-def read_functiongemma(text: str) -> list[ReadCall]:
-    """Read calls with texts between ``<escape>`` marks. UnreadableCallError as for Gemma 4."""
-    return _calls(text, "<start_function_call>", "<end_function_call>", "<escape>")
-
-
-def _calls(text: str, opener: str, closer: str, quote: str) -> list[ReadCall]:
-    cursor = Cursor(text)
-    calls = list[ReadCall]()
-    while not calls or cursor.position < len(text):
-        cursor.expect(f"{opener}call:")
-        name = cursor.tool_name()
-        cursor.expect("{")
-        calls.append((name, _pairs(cursor, quote, 0)))
-        cursor.expect(closer)
-    return calls
+def _reader(opener: str, closer: str, quote: str) -> BlockReader:
+    return BlockReader(f"{opener}call:", "{", lambda cursor: _pairs(cursor, quote, 0), tail=closer)
 
 
 def _pairs(cursor: Cursor, quote: str, depth: int) -> list[tuple[str, Any]]:
@@ -92,7 +68,7 @@ GEMMA4 = CallFormat(
     name="gemma4",
     notation=BareKeys('<|"|>'),
     parallel=True,
-    reader=read_gemma4,
+    reader=_reader("<|tool_call>", "<tool_call|>", '<|"|>'),
     opener="<|tool_call>call:",
     bracket="{",
     key_closer=":",
@@ -109,7 +85,7 @@ FUNCTIONGEMMA = replace(
     GEMMA4,
     name="functiongemma",
     notation=BareKeys("<escape>"),
-    reader=read_functiongemma,
+    reader=_reader("<start_function_call>", "<end_function_call>", "<escape>"),
     opener="<start_function_call>call:",
     end="}<end_function_call>",
     next_call="<start_function_call>call:",

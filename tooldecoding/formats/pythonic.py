@@ -14,17 +14,21 @@ Source: vLLM's parsers of these names; the chat templates of LFM2 and LFM2.5.
 """
 
 import ast
+import math
+import re
+import warnings
 from dataclasses import replace
+from typing import Any, Final, Literal
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import (
-    JsonWords,
-    ReadCall,
-    UnreadableCallError,
-    constant,
-    demand_short,
-    parse_expression,
-)
+from tooldecoding.formats.reading import MAX_DEPTH, ReadCall, UnreadableCallError, demand_short
+
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+
+JsonWords = Literal["nowhere", "in dicts", "anywhere"]
+"""Where ``true``, ``false`` and ``null`` may stand beside Python's own words."""
+
+_JSON_WORDS: Final = {"true": True, "false": False, "null": None}
 
 
 def read_pythonic(text: str) -> list[ReadCall]:
@@ -93,6 +97,66 @@ def _dotted(node: ast.expr) -> str:
     if not isinstance(node, ast.Name):
         raise UnreadableCallError("expected a name, or names with dots between them")
     return ".".join([node.id, *reversed(parts)])
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Return the syntax tree of a Python expression with nothing around it; UnreadableCallError for anything else."""
+    demand_short(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in a foreign text
+            body = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        raise UnreadableCallError(f"no Python: {getattr(error, 'msg', error)}") from None
+    except (RecursionError, MemoryError):  # the parser reports a full stack as MemoryError
+        raise UnreadableCallError("no Python: nested too deeply") from None
+    if not _is_all_of(text, body):
+        raise UnreadableCallError("expected no spaces, brackets or comments around a Python expression")
+    return body
+
+
+def _is_all_of(text: str, node: ast.expr) -> bool:
+    """Whether the node is the whole text. (``ast.get_source_segment`` takes more than linear time.)"""
+    lines = _LINE_END.split(text)
+    place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+    return place == (1, 0, len(lines), len(lines[-1].encode()))
+
+
+def constant(node: ast.expr | None, depth: int = 0, json_words: JsonWords = "nowhere") -> Any:
+    """Return the value of a tree of constants, lists, tuples and dicts; UnreadableCallError for anything else.
+
+    A number that overflows to infinity, and a key twice in a dict, are refused.
+    """
+    if depth > MAX_DEPTH:
+        raise UnreadableCallError(f"values are nested deeper than {MAX_DEPTH} levels")
+    match node:
+        case ast.Constant(float() as value) if math.isinf(value):
+            raise UnreadableCallError("a number is too large")
+        case ast.Constant(str() | int() | float() | None as value):  # bool is an int
+            return value
+        case ast.UnaryOp(ast.USub(), ast.Constant(int() | float()) as number) if not isinstance(number.value, bool):
+            return -constant(number)
+        case ast.Name(word) if json_words == "anywhere" and word in _JSON_WORDS:
+            return _JSON_WORDS[word]
+        case ast.List(elements):
+            return [constant(element, depth + 1, json_words) for element in elements]
+        case ast.Tuple(elements):
+            return tuple(constant(element, depth + 1, json_words) for element in elements)
+        case ast.Dict(keys, values):
+            return _dict(keys, values, depth, "nowhere" if json_words == "nowhere" else "anywhere")
+    raise UnreadableCallError("expected constants, lists, tuples and dicts as values")
+
+
+def _dict(keys: list[ast.expr | None], values: list[ast.expr], depth: int, json_words: JsonWords) -> dict[Any, Any]:
+    found = {}
+    for key, value in zip(keys, values, strict=True):
+        name = constant(key, depth + 1)
+        if not isinstance(name, str | int | float | None):
+            raise UnreadableCallError("expected constants as the keys of a dict")
+        found[name] = constant(value, depth + 1, json_words)
+    if len(found) != len(keys):
+        raise UnreadableCallError("a dict has a key twice")
+    return found
 
 
 PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=read_pythonic)
