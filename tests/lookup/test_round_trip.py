@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.types.type_names import value_type
 from lookup.types.unions import type_of, united
-from tooldecoding.chat.tool_objects import json_schema, json_signature
+from tooldecoding.chat.documentation import json_schema, json_signature
 
 WORDS = [
     "name",

@@ -12,7 +12,7 @@ from lookup import DocumentationError
 from tooldecoding.chat.dialogue import read_dialogue
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
-from tooldecoding.chat.messages_file import read_messages_file
+from tooldecoding.chat.tools import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, progress_bar, warning_lines
 from tooldecoding.cli.extras import demand_extra, demand_ray
