@@ -1,5 +1,6 @@
 """The readers by the names of the judges' formats, the judges, and the calls that original templates wrote."""
 
+import ast
 import importlib.util
 import json
 import re
@@ -75,3 +76,11 @@ def refused(name: str, text: str) -> bool:
     except UnreadableCallError:
         return True
     return False
+
+
+class JsonWords(ast.NodeTransformer):
+    """Puts constants for the words of JSON in a syntax tree of Python."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        words = {"true": True, "false": False, "null": None}
+        return ast.Constant(words[node.id]) if node.id in words else node
