@@ -29,7 +29,7 @@ EXAONE 4; the model handlers of the Berkeley Function-Calling Leaderboard; vLLM'
 """
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -101,38 +101,28 @@ LLAMA3_JSON = CallFormat(
 )
 
 
-def read_json_list(text: str) -> list[ReadCall]:
-    """Read a JSON list of calls and nothing around it; UnreadableCallError as ``read_hermes``."""
-    return _between("", Cursor(text), "")
+@dataclass(frozen=True)
+class ListReader:
+    """Reads one JSON list of calls between one of some pairs of marks; UnreadableCallError as ``read_hermes``."""
 
+    marks: tuple[tuple[str, str], ...] = (("", ""),)
 
-def read_granite3(text: str) -> list[ReadCall]:
-    """Read ``<tool_call>`` or ``<|tool_call|>`` and a JSON list of calls; UnreadableCallError as ``read_hermes``."""
-    cursor = Cursor(text)
-    return _between("" if cursor.take("<tool_call>") else "<|tool_call|>", cursor, "")
-
-
-def read_phi4_mini(text: str) -> list[ReadCall]:
-    """Read a JSON list of calls in ``<|tool_call|>`` tags or behind ``functools``; else UnreadableCallError."""
-    cursor = Cursor(text)
-    if cursor.take("functools"):
-        return _between("", cursor, "")
-    return _between("<|tool_call|>", cursor, "<|/tool_call|>")
-
-
-def _between(opener: str, cursor: Cursor, closer: str) -> list[ReadCall]:
-    cursor.expect(opener)
-    calls = json_calls(cursor)
-    cursor.expect(closer)
-    cursor.expect_end()
-    return calls
+    def __call__(self, text: str) -> list[ReadCall]:
+        """Read the calls."""
+        cursor = Cursor(text)
+        opener, closer = next((pair for pair in self.marks if text.startswith(pair[0])), self.marks[-1])
+        cursor.expect(opener)
+        calls = json_calls(cursor)
+        cursor.expect(closer)
+        cursor.expect_end()
+        return calls
 
 
 JSON_LIST = CallFormat(
     name="json-list",
     notation="json",
     parallel=True,
-    reader=read_json_list,
+    reader=ListReader(),
     opener='[{"name": "',
     bracket='", "arguments": {',
     end="}}",
@@ -144,7 +134,7 @@ JSON_LIST = CallFormat(
 GRANITE3 = replace(
     JSON_LIST,
     name="granite3",
-    reader=read_granite3,
+    reader=ListReader((("<tool_call>", ""), ("<|tool_call|>", ""))),
     opener='<tool_call>[{"name": "',
     marks=("<tool_call>",),
     turn_ends=("<|end_of_text|>",),
@@ -153,7 +143,7 @@ GRANITE3 = replace(
 PHI4_MINI = replace(
     JSON_LIST,
     name="phi4-mini",
-    reader=read_phi4_mini,
+    reader=ListReader((("functools", ""), ("<|tool_call|>", "<|/tool_call|>"))),
     opener='<|tool_call|>[{"name": "',
     closer="]<|/tool_call|>",
     marks=("<|tool_call|>", "<|/tool_call|>"),

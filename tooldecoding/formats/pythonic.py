@@ -17,7 +17,7 @@ import ast
 import math
 import re
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from tooldecoding.formats.call_format import CallFormat
@@ -31,51 +31,44 @@ JsonWords = Literal["nowhere", "in dicts", "anywhere"]
 _JSON_WORDS: Final = {"true": True, "false": False, "null": None}
 
 
-def read_pythonic(text: str) -> list[ReadCall]:
-    """Read the calls of ``[name(key=value), …]`` with Python's own parser.
+@dataclass(frozen=True)
+class PythonReader:
+    """Reads calls with Python's own parser: a list of one or more, or one a line.
 
-    There is one call at least. Names may be dotted. Values are constants, lists, tuples and dicts.
+    Names may be dotted. Values are constants, lists, tuples and dicts.
 
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+    Attributes
+    ----------
+    marks : pairs of str
+        What may stand around the calls.
+    json_words : {"nowhere", "in dicts", "anywhere"}
+    lines : bool
+        Whether each line is a call; else they are a list.
     """
-    return _calls(text)
 
+    marks: tuple[tuple[str, str], ...] = (("", ""),)
+    json_words: JsonWords = "nowhere"
+    lines: bool = False
 
-def read_llama4_pythonic(text: str) -> list[ReadCall]:
-    """Read a Python list of one call or more, bare or in Llama 4's marks; UnreadableCallError as for the bare list."""
-    marked = text.startswith("<|python_start|>")
-    return _calls(_inside(text, "<|python_start|>", "<|python_end|>") if marked else text)
+    def __call__(self, text: str) -> list[ReadCall]:
+        """Read the calls.
 
-
-def read_lfm25(text: str) -> list[ReadCall]:
-    """Read a Python list of one call or more in LFM's marks, with true, false and null allowed in dicts.
-
-    UnreadableCallError as for the bare list.
-    """
-    return _calls(_inside(text, "<|tool_call_start|>", "<|tool_call_end|>"), "in dicts")
-
-
-def read_olmo3(text: str) -> list[ReadCall]:
-    """Read lines of one call each in Olmo's marks, with true, false and null allowed; UnreadableCallError if not."""
-    lines = _inside(text, "<function_calls>\n", "\n</function_calls>").split("\n")
-    return [_call(parse_expression(line), "anywhere") for line in lines]
-
-
-def _inside(text: str, opener: str, closer: str) -> str:
-    demand_short(text)
-    if len(text) < len(opener) + len(closer) or not text.startswith(opener) or not text.endswith(closer):
-        raise UnreadableCallError(f"expected {opener!r} in front and {closer!r} behind")
-    return text[len(opener) : -len(closer)]
-
-
-def _calls(text: str, json_words: JsonWords = "nowhere") -> list[ReadCall]:
-    body = parse_expression(text)
-    if not isinstance(body, ast.List) or not body.elts:
-        raise UnreadableCallError("expected a Python list of calls")
-    return [_call(node, json_words) for node in body.elts]
+        Raises
+        ------
+        UnreadableCallError
+            If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+        """
+        demand_short(text)
+        opener, closer = next((pair for pair in self.marks if text.startswith(pair[0])), self.marks[-1])
+        inside = text.removeprefix(opener).removesuffix(closer)
+        if len(inside) != len(text) - len(opener) - len(closer):
+            raise UnreadableCallError(f"expected {opener!r} in front and {closer!r} behind")
+        if self.lines:
+            return [_call(parse_expression(line), self.json_words) for line in inside.split("\n")]
+        body = parse_expression(inside)
+        if not isinstance(body, ast.List) or not body.elts:
+            raise UnreadableCallError("expected a Python list of calls")
+        return [_call(node, self.json_words) for node in body.elts]
 
 
 def _call(node: ast.expr, json_words: JsonWords) -> ReadCall:
@@ -159,17 +152,21 @@ def _dict(keys: list[ast.expr | None], values: list[ast.expr], depth: int, json_
     return found
 
 
-PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=read_pythonic)
+PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=PythonReader())
 
 LLAMA4_PYTHONIC = replace(
-    PYTHONIC, name="llama4-pythonic", notation="python-lists", reader=read_llama4_pythonic, turn_ends=("<|eot|>",)
+    PYTHONIC,
+    name="llama4-pythonic",
+    notation="python-lists",
+    reader=PythonReader((("<|python_start|>", "<|python_end|>"), ("", ""))),
+    turn_ends=("<|eot|>",),
 )
 
 LFM25 = replace(
     PYTHONIC,
     name="lfm2.5",
     notation="python-json",
-    reader=read_lfm25,
+    reader=PythonReader((("<|tool_call_start|>", "<|tool_call_end|>"),), "in dicts"),
     opener="<|tool_call_start|>[",
     closer="]<|tool_call_end|>",
     marks=("<|tool_call_start|>", "<|tool_call_end|>"),
@@ -180,7 +177,7 @@ OLMO3 = replace(
     PYTHONIC,
     name="olmo3",
     notation="python-lists",
-    reader=read_olmo3,
+    reader=PythonReader((("<function_calls>\n", "\n</function_calls>"),), "anywhere", lines=True),
     opener="<function_calls>\n",
     next_call="\n",
     closer="\n</function_calls>",
