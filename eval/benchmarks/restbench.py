@@ -16,9 +16,8 @@ from eval.validation import validated
 from lookup import extract
 from lookup.dictionary import ToolSpec
 from lookup.errors import ToolDecodingError
-from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.documentation import Documentation, json_schema
 from tooldecoding.chat.messages import Message
-from tooldecoding.chat.tool_objects import json_schema
 
 ALL: Final = "tmdb"
 

@@ -10,7 +10,7 @@ from eval.errors import EvalError
 from eval.methods.lark_values import NATIVE_NOTATIONS, ValueRules, in_order
 from lookup.dictionary import ToolSpec
 from lookup.reserved import RESERVED, RESERVED_CHARACTER
-from tooldecoding.chat.tool_objects import json_signature
+from tooldecoding.chat.documentation import json_signature
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.tokens.special_texts import END, SpecialTexts

@@ -17,7 +17,7 @@ from lookup.errors import ToolDecodingError
 from lookup.schema.value_schema import value_schema
 from lookup.values.grammar import ValueGrammar, schema_grammar
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.formats.hermes import HERMES
+from tooldecoding.formats.json_objects import HERMES
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.tokens.token_table import TokenTable
 

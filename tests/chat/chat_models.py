@@ -4,21 +4,11 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import pytest
 from transformers import AddedToken
 
-from data import DATA
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
 from tooldecoding.tokens.special_texts import END
-
-TEMPLATES = DATA.parent / "templates"
-
-ORIGINALS = (
-    "deepseekv3", "glm4moe", "gptoss", "lfm2_2_5", "llama3_1", "llama3_2", "mistral_v3", "mistral_v3_spm", "mistral_v7",
-    "mistral_v11", "mistral_v13", "qwen2_5", "qwen3", "qwen3_5_nothink", "qwen3_5_think",
-)  # fmt: skip
-"""Original templates that write calls."""
 
 HERMES = (
     "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n{% endif %}"
@@ -43,14 +33,6 @@ def decoder_of(
     tokenizer, model = _parts(marks)
     tokenizer.chat_template = chat_template
     return SyntheticDecoder(model, tokenizer, **{"order_limit": 2, "max_value_tokens": 6, **options})
-
-
-def original(name: str) -> str:
-    """The text of an original template."""
-    path = TEMPLATES / f"{name}.jinja"
-    if not path.is_file():
-        pytest.skip(f"the template is not at {path}")
-    return path.read_text(encoding="utf-8")
 
 
 def random_logits(decoder: SyntheticDecoder, seed: int) -> None:

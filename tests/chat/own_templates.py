@@ -1,6 +1,34 @@
-"""Short chat templates, one for each format that writes calls in its own way."""
+"""The original chat templates, and short ones of our own for each format that writes calls in its own way."""
 
 from typing import Final
+
+import pytest
+
+from data import DATA
+
+TEMPLATES: Final = DATA.parent / "templates"
+
+ORIGINALS: Final = {
+    "deepseekv3": "deepseek-v3",
+    "glm4moe": "glm-4.5",
+    "gptoss": "harmony",
+    "lfm2_2_5": "lfm2.5",
+    **dict.fromkeys(["llama3_1", "llama3_2"], "llama3-json"),
+    **dict.fromkeys(["mistral_v3", "mistral_v3_spm", "mistral_v7"], "mistral-list"),
+    **dict.fromkeys(["mistral_v11", "mistral_v13"], "mistral-args"),
+    **dict.fromkeys(["qwen2_5", "qwen3"], "hermes"),
+    **dict.fromkeys(["qwen3_5_nothink", "qwen3_5_think"], "qwen-xml"),
+}
+"""Original template that writes calls -> format."""
+
+
+def original(name: str) -> str:
+    """The text of an original template."""
+    path = TEMPLATES / f"{name}.jinja"
+    if not path.is_file():
+        pytest.skip(f"the template is not at {path}")
+    return path.read_text(encoding="utf-8")
+
 
 _TURNS: Final = """\
 {{ bos_token }}{% if tools %}Tools: {{ tools | tojson }}

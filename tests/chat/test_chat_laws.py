@@ -7,8 +7,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from chat_models import ORIGINALS, decoder_of, original, random_logits
-from own_templates import CALLS, template
+from chat_models import decoder_of, random_logits
+from own_templates import CALLS, ORIGINALS, original, template
 
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.messages import read_messages

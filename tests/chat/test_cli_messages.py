@@ -88,7 +88,7 @@ class TestBad:
         ("content", "said"),
         [
             ("", "chat.json:1:1: malformed JSON: expecting value"),
-            ("[" * 100_000, "chat.json: malformed JSON: nested too deeply"),
+            ("[" * 100_000, "chat.json:1: malformed JSON: nested too deeply"),
             ({"message": [USER]}, "found only 'message'"),
             ({"messages": [USER], "model": "x", "temperature": 1}, "unknown key 'model'; known: messages"),
             ([{"role": "robot", "content": "x"}], "messages[0]: unknown role 'robot'"),

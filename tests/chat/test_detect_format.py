@@ -3,10 +3,9 @@
 from functools import lru_cache
 
 import pytest
-from own_templates import CALLS, UNKNOWN, template
+from own_templates import CALLS, ORIGINALS, UNKNOWN, original, template
 from transformers import PreTrainedTokenizerFast
 
-from data import DATA
 from tiny_models import byte_level_tokenizer
 from tooldecoding.chat.probe import NAME
 from tooldecoding.chat.template_habits import habits_of
@@ -14,25 +13,6 @@ from tooldecoding.errors import ModelError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 
-TEMPLATES = DATA.parent / "templates"
-
-ORIGINALS = {
-    "deepseekv3": "deepseek-v3",
-    "glm4moe": "glm-4.5",
-    "gptoss": "harmony",
-    "lfm2_2_5": "lfm2.5",
-    "llama3_1": "llama3-json",
-    "llama3_2": "llama3-json",
-    "mistral_v11": "mistral-args",
-    "mistral_v13": "mistral-args",
-    "mistral_v3": "mistral-list",
-    "mistral_v3_spm": "mistral-list",
-    "mistral_v7": "mistral-list",
-    "qwen2_5": "hermes",
-    "qwen3": "hermes",
-    "qwen3_5_nothink": "qwen-xml",
-    "qwen3_5_think": "qwen-xml",
-}
 WITHOUT_CALLS = ("cohere2", "gemma3", "lfm2", "phi3_5")
 
 
@@ -47,22 +27,15 @@ def tokenizer(chat_template: str) -> PreTrainedTokenizerFast:
     return made
 
 
-def original(name: str) -> PreTrainedTokenizerFast:
-    path = TEMPLATES / f"{name}.jinja"
-    if not path.is_file():
-        pytest.skip(f"the template is not at {path}")
-    return tokenizer(path.read_text(encoding="utf-8"))
-
-
 @pytest.mark.parametrize(("name", "expected"), ORIGINALS.items())
 def test_original_templates(name: str, expected: str) -> None:
-    assert detect_format(original(name)).name == expected
+    assert detect_format(tokenizer(original(name))).name == expected
 
 
 @pytest.mark.parametrize("name", WITHOUT_CALLS)
 def test_original_templates_that_write_no_calls(name: str) -> None:
     with pytest.raises(ModelError, match=r"does not write calls of earlier turns.*--format.*hermes"):
-        detect_format(original(name))
+        detect_format(tokenizer(original(name)))
 
 
 @pytest.mark.parametrize("spelling", CALLS)

@@ -35,33 +35,34 @@ def test_lines_of_an_api_bank_dialogue() -> None:
     ]
 
 
-def test_rows_of_both_kinds_become_openai_messages() -> None:
-    called = {"type": "function", "function": {"name": "g", "arguments": '{"k": 1}'}}
+def test_rows_become_openai_messages() -> None:
     given = read_dialogue(
         as_text(
             {"role": "system", "content": "Be brief."},
             {"role": "User", "content": "One."},
             {"role": "user", "text": "Two."},
             {"role": "AI", "text": "I look."},
-            {"role": "API", "api_name": "f", "param_dict": {"city": "a"}},
-            {"role": "ASSISTANT", "content": None, "tool_calls": [called]},
-            {"role": "tool", "name": "g", "content": '{"ok":true}'},
-            {"role": "tool", "content": "done"},
-            {"role": "API", "api_name": "f", "param_dict": {}, "result": {"output": None, "exception": "12"}},
+            API_ROW,
+            {"role": "API", "name": "f", "arguments": {}, "result": {"output": None, "exception": "12"}},
+            {"role": "ASSISTANT", "content": "Done."},
+            {"role": "API", "name": "f", "arguments": {"k": 1}, "result": "done"},
         ),
         "d",
     )
     messages = read_messages(openai_messages(given)).messages
-    assert [m.role for m in messages] == ["system", "user", "assistant", "tool", "tool", "assistant", "tool"]
+    said = ["system", "user", "assistant", "tool", "assistant", "tool", "assistant", "tool"]
+    assert [m.role for m in messages] == said
     assert messages[1].content == "One.\nTwo." and messages[2].content == "I look."
-    assert [(c.name, c.arguments) for c in messages[2].calls] == [("f", {"city": "a"}), ("g", {"k": 1})]
-    assert [m.content for m in messages[3:]] == ["done", '{"ok": true}', "", '"12"']
-    assert dialogue_lines(given, CALL_FORMATS["api-bank"])[5:] == [
-        "API-Request: [g(k='1')]",
-        'API-Response: {"ok": true}',
-        'API-Response: "done"',
+    assert [(c.name, c.arguments) for m in messages for c in m.calls] == [
+        ("AddAlarm", API_ROW["param_dict"]), ("f", {}), ("f", {"k": 1}),
+    ]  # fmt: skip
+    assert [m.content for m in messages[3:]] == ['{"status": "é"}', "", '"12"', "Done.", "done"]
+    assert dialogue_lines(given, CALL_FORMATS["api-bank"])[6:] == [
         "API-Request: [f()]",
         'API-Response: "12"',
+        "AI: Done.",
+        "API-Request: [f(k='1')]",
+        'API-Response: "done"',
     ]
 
 
@@ -105,11 +106,8 @@ def test_documentation_in_tool_searcher_results() -> None:
         ('{"role": "Robot", "text": "x"}', "d:1: unknown role 'Robot'"),
         ('{"role": "API", "param_dict": {}}', "d:1: an API row needs an 'api_name'"),
         ('{"role": "API", "api_name": "A"}', "d:1: an API row needs a 'param_dict'"),
-        ('{"role": "assistant", "tool_calls": [{"id": 1}]}', "d:1: a tool call needs a function"),
-        ('{"role": "assistant", "tool_calls": 4}', "d:1: expected 'tool_calls' to be a list, found 4"),
-        ('{"role": "user", "text": "", "tool_calls": [{}]}', "d:1: a row of role user has 'tool_calls'"),
-        ('{"role": "tool", "content": "x", "name": "f"}', "d:1: a result of 'f' without a call before"),
-        ('{"role": "tool"}', "d:1: a row of role tool needs a 'content'"),
+        ('{"role": "assistant", "tool_calls": [{"id": 1}]}', "d:1: a row of role assistant has 'tool_calls'; known: "),
+        ('{"role": "tool", "content": "x", "name": "f"}', "d:1: unknown role 'tool'; known: User, AI, API"),
         ('{"role": "User", }', "d:1:"),
         ("[1]", "d:1: expected a JSON object, found list"),
         ("[" * 100_000, "d:1: malformed JSON: nested too deeply"),

@@ -5,7 +5,8 @@ import warnings
 from typing import Any
 
 import pytest
-from chat_models import decoder_of, original, random_logits
+from chat_models import decoder_of, random_logits
+from own_templates import original
 from test_chat_laws import TOOLS
 
 from tooldecoding.chat.templates import PRINTED

@@ -16,7 +16,6 @@ from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.formats.api_bank import read_api_bank
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread, unreadable
-from tooldecoding.formats.pythonic import read_pythonic
 from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH, UnreadableCallError
 from tooldecoding.result import Counters, DecodeResult
 from tools import lookup, parameter, tool
@@ -122,7 +121,7 @@ def test_the_shape_of_the_formats_of_benchmarks() -> None:
 )  # fmt: skip
 def test_what_is_no_call_of_constants_is_refused(text: str) -> None:
     with pytest.raises(UnreadableCallError):
-        read_pythonic(text)
+        PYTHONIC.reader(text)
 
 
 @pytest.mark.parametrize(

@@ -4,33 +4,17 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chat.own_templates import ORIGINALS, original
 from formats.test_call_formats import VALUES as LAW_VALUES
 from tiny_models import byte_level_tokenizer
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread
-
-TEMPLATES: Final = Path(__file__).resolve().parents[3] / "shared" / "templates"
-pytestmark = pytest.mark.skipif(not TEMPLATES.is_dir(), reason=f"the templates are not at {TEMPLATES}")
-
-FORMATS: Final = {
-    "deepseekv3": "deepseek-v3",
-    "glm4moe": "glm-4.5",
-    "gptoss": "harmony",
-    "lfm2_2_5": "lfm2.5",
-    **dict.fromkeys(["llama3_1", "llama3_2"], "llama3-json"),
-    **dict.fromkeys(["mistral_v3", "mistral_v3_spm", "mistral_v7"], "mistral-list"),
-    **dict.fromkeys(["mistral_v11", "mistral_v13"], "mistral-args"),
-    **dict.fromkeys(["qwen2_5", "qwen3"], "hermes"),
-    **dict.fromkeys(["qwen3_5_think", "qwen3_5_nothink"], "qwen-xml"),
-}
-"""Template -> format."""
 
 AS_STRINGS: Final = ("deepseekv3", "mistral_v3", "mistral_v3_spm", "mistral_v7")
 """Templates that want arguments as a JSON string: they join or HTML-escape anything else."""
@@ -44,7 +28,7 @@ ARGUMENTS = st.dictionaries(st.sampled_from(["city", "days", "a_b", "x1"]), VALU
 @cache
 def written(template: str) -> Callable[[list[dict[str, Any]]], str]:
     """What the template writes for messages."""
-    text, tokenizer = (TEMPLATES / f"{template}.jinja").read_text(encoding="utf-8"), byte_level_tokenizer()
+    text, tokenizer = original(template), byte_level_tokenizer()
     return lambda messages: tokenizer.apply_chat_template(messages, chat_template=text, tokenize=False)  # type: ignore[return-value]
 
 
@@ -81,7 +65,7 @@ def of_the_template(template: str, text: str) -> str:
 
 def without_ids(template: str, text: str) -> str:
     """The template's text without the ids of calls, which the model does not write in our formats."""
-    if FORMATS[template] == "mistral-list":
+    if ORIGINALS[template] == "mistral-list":
         return re.sub(r', "id": "call0000\d"\}', "}", text)
     return re.sub(r"\[CALL_ID\]call0000\d", "", text) if template == "mistral_v11" else text
 
@@ -106,11 +90,11 @@ def texts(value: Any) -> list[str]:
     return [t for item in value for t in texts(item)] if isinstance(value, list) else [value] * isinstance(value, str)
 
 
-@pytest.mark.parametrize("template", FORMATS)
+@pytest.mark.parametrize("template", ORIGINALS)
 @given(several=st.lists(ARGUMENTS, min_size=1, max_size=2))
 @settings(max_examples=settings().max_examples // 2)  # of several templates with the same format
 def test_what_is_rendered_stands_in_what_the_template_writes(template: str, several: list[dict[str, Any]]) -> None:
-    form = CALL_FORMATS[FORMATS[template]]
+    form = CALL_FORMATS[ORIGINALS[template]]
     several = several if form.parallel else several[:1]
     kept = [{key: value for key, value in arguments.items() if not loss(form.name, value)} for arguments in several]
     calls = [Call(f"get_{number}", arguments) for number, arguments in enumerate(kept)]

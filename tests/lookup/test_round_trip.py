@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.type_names import type_of, united, value_type
-from tooldecoding.chat.tool_objects import json_schema, json_signature
+from tooldecoding.chat.documentation import json_schema, json_signature
 
 WORDS = ["name", "type", "parameters", "properties", "required", "description", "items", "enum", "$ref", "default"]
 KEYS = st.text(min_size=1, max_size=8) | st.sampled_from(WORDS)

@@ -33,12 +33,15 @@ SOURCE: Random = SystemRandom()
 
 _LETTERS: Final = string.ascii_letters + string.digits
 
-_PATTERNS: Final = {
-    IdForm.ANY: re.compile(".+", re.DOTALL),
-    IdForm.NINE: re.compile(r"[a-zA-Z0-9]{9}"),
-    IdForm.NUMBER: re.compile(r"[0-9]{1,9}"),
-}
+_DRAWN: Final = {IdForm.ANY: ("call_", 24), IdForm.NINE: ("", 9)}
+"""What a new id begins with, and how many letters follow."""
 
+_COUNTED: Final = {
+    IdForm.ANY: "call_{number:04}",
+    IdForm.NINE: "call{number:05}",
+    IdForm.NAMED: "functions.{name}:{number}",
+    IdForm.NUMBER: "{number}",
+}
 
 def new_ids(form: IdForm, earlier: Sequence[ToolCall], names: Sequence[str]) -> list[str]:
     """Return ids for new calls, by the names of their tools; ``earlier`` are the calls of the conversation."""
@@ -61,9 +64,13 @@ def template_ids(form: IdForm, calls: Sequence[ToolCall]) -> dict[str, str]:
 
 
 def _fits(form: IdForm, call: ToolCall) -> bool:
-    if form is IdForm.NAMED:
-        return re.fullmatch(rf"functions\.{re.escape(call.name)}:[0-9]{{1,9}}", call.id) is not None
-    return _PATTERNS[form].fullmatch(call.id) is not None
+    patterns = {
+        IdForm.ANY: "(?s:.+)",
+        IdForm.NINE: "[a-zA-Z0-9]{9}",
+        IdForm.NAMED: rf"functions\.{re.escape(call.name)}:[0-9]{{1,9}}",
+        IdForm.NUMBER: "[0-9]{1,9}",
+    }
+    return re.fullmatch(patterns[form], call.id) is not None
 
 
 def _free(spelled: Callable[[IdForm, str, int], str], form: IdForm, name: str, number: int, used: set[str]) -> str:
@@ -74,21 +81,11 @@ def _free(spelled: Callable[[IdForm, str, int], str], form: IdForm, name: str, n
 
 
 def _drawn(form: IdForm, name: str, number: int) -> str:
-    match form:
-        case IdForm.NINE:
-            return "".join(SOURCE.choices(_LETTERS, k=9))
-        case IdForm.ANY:
-            return f"call_{''.join(SOURCE.choices(_LETTERS, k=24))}"
-    return _counted(form, name, number)
+    if form not in _DRAWN:
+        return _counted(form, name, number)
+    beginning, letters = _DRAWN[form]
+    return beginning + "".join(SOURCE.choices(_LETTERS, k=letters))
 
 
 def _counted(form: IdForm, name: str, number: int) -> str:
-    match form:
-        case IdForm.NAMED:
-            return f"functions.{name}:{number}"
-        case IdForm.NINE:
-            return f"call{number:05}"
-        case IdForm.NUMBER:
-            return str(number)
-        case IdForm.ANY:
-            return f"call_{number:04}"
+    return _COUNTED[form].format(name=name, number=number)

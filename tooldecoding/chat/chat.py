@@ -12,15 +12,14 @@ from tooldecoding.chat.call_ids import new_ids
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
-from tooldecoding.chat.printed_tools import with_tools
-from tooldecoding.chat.rendering import conversation_prompt
+from tooldecoding.chat.rendering import conversation_prompt, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import chat_format, chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.harmony import HARMONY
+from tooldecoding.formats.named_json import HARMONY
 from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request, Tools
@@ -39,7 +38,7 @@ def chat_request(
     """Return the request for a conversation.
 
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
-    ``tooldecoding.chat.printed_tools`` if it prints none.
+    ``with_tools`` if it prints none.
 
     Raises
     ------

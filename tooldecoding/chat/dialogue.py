@@ -1,7 +1,7 @@
-"""Dialogues of API-Bank and of chat models: read into messages, and written as the lines of a prompt.
+"""Dialogues of API-Bank's kind: read into messages, and written as the lines of a prompt.
 
-Roles are API-Bank's (``User``, ``AI``, ``API``) or those of chat models (``user``, ``assistant``, ``system``,
-``tool``), in any case. An ``API`` row is a call, and its result as well if it has a ``result``. Each row is a message
+Roles are API-Bank's (``User``, ``AI``, ``API``) or those of chat models (``user``, ``assistant``, ``system``), in any
+case. An ``API`` row is a call, and its result as well if it has a ``result``. Each text, call and result is a message
 of its own; ``openai_messages`` joins those that chat templates want in one.
 """
 
@@ -34,8 +34,7 @@ def read_dialogue(text: str, origin: str) -> tuple[Message, ...]:
     Raises
     ------
     PromptError
-        With ``origin:line``, for malformed JSON, a row without role or text, an unknown role, a result of no call, or
-        no row at all.
+        With ``origin:line``, for malformed JSON, a row without role or text, an unknown role, or no row at all.
     """
     rows = [(f"{origin}:{n}", read_row(line, n, origin, PromptError)) for n, line in numbered_lines(text)]
     if not rows:
@@ -51,90 +50,48 @@ def read_rows(rows: Any, origin: str) -> tuple[Message, ...]:
 
 
 def _read(rows: Iterable[tuple[str, Any]]) -> tuple[Message, ...]:
-    reader = _Reader()
+    messages: list[Message] = []
     for place, row in rows:
         if not isinstance(row, dict):
             raise PromptError(f"{place}: expected a JSON object, found {short_repr(row)}")
         try:
-            reader.read(row, place)
+            messages += _messages(row, f"call_{len(messages)}", place)
         except RecursionError:
             raise PromptError(f"{place}: an argument or result is nested too deeply") from None
-    return tuple(reader.messages)
+    return tuple(messages)
 
 
-class _Reader:
-    """Reads one row after the other; a result is of the first call of its name, or of any, that has none yet."""
-
-    def __init__(self) -> None:
-        self.messages: list[Message] = []
-        self._calls = 0
-        self._unanswered: list[ToolCall] = []
-
-    def read(self, row: Mapping[str, Any], place: str) -> None:
-        role = row.get("role")
-        if not isinstance(role, str):
-            raise PromptError(f"{place}: a dialogue row needs a 'role' (User, AI, API), found {_found(row, 'role')}")
-        kind = role.lower()
-        if kind == "api":
-            self._read_api(row, place)
-        elif kind == "tool":
-            self._take_result(str(row.get("name", "")), _tool_content(row, place), place)
-        elif kind not in _ROLES:
-            raise PromptError(f"{place}: unknown role {role!r}; known: User, AI, API, system, assistant, tool")
-        else:
-            self._read_said(row, role, place)
-
-    def _read_said(self, row: Mapping[str, Any], role: str, place: str) -> None:
-        given = row.get("tool_calls") or []
-        if not isinstance(given, list):
-            raise PromptError(f"{place}: expected 'tool_calls' to be a list, found {short_repr(given)}")
-        if given and _ROLES[role.lower()] != "assistant":
-            raise PromptError(f"{place}: a row of role {role} has 'tool_calls', which only the assistant makes")
-        calls = [self._call(*_read_call(call, place)) for call in given]
-        text = row.get("text", row.get("content"))
-        if text is None and calls:
-            text = ""
-        if not isinstance(text, str):
-            raise PromptError(f"{place}: a row of role {role} needs a 'text', found {_found(row, 'text')}")
-        self.messages.append(Message(_ROLES[role.lower()], text, tuple(calls)))
-
-    def _read_api(self, row: Mapping[str, Any], place: str) -> None:
-        name = row.get("api_name", row.get("name"))
-        arguments = row.get("param_dict", row.get("arguments"))
-        if not isinstance(name, str):
-            raise PromptError(f"{place}: an API row needs an 'api_name', found {_found(row, 'api_name')}")
-        if not isinstance(arguments, dict):
-            raise PromptError(f"{place}: an API row needs a 'param_dict', found {_found(row, 'param_dict')}")
-        self.messages.append(Message("assistant", "", (self._call(name, arguments),)))
-        if "result" in row:
-            self._take_result(name, _output(row["result"]), place)
-
-    def _call(self, name: str, arguments: dict[str, Any]) -> ToolCall:
-        call = ToolCall(f"call_{self._calls}", name, arguments)
-        self._calls += 1
-        self._unanswered.append(call)
-        return call
-
-    def _take_result(self, name: str, value: Any, place: str) -> None:
-        call = next((call for call in self._unanswered if name in ("", call.name)), None)
-        if call is None:
-            raise PromptError(f"{place}: a result of {name!r:.60} without a call before that it answers")
-        self._unanswered.remove(call)
-        self.messages.append(Message("tool", _result_text(value), result_of=call))
+def _messages(row: Mapping[str, Any], call_id: str, place: str) -> list[Message]:
+    role = row.get("role")
+    if not isinstance(role, str):
+        raise PromptError(f"{place}: a dialogue row needs a 'role' (User, AI, API), found {_found(row, 'role')}")
+    if role.lower() == "api":
+        return _api_messages(row, call_id, place)
+    if role.lower() not in _ROLES or row.get("tool_calls"):
+        what = f"unknown role {role!r}" if role.lower() not in _ROLES else f"a row of role {role} has 'tool_calls'"
+        raise PromptError(f"{place}: {what}; known: User, AI, API, system, assistant; give calls of chat as messages")
+    text = row.get("text", row.get("content"))
+    if not isinstance(text, str):
+        raise PromptError(f"{place}: a row of role {role} needs a 'text', found {_found(row, 'text')}")
+    return [Message(_ROLES[role.lower()], text)]
 
 
-def _output(result: Any) -> Any:
-    """Return the output of an API-Bank result, or its exception if the output is null; any other result as it is."""
-    if isinstance(result, dict) and "output" in result:
-        return result.get("exception") if result["output"] is None else result["output"]
-    return result
-
-
-def _tool_content(row: Mapping[str, Any], place: str) -> Any:
-    content = row.get("content", row.get("text"))
-    if content is None:
-        raise PromptError(f"{place}: a row of role tool needs a 'content', found {_found(row, 'content')}")
-    return _result_value(content) if isinstance(content, str) else content
+def _api_messages(row: Mapping[str, Any], call_id: str, place: str) -> list[Message]:
+    """Return a call and its result, which is API-Bank's output, or its exception if the output is null."""
+    name = row.get("api_name", row.get("name"))
+    arguments = row.get("param_dict", row.get("arguments"))
+    if not isinstance(name, str):
+        raise PromptError(f"{place}: an API row needs an 'api_name', found {_found(row, 'api_name')}")
+    if not isinstance(arguments, dict):
+        raise PromptError(f"{place}: an API row needs a 'param_dict', found {_found(row, 'param_dict')}")
+    call = ToolCall(call_id, name, arguments)
+    made = Message("assistant", "", (call,))
+    if "result" not in row:
+        return [made]
+    value = row["result"]
+    if isinstance(value, dict) and "output" in value:
+        value = value.get("exception") if value["output"] is None else value["output"]
+    return [made, Message("tool", _result_text(value), result_of=call)]
 
 
 def _result_text(value: Any) -> str:
@@ -152,21 +109,6 @@ def _result_value(content: str) -> Any:
         return content
 
 
-def _read_call(call: Any, place: str) -> tuple[str, dict[str, Any]]:
-    function = call.get("function", call) if isinstance(call, dict) else None
-    arguments = function.get("arguments") if isinstance(function, dict) else None
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except ValueError:
-            raise PromptError(f"{place}: the arguments of a tool call are malformed JSON") from None
-    if not isinstance(function, dict) or not isinstance(function.get("name"), str) or not isinstance(arguments, dict):
-        raise PromptError(
-            f"{place}: a tool call needs a function with 'name' and 'arguments', found {short_repr(call)}"
-        )
-    return function["name"], arguments
-
-
 def dialogue_lines(
     messages: Sequence[Message], call_format: CallFormat, labels: Mapping[str, str] = API_BANK_LABELS
 ) -> list[str]:
@@ -178,7 +120,7 @@ def dialogue_lines(
     for message in messages:
         if message.result_of:
             lines.append(f"{labels['tool']}: {json.dumps(_result_value(message.content), ensure_ascii=False)}")
-        elif message.content or not message.calls:
+        elif not message.calls:
             lines.append(f"{labels[message.role]}: {_one_line(message.content)}")
         lines += [f"{labels['call']}: {call_format.render([Call(c.name, c.arguments)])}" for c in message.calls]
     return lines
@@ -193,12 +135,11 @@ def openai_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for message in messages:
         last: dict[str, Any] = rows[-1] if rows else {"role": None}
-        call = message.result_of
-        if call:
+        if call := message.result_of:
             rows.append({"role": "tool", "name": call.name, "content": message.content, "tool_call_id": call.id})
-        elif message.role != last["role"] or ("tool_calls" in last and (message.content or not message.calls)):
+        elif message.role != last["role"] or ("tool_calls" in last and not message.calls):
             rows.append({"role": message.role, "content": message.content})
-        elif message.content or not message.calls:
+        elif not message.calls:
             last["content"] += f"\n{message.content}"
         if message.calls:
             rows[-1].setdefault("tool_calls", []).extend(call.openai() for call in message.calls)

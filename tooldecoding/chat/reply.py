@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.files.json_lines import json_line
+from tooldecoding.chat.messages import ToolCall
 from tooldecoding.result import DecodeResult
 
 FinishReason = Literal["tool_calls", "stop", "length"]
@@ -25,8 +25,7 @@ class CallPiece(NamedTuple):
     @property
     def message(self) -> dict[str, Any]:
         """The call in OpenAI's shape."""
-        function = {"name": self.call.name, "arguments": json_line(self.call.arguments)}
-        return {"id": self.id, "type": "function", "function": function}
+        return ToolCall(self.id, self.call.name, self.call.arguments).openai()
 
 
 @dataclass(frozen=True, repr=False)

@@ -42,7 +42,7 @@ class Habits:
     takes_messages : bool
         Whether it takes a message of the user.
     prints_tools : bool
-        Whether it prints tools; if not, ``tooldecoding.chat.printed_tools`` does.
+        Whether it prints tools; if not, ``tooldecoding.chat.rendering`` does.
     arguments_as_text : bool
         Whether arguments are JSON texts; else objects.
     no_content : str or None

@@ -1,17 +1,20 @@
-"""Tools in any shape -> their lookup dictionary, and OpenAI's list for the chat template."""
+"""Tools in any shape -> their documentation; what stands beside them: the choice of a tool, and a file of messages."""
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from lookup import LookupDictionary, extract
 from lookup.duplicates import OnDuplicate
-from tooldecoding.chat.documentation import Documentation, tool_name
-from tooldecoding.chat.tool_objects import json_schema
+from tooldecoding.chat.documentation import Documentation, json_schema, tool_name
+from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.files.json_lines import read_value
 from tooldecoding.options import TOOL_CHOICES
 
-NO_TOOLS = Documentation([], LookupDictionary(()))
+NO_TOOLS: Final = Documentation([], LookupDictionary(()))
+_KEYS: Final = ("messages", "tools", "tool_choice")
 
 
 def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "error") -> Documentation:
@@ -71,3 +74,45 @@ def read_tool_choice(given: Any, origin: str = "tool_choice") -> str:
             f'{{"type": "function", "function": {{"name": …}}}}, found {given!r:.80}'
         )
     return name
+
+
+@dataclass(frozen=True)
+class MessagesFile:
+    """What stands in a file.
+
+    Attributes
+    ----------
+    conversation : Conversation
+    documentation : Documentation or None
+        None if the file says nothing about tools.
+    tool_choice : str or None
+        None if the file does not say it.
+    """
+
+    conversation: Conversation
+    documentation: Documentation | None
+    tool_choice: str | None
+
+
+def read_messages_file(text: str, origin: str, on_duplicate: OnDuplicate = "error") -> MessagesFile:
+    """Read ``[…messages]`` or ``{"messages": […], "tools": […], "tool_choice": …}``.
+
+    Raises
+    ------
+    ToolDecodingError
+        With ``origin``, for malformed JSON, anything else in the file, and as ``read_messages`` and ``read_tools``.
+    """
+    data = read_value(text, 1, origin, PromptError)
+    if isinstance(data, list):
+        data = {"messages": data}
+    if not isinstance(data, Mapping) or "messages" not in data:
+        found = f"only {', '.join(map(repr, [*data][:8]))}" if isinstance(data, Mapping) else type(data).__name__
+        raise PromptError(f"{origin}: expected a list of messages or an object with 'messages', found {found}")
+    if unknown := [key for key in data if key not in _KEYS]:
+        raise PromptError(f"{origin}: unknown key {unknown[0]!r:.60}; known: {', '.join(_KEYS)}; options stand beside")
+    tools, choice = data.get("tools"), data.get("tool_choice")
+    return MessagesFile(
+        read_messages(data["messages"], f"{origin}: messages"),
+        None if tools is None else read_tools(tools, f"{origin}: tools", on_duplicate),
+        None if choice is None else read_tool_choice(choice, f"{origin}: tool_choice"),
+    )

@@ -10,7 +10,7 @@ from lookup import DocumentationError
 from tooldecoding.chat.dialogue import read_dialogue
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
-from tooldecoding.chat.messages_file import read_messages_file
+from tooldecoding.chat.tools import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, read_input, warning_lines
 from tooldecoding.cli.lookup import print_uncarried, print_unenforced, print_unread

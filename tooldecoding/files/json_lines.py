@@ -16,7 +16,15 @@ def read_json(text: str) -> Any:
 
 
 def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]) -> dict[str, Any]:
-    """Return the JSON object in a line.
+    """Return the JSON object in a line; errors as ``read_value``, and if it is no object."""
+    row = read_value(line, number, origin, error)
+    if not isinstance(row, dict):
+        raise error(f"{origin}:{number}: expected a JSON object, found {type(row).__name__}")
+    return row
+
+
+def read_value(text: str, number: int, origin: str, error: type[ToolDecodingError]) -> Any:
+    """Return the JSON value in a text that begins in a line.
 
     Raises
     ------
@@ -24,18 +32,14 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
         Of the type ``error``, with ``origin:line:column`` and what was expected.
     """
     try:
-        row = read_json(line)
+        return read_json(text)
     except json.JSONDecodeError as cause:
-        raise error(
-            f"{origin}:{number}:{cause.colno}: malformed JSON: {cause.msg[:1].lower()}{cause.msg[1:]}"
-        ) from None
+        place = f"{origin}:{number + cause.lineno - 1}:{cause.colno}"
+        raise error(f"{place}: malformed JSON: {cause.msg[:1].lower()}{cause.msg[1:]}") from None
     except ValueError as cause:  # a number of thousands of digits, or NaN
         raise error(f"{origin}:{number}: malformed JSON: {cause}") from None
     except RecursionError:
         raise error(f"{origin}:{number}: malformed JSON: nested too deeply") from None
-    if not isinstance(row, dict):
-        raise error(f"{origin}:{number}: expected a JSON object, found {type(row).__name__}")
-    return row
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:

@@ -1,1 +1,1 @@
-"""Call formats: one file each, with its reader; ``known_formats`` lists them."""
+"""Call formats, one file a shape, with their readers; ``known_formats`` lists them."""

@@ -4,7 +4,8 @@ import re
 from typing import Any, Final
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import ReadCall, UnreadableCallError, constant, demand_short, parse_expression
+from tooldecoding.formats.pythonic import constant, parse_expression
+from tooldecoding.formats.reading import ReadCall, UnreadableCallError, demand_short
 
 _NAME: Final = re.compile(r"\[(\w++)\(")
 _PAIR: Final = re.compile(r"(\w++)=('(?:[^'\\\n]|\\.)*+')")

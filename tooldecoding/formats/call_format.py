@@ -1,4 +1,4 @@
-"""How a call is written: pieces of text around names, keys and values, rendered and read back.
+"""How a call is written: pieces of text around names, keys and values.
 
 Each format has a file of its own in this folder, with the reader that decides which texts are valid.
 """
@@ -9,20 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from lookup.dictionary import ParameterSpec, ToolSpec
-from lookup.errors import LiteralError, ToolDecodingError
 from lookup.literals.literal_writer import render_json
 from lookup.reserved import RESERVED
-from lookup.values.literal_values import literal_end, read_value, render_value
+from lookup.values.literal_values import render_value
 from lookup.values.notations import BareKeys, Notation, RawText
 from tooldecoding.formats.reading import Reader
 
 INDEX: Final = "\0"
 """Stands in a piece for the number of the call."""
-
-
-class CallSyntaxError(ToolDecodingError):
-    """Text that is not a call of the given tools in this format."""
 
 
 @dataclass(frozen=True)
@@ -201,58 +195,6 @@ class CallFormat:
         """Return calls as they end a decoded text: a closer that is the token of an end of turn is not shown there."""
         return calls if text.endswith(self.closer) else calls.removesuffix(self.closer)
 
-    def parse(self, text: str, tools: Mapping[str, ToolSpec]) -> list[Call]:
-        """Read calls written in this format; the inverse of ``render``.
-
-        Names and keys are those of ``tools`` and may have any character.
-
-        Raises
-        ------
-        CallSyntaxError
-            With the offset of the first character that does not fit, and what was expected there.
-        """
-        position = _expect(text, 0, self.start(0))
-        calls: list[Call] = []
-        while True:
-            call, position = self._read_call(text, position, tools, len(calls))
-            calls.append(call)
-            if text[position:] == self.closer:  # it may begin as a further call does
-                return calls
-            following = self.start(len(calls))
-            if self.parallel and text.startswith(following, position):
-                position += len(following)
-                continue
-            raise _error("the end", text, _expect(text, position, self.closer))
-
-    def _read_call(self, text: str, position: int, tools: Mapping[str, ToolSpec], number: int) -> tuple[Call, int]:
-        bracket = self.bracket_of(number)
-        names = [n for n in tools if text.startswith(n + bracket, position)]
-        if not names:
-            raise _error(f"one of the tools {', '.join(tools)} and {bracket!r}", text, position)
-        name = max(names, key=len)
-        position += len(name) + len(bracket)
-        arguments: dict[str, Any] = {}
-        while not text.startswith(self.end_of(not arguments), position):
-            if arguments:
-                position = _expect(text, position, self.separator)
-            spec, position = self._read_key(text, position, tools[name])
-            if spec.name in arguments:
-                raise _error(f"no second {spec.name!r}", text, position)
-            try:
-                end = literal_end(text, position, self.notation)
-                arguments[spec.name] = read_value(text[position:end], spec, self.notation)
-            except LiteralError as error:
-                raise _error(error.expected, text, position) from error
-            position = end
-        return Call(name, arguments), position + len(self.end_of(not arguments))
-
-    def _read_key(self, text: str, position: int, tool: ToolSpec) -> tuple[ParameterSpec, int]:
-        keys = [p for p in tool.parameters if text.startswith(self.key(p.name), position)]
-        if not keys:
-            raise _error(f"one of the keys of {tool.name}", text, position)
-        spec = max(keys, key=lambda p: len(p.name))
-        return spec, position + len(self.key(spec.name))
-
 
 _PIECES: Final = (
     "opener", "closer", "next_call", "bracket", "end", "empty_end", "separator", "key_opener", "key_closer",
@@ -263,14 +205,3 @@ _PIECES: Final = (
 def _agree(one: str, other: str) -> bool:
     """Whether one text is the beginning of the other."""
     return one.startswith(other) or other.startswith(one)
-
-
-def _expect(text: str, position: int, piece: str) -> int:
-    if not text.startswith(piece, position):
-        raise _error(repr(piece), text, position)
-    return position + len(piece)
-
-
-def _error(expected: str, text: str, position: int) -> CallSyntaxError:
-    found = repr(text[position : position + 20]) if position < len(text) else "the end"
-    return CallSyntaxError(f"expected {expected} at offset {position}, found {found}")

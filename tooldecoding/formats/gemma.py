@@ -9,90 +9,70 @@ Source: the chat template of Gemma 4; Google's page on FunctionGemma's formattin
 """
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lookup.values.notations import BareKeys
+from tooldecoding.formats.blocks import BlockReader
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_value
-from tooldecoding.formats.reading import MAX_DEPTH, ReadCall
+from tooldecoding.formats.reading import MAX_DEPTH, Cursor
 
 _KEY: Final = re.compile(r'([^\s:,{}\[\]<>"|]++):')
 _SCALAR: Final = re.compile(r"(?=[-0-9]|(?:true|false|null)\b)")
 
 
-def read_gemma4(text: str) -> list[ReadCall]:
-    """Read calls with texts between ``<|"|>`` marks.
+@dataclass(frozen=True)
+class BareArguments:
+    """Reads the pairs of an object and its closing bracket, with texts between two marks; else UnreadableCallError."""
 
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
-    """
-    return _calls(text, "<|tool_call>", "<tool_call|>", '<|"|>')
+    mark: str
 
+    def __call__(self, cursor: Cursor, depth: int = 0) -> list[tuple[str, Any]]:
+        """Read the pairs."""
+        pairs = list[tuple[str, Any]]()
+        while not cursor.take("}"):
+            if pairs:
+                cursor.expect(",")
+            key = cursor.match(_KEY, "a bare key and a colon")[1]
+            pairs.append((key, self._value(cursor, depth)))
+        return pairs
 
-def read_functiongemma(text: str) -> list[ReadCall]:
-    """Read calls with texts between ``<escape>`` marks. UnreadableCallError as for Gemma 4."""
-    return _calls(text, "<start_function_call>", "<end_function_call>", "<escape>")
+    def _value(self, cursor: Cursor, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise cursor.error(f"values are nested deeper than {MAX_DEPTH} levels")
+        if cursor.take(self.mark):
+            return cursor.until(self.mark)
+        if cursor.take("["):
+            return self._items(cursor, depth + 1)
+        if cursor.take("{"):
+            pairs = self(cursor, depth + 1)
+            found = dict(pairs)
+            if len(found) != len(pairs):
+                raise cursor.error("an object has a key twice")
+            return found
+        cursor.match(_SCALAR, f"a number, true, false, null, a list, an object or {self.mark}")
+        return json_value(cursor)
 
-
-def _calls(text: str, opener: str, closer: str, quote: str) -> list[ReadCall]:
-    cursor = Cursor(text)
-    calls = list[ReadCall]()
-    while not calls or cursor.position < len(text):
-        cursor.expect(f"{opener}call:")
-        name = cursor.tool_name()
-        cursor.expect("{")
-        calls.append((name, _pairs(cursor, quote, 0)))
-        cursor.expect(closer)
-    return calls
-
-
-def _pairs(cursor: Cursor, quote: str, depth: int) -> list[tuple[str, Any]]:
-    """Read the pairs of an object and its closing bracket."""
-    pairs = list[tuple[str, Any]]()
-    while not cursor.take("}"):
-        if pairs:
-            cursor.expect(",")
-        key = cursor.match(_KEY, "a bare key and a colon")[1]
-        pairs.append((key, _value(cursor, quote, depth)))
-    return pairs
-
-
-def _value(cursor: Cursor, quote: str, depth: int) -> Any:
-    if depth > MAX_DEPTH:
-        raise cursor.error(f"values are nested deeper than {MAX_DEPTH} levels")
-    if cursor.take(quote):
-        return cursor.until(quote)
-    if cursor.take("["):
-        return _items(cursor, quote, depth + 1)
-    if cursor.take("{"):
-        pairs = _pairs(cursor, quote, depth + 1)
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise cursor.error("an object has a key twice")
-        return found
-    cursor.match(_SCALAR, f"a number, true, false, null, a list, an object or {quote}")
-    return json_value(cursor)
-
-
-def _items(cursor: Cursor, quote: str, depth: int) -> list[Any]:
-    """Read the items of a list and its closing bracket."""
-    items = list[Any]()
-    while not cursor.take("]"):
-        if items:
-            cursor.expect(",")
-        items.append(_value(cursor, quote, depth))
-    return items
+    def _items(self, cursor: Cursor, depth: int) -> list[Any]:
+        items = list[Any]()
+        while not cursor.take("]"):
+            if items:
+                cursor.expect(",")
+            items.append(self._value(cursor, depth))
+        return items
 
 
 GEMMA4 = CallFormat(
     name="gemma4",
     notation=BareKeys('<|"|>'),
     parallel=True,
-    reader=read_gemma4,
+    reader=BlockReader(
+        head="<|tool_call>call:",
+        bracket="{",
+        arguments=BareArguments('<|"|>'),
+        tail="<tool_call|>",
+    ),
     opener="<|tool_call>call:",
     bracket="{",
     key_closer=":",
@@ -109,7 +89,12 @@ FUNCTIONGEMMA = replace(
     GEMMA4,
     name="functiongemma",
     notation=BareKeys("<escape>"),
-    reader=read_functiongemma,
+    reader=BlockReader(
+        head="<start_function_call>call:",
+        bracket="{",
+        arguments=BareArguments("<escape>"),
+        tail="<end_function_call>",
+    ),
     opener="<start_function_call>call:",
     end="}<end_function_call>",
     next_call="<start_function_call>call:",

@@ -6,10 +6,13 @@ of the arguments may repeat a key: its pairs are returned as they stand.
 
 import json
 import math
+import re
+from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from tooldecoding.formats.cursor import Cursor
-from tooldecoding.formats.reading import MAX_DEPTH, ReadCall, UnreadableCallError
+from tooldecoding.formats.reading import MAX_DEPTH, Cursor, ReadCall, UnreadableCallError
+
+_ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
 
 NAME_AND_ARGUMENTS: Final = ("name", "arguments")
 """The keys of a call in most formats."""
@@ -75,6 +78,14 @@ def call_of(name: Any, arguments: Any) -> ReadCall:
     if not isinstance(name, str) or not name:
         raise UnreadableCallError("expected a text as the tool's name")
     return name, _arguments(arguments)
+
+
+def demand_ids(ids: Sequence[Any]) -> None:
+    """UnreadableCallError if ids of calls are not those of Mistral, nine letters and digits, or not unique."""
+    if not all(isinstance(i, str) and _ID.fullmatch(i) for i in ids):
+        raise UnreadableCallError("expected nine letters and digits as the id of a call")
+    if len(set(ids)) != len(ids):
+        raise UnreadableCallError("two calls have the same id")
 
 
 class _Object(list[tuple[str, Any]]):

@@ -8,20 +8,12 @@ from lookup.dictionary import ToolSpec
 from lookup.values.literal_values import render_value
 from tooldecoding.formats.api_bank import API_BANK
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.cohere import COHERE
-from tooldecoding.formats.deepseek import DEEPSEEK_V3, DEEPSEEK_V31, DEEPSEEK_V32
 from tooldecoding.formats.gemma import FUNCTIONGEMMA, GEMMA4
-from tooldecoding.formats.glm import GLM45, GLM47
-from tooldecoding.formats.harmony import HARMONY
-from tooldecoding.formats.hermes import HERMES
-from tooldecoding.formats.json_list import GRANITE3, JSON_LIST, PHI4_MINI
-from tooldecoding.formats.kimi import KIMI_K2
-from tooldecoding.formats.llama3 import LLAMA3_JSON
-from tooldecoding.formats.minimax import MINIMAX_M2
-from tooldecoding.formats.mistral import MISTRAL_ARGS, MISTRAL_LIST
+from tooldecoding.formats.json_objects import COHERE, GRANITE3, HERMES, JSON_LIST, LLAMA3_JSON, MISTRAL_LIST, PHI4_MINI
+from tooldecoding.formats.named_json import DEEPSEEK_V3, DEEPSEEK_V31, HARMONY, KIMI_K2, MISTRAL_ARGS
 from tooldecoding.formats.pythonic import LFM25, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
-from tooldecoding.formats.qwen_xml import QWEN_XML
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
+from tooldecoding.formats.tags import DEEPSEEK_V32, GLM45, GLM47, MINIMAX_M2, QWEN_XML
 from tooldecoding.formats.thinking import MARKS as THINKING_MARKS
 
 _NAMED: Final = 3

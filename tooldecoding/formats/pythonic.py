@@ -14,64 +14,61 @@ Source: vLLM's parsers of these names; the chat templates of LFM2 and LFM2.5.
 """
 
 import ast
-from dataclasses import replace
+import math
+import re
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import (
-    JsonWords,
-    ReadCall,
-    UnreadableCallError,
-    constant,
-    demand_short,
-    parse_expression,
-)
+from tooldecoding.formats.reading import MAX_DEPTH, ReadCall, UnreadableCallError, demand_short
+
+_LINE_END: Final = re.compile(r"\r\n?|\n")
+
+JsonWords = Literal["nowhere", "in dicts", "anywhere"]
+"""Where ``true``, ``false`` and ``null`` may stand beside Python's own words."""
+
+_JSON_WORDS: Final = {"true": True, "false": False, "null": None}
 
 
-def read_pythonic(text: str) -> list[ReadCall]:
-    """Read the calls of ``[name(key=value), …]`` with Python's own parser.
+@dataclass(frozen=True)
+class PythonReader:
+    """Reads calls with Python's own parser: a list of one or more, or one a line.
 
-    There is one call at least. Names may be dotted. Values are constants, lists, tuples and dicts.
+    Names may be dotted. Values are constants, lists, tuples and dicts.
 
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+    Attributes
+    ----------
+    marks : pairs of str
+        What may stand around the calls.
+    json_words : {"nowhere", "in dicts", "anywhere"}
+    lines : bool
+        Whether each line is a call; else they are a list.
     """
-    return _calls(text)
 
+    marks: tuple[tuple[str, str], ...] = (("", ""),)
+    json_words: JsonWords = "nowhere"
+    lines: bool = False
 
-def read_llama4_pythonic(text: str) -> list[ReadCall]:
-    """Read a Python list of one call or more, bare or in Llama 4's marks; UnreadableCallError as for the bare list."""
-    marked = text.startswith("<|python_start|>")
-    return _calls(_inside(text, "<|python_start|>", "<|python_end|>") if marked else text)
+    def __call__(self, text: str) -> list[ReadCall]:
+        """Read the calls.
 
-
-def read_lfm25(text: str) -> list[ReadCall]:
-    """Read a Python list of one call or more in LFM's marks, with true, false and null allowed in dicts.
-
-    UnreadableCallError as for the bare list.
-    """
-    return _calls(_inside(text, "<|tool_call_start|>", "<|tool_call_end|>"), "in dicts")
-
-
-def read_olmo3(text: str) -> list[ReadCall]:
-    """Read lines of one call each in Olmo's marks, with true, false and null allowed; UnreadableCallError if not."""
-    lines = _inside(text, "<function_calls>\n", "\n</function_calls>").split("\n")
-    return [_call(parse_expression(line), "anywhere") for line in lines]
-
-
-def _inside(text: str, opener: str, closer: str) -> str:
-    demand_short(text)
-    if len(text) < len(opener) + len(closer) or not text.startswith(opener) or not text.endswith(closer):
-        raise UnreadableCallError(f"expected {opener!r} in front and {closer!r} behind")
-    return text[len(opener) : -len(closer)]
-
-
-def _calls(text: str, json_words: JsonWords = "nowhere") -> list[ReadCall]:
-    body = parse_expression(text)
-    if not isinstance(body, ast.List) or not body.elts:
-        raise UnreadableCallError("expected a Python list of calls")
-    return [_call(node, json_words) for node in body.elts]
+        Raises
+        ------
+        UnreadableCallError
+            If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+        """
+        demand_short(text)
+        opener, closer = next((pair for pair in self.marks if text.startswith(pair[0])), self.marks[-1])
+        inside = text.removeprefix(opener).removesuffix(closer)
+        if len(inside) != len(text) - len(opener) - len(closer):
+            raise UnreadableCallError(f"expected {opener!r} in front and {closer!r} behind")
+        if self.lines:
+            return [_call(parse_expression(line), self.json_words) for line in inside.split("\n")]
+        body = parse_expression(inside)
+        if not isinstance(body, ast.List) or not body.elts:
+            raise UnreadableCallError("expected a Python list of calls")
+        return [_call(node, self.json_words) for node in body.elts]
 
 
 def _call(node: ast.expr, json_words: JsonWords) -> ReadCall:
@@ -95,17 +92,81 @@ def _dotted(node: ast.expr) -> str:
     return ".".join([node.id, *reversed(parts)])
 
 
-PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=read_pythonic)
+def parse_expression(text: str) -> ast.expr:
+    """Return the syntax tree of a Python expression with nothing around it; UnreadableCallError for anything else."""
+    demand_short(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in a foreign text
+            body = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        raise UnreadableCallError(f"no Python: {getattr(error, 'msg', error)}") from None
+    except (RecursionError, MemoryError):  # the parser reports a full stack as MemoryError
+        raise UnreadableCallError("no Python: nested too deeply") from None
+    if not _is_all_of(text, body):
+        raise UnreadableCallError("expected no spaces, brackets or comments around a Python expression")
+    return body
+
+
+def _is_all_of(text: str, node: ast.expr) -> bool:
+    """Whether the node is the whole text. (``ast.get_source_segment`` takes more than linear time.)"""
+    lines = _LINE_END.split(text)
+    place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+    return place == (1, 0, len(lines), len(lines[-1].encode()))
+
+
+def constant(node: ast.expr | None, depth: int = 0, json_words: JsonWords = "nowhere") -> Any:
+    """Return the value of a tree of constants, lists, tuples and dicts; UnreadableCallError for anything else.
+
+    A number that overflows to infinity, and a key twice in a dict, are refused.
+    """
+    if depth > MAX_DEPTH:
+        raise UnreadableCallError(f"values are nested deeper than {MAX_DEPTH} levels")
+    match node:
+        case ast.Constant(float() as value) if math.isinf(value):
+            raise UnreadableCallError("a number is too large")
+        case ast.Constant(str() | int() | float() | None as value):  # bool is an int
+            return value
+        case ast.UnaryOp(ast.USub(), ast.Constant(int() | float()) as number) if not isinstance(number.value, bool):
+            return -constant(number)
+        case ast.Name(word) if json_words == "anywhere" and word in _JSON_WORDS:
+            return _JSON_WORDS[word]
+        case ast.List(elements):
+            return [constant(element, depth + 1, json_words) for element in elements]
+        case ast.Tuple(elements):
+            return tuple(constant(element, depth + 1, json_words) for element in elements)
+        case ast.Dict(keys, values):
+            return _dict(keys, values, depth, "nowhere" if json_words == "nowhere" else "anywhere")
+    raise UnreadableCallError("expected constants, lists, tuples and dicts as values")
+
+
+def _dict(keys: list[ast.expr | None], values: list[ast.expr], depth: int, json_words: JsonWords) -> dict[Any, Any]:
+    found = {}
+    for key, value in zip(keys, values, strict=True):
+        name = constant(key, depth + 1)
+        if not isinstance(name, str | int | float | None):
+            raise UnreadableCallError("expected constants as the keys of a dict")
+        found[name] = constant(value, depth + 1, json_words)
+    if len(found) != len(keys):
+        raise UnreadableCallError("a dict has a key twice")
+    return found
+
+
+PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=PythonReader())
 
 LLAMA4_PYTHONIC = replace(
-    PYTHONIC, name="llama4-pythonic", notation="python-lists", reader=read_llama4_pythonic, turn_ends=("<|eot|>",)
+    PYTHONIC,
+    name="llama4-pythonic",
+    notation="python-lists",
+    reader=PythonReader((("<|python_start|>", "<|python_end|>"), ("", ""))),
+    turn_ends=("<|eot|>",),
 )
 
 LFM25 = replace(
     PYTHONIC,
     name="lfm2.5",
     notation="python-json",
-    reader=read_lfm25,
+    reader=PythonReader((("<|tool_call_start|>", "<|tool_call_end|>"),), "in dicts"),
     opener="<|tool_call_start|>[",
     closer="]<|tool_call_end|>",
     marks=("<|tool_call_start|>", "<|tool_call_end|>"),
@@ -116,7 +177,7 @@ OLMO3 = replace(
     PYTHONIC,
     name="olmo3",
     notation="python-lists",
-    reader=read_olmo3,
+    reader=PythonReader((("<function_calls>\n", "\n</function_calls>"),), "anywhere", lines=True),
     opener="<function_calls>\n",
     next_call="\n",
     closer="\n</function_calls>",

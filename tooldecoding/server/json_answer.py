@@ -11,9 +11,8 @@ from lookup.dictionary import LookupDictionary
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_arguments
-from tooldecoding.formats.reading import ReadCall
+from tooldecoding.formats.reading import Cursor, ReadCall
 from tooldecoding.options import DecodeOptions
 
 NAME: Final = ""

@@ -7,9 +7,8 @@ import re
 from typing import Final
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.cursor import Cursor
 from tooldecoding.formats.json_calls import json_arguments
-from tooldecoding.formats.reading import ReadCall
+from tooldecoding.formats.reading import Cursor, ReadCall
 
 _NAME: Final = re.compile(r"Action: ([^\n]*+)\nAction Input: ")
 

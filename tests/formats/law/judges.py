@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from eval.benchmarks.api_bank.parser import get_api_call
-from formats.readers.reader_cases import judge
+from formats.readers.reader_cases import JsonWords, judge
 
 Json = dict[str, Any]
 Pairs = list[tuple[str, Json]]
@@ -174,13 +174,7 @@ def python(judged: Judged) -> Verdict:
 
 def _python_call(node: ast.expr) -> tuple[str, Json]:
     assert isinstance(node, ast.Call) and not node.args
-    return ast.unparse(node.func), {str(k.arg): ast.literal_eval(_JsonWords().visit(k.value)) for k in node.keywords}
-
-
-class _JsonWords(ast.NodeTransformer):
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        words = {"true": True, "false": False, "null": None}
-        return ast.Constant(words[node.id]) if node.id in words else node
+    return ast.unparse(node.func), {str(k.arg): ast.literal_eval(JsonWords().visit(k.value)) for k in node.keywords}
 
 
 JUDGES: Final[dict[str, Judge]] = {"strict reader": strict_reader, "Python's ast": python, "API-Bank": api_bank}

@@ -1,5 +1,6 @@
 """The readers by the names of the judges' formats, the judges, and the calls that original templates wrote."""
 
+import ast
 import importlib.util
 import json
 import re
@@ -10,49 +11,13 @@ from typing import Any
 
 import pytest
 
-from tooldecoding.formats.cohere import read_cohere
-from tooldecoding.formats.deepseek import read_deepseek_v3, read_deepseek_v31, read_deepseek_v32
-from tooldecoding.formats.gemma import read_functiongemma, read_gemma4
-from tooldecoding.formats.glm import read_glm45, read_glm47
-from tooldecoding.formats.harmony import read_harmony
-from tooldecoding.formats.hermes import read_hermes
-from tooldecoding.formats.json_list import read_granite3, read_json_list, read_phi4_mini
-from tooldecoding.formats.kimi import read_kimi_k2
-from tooldecoding.formats.llama3 import read_llama3_json
-from tooldecoding.formats.minimax import read_minimax_m2
-from tooldecoding.formats.mistral import read_mistral_args, read_mistral_list
-from tooldecoding.formats.pythonic import read_lfm25, read_llama4_pythonic, read_olmo3, read_pythonic
-from tooldecoding.formats.qwen_xml import read_qwen_xml
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.formats.reading import ReadCall, Reader, UnreadableCallError
 
 JUDGES = Path(__file__).resolve().parents[4] / "shared" / "judges"
 needs_judges = pytest.mark.skipif(not JUDGES.is_dir(), reason=f"the judges are not at {JUDGES}")
 
-READERS: dict[str, Reader] = {
-    "cohere": read_cohere,
-    "deepseek-v3": read_deepseek_v3,
-    "deepseek-v3.1": read_deepseek_v31,
-    "deepseek-v3.2": read_deepseek_v32,
-    "functiongemma": read_functiongemma,
-    "gemma4": read_gemma4,
-    "glm-4.5": read_glm45,
-    "glm-4.7": read_glm47,
-    "granite3": read_granite3,
-    "harmony": read_harmony,
-    "hermes": read_hermes,
-    "json-list": read_json_list,
-    "kimi-k2": read_kimi_k2,
-    "lfm2.5": read_lfm25,
-    "llama3-json": read_llama3_json,
-    "llama4-pythonic": read_llama4_pythonic,
-    "minimax-m2": read_minimax_m2,
-    "mistral-args": read_mistral_args,
-    "mistral-list": read_mistral_list,
-    "olmo3": read_olmo3,
-    "phi4-mini": read_phi4_mini,
-    "pythonic": read_pythonic,
-    "qwen-xml": read_qwen_xml,
-}
+READERS: dict[str, Reader] = {name: form.reader for name, form in CALL_FORMATS.items() if name != "api-bank"}
 RAW = {"glm-4.5", "glm-4.7", "minimax-m2", "qwen-xml"}
 PYTHON = {"lfm2.5", "llama4-pythonic", "olmo3", "pythonic"}
 
@@ -111,3 +76,11 @@ def refused(name: str, text: str) -> bool:
     except UnreadableCallError:
         return True
     return False
+
+
+class JsonWords(ast.NodeTransformer):
+    """Puts constants for the words of JSON in a syntax tree of Python."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        words = {"true": True, "false": False, "null": None}
+        return ast.Constant(words[node.id]) if node.id in words else node

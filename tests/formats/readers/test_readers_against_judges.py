@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from mutations import mutate
-from reader_cases import JUDGES, PYTHON, RAW, READERS, judge, needs_judges, padded, rendered
+from reader_cases import JUDGES, PYTHON, RAW, READERS, JsonWords, judge, needs_judges, padded, rendered
 from samples import samples
 
 from tooldecoding.formats.reading import ReadCall, UnreadableCallError
@@ -49,15 +49,9 @@ def python_reads_it(name: str, text: str, calls: list[ReadCall]) -> bool:
         text = f"[{', '.join(text.split(chr(10))[1:-1])}]"
     tree: Any = ast.parse(text, mode="eval").body
     return calls == [
-        (ast.unparse(node.func), [(k.arg, ast.literal_eval(_JsonWords().visit(k.value))) for k in node.keywords])
+        (ast.unparse(node.func), [(k.arg, ast.literal_eval(JsonWords().visit(k.value))) for k in node.keywords])
         for node in tree.elts
     ]
-
-
-class _JsonWords(ast.NodeTransformer):
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        words = {"true": True, "false": False, "null": None}
-        return ast.Constant(words[node.id]) if node.id in words else node
 
 
 @needs_judges
