@@ -97,10 +97,8 @@ class TestBadDecode:
         bad([], "exactly one of --prompt, --messages, --dialogue and --batch, got none")
         bad([*some, "--prompt", "x"], "got --prompt and --dialogue")
 
-    def test_model_device_and_dtype(self, bad: Callable[..., None], tmp_path: Path) -> None:
+    def test_what_the_model_has_not(self, bad: Callable[..., None]) -> None:
         some = ["--dialogue", DIALOGUE]
-        bad([*some, "--model", tmp_path], "cannot load", str(tmp_path))
-        bad([*some, "--device", "abacus"], "device 'abacus'")
         bad([*some, "--dtype", "fp8"], "--dtype", "such as float64 or torch.bfloat16, got 'fp8'")
         bad([*some, "--dtype", "float65"], "unknown dtype 'float65'")
         bad([*some, "--template", "chat"], "no chat template")
@@ -119,10 +117,8 @@ class TestBadDecode:
         dialogue.write_text('{"role": "User", "text": "hi"}\n' + row + "\n")
         bad(["--dialogue", dialogue], f"{dialogue}{said}")
 
-    def test_prompt_without_documentation(self, decode: Cli) -> None:
+    def test_without_documentation(self, decode: Cli) -> None:
         assert_bad(decode("--prompt", "hello"), "<prompt>", "no tool documentation found")
-
-    def test_dialogue_without_documentation(self, decode: Cli) -> None:
         assert_bad(decode("--dialogue", DIALOGUE), "--tools DOCS")
 
 

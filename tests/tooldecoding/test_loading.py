@@ -23,13 +23,13 @@ from transformers import (
 )
 
 from command_line import Ran
+from test_layers import FILES, ROOT, nodes
 from tiny_models import byte_level_tokenizer
 from tooldecoding.errors import ModelError
 from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly
 
 Cli = Callable[..., Ran]
 Break = Callable[[Path], None]
-ROOT = Path(__file__).parent.parent.parent
 SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96}
 
 
@@ -184,9 +184,8 @@ class TestOwnCode:
 def test_all_loading_goes_through_one_file() -> None:
     found = {
         str(file.relative_to(ROOT))
-        for layer in ("lookup", "voting", "tooldecoding", "eval")
-        for file in (ROOT / layer).rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for file in FILES
+        for node in nodes(file)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "from_pretrained"
     }
     assert found == {"tooldecoding/models/loading.py"}

@@ -1,8 +1,8 @@
 """``tooldecoding doctor``."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
 import typer
 from rich.text import Text
@@ -18,9 +18,6 @@ from tooldecoding.options.decode_options import Strategy
 from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import LoadOptions
 from tooldecoding.options.option import option, options_of
-
-if TYPE_CHECKING:
-    from tooldecoding.doctor.findings import Findings, Token
 
 # torch and transformers take seconds to import: the functions that need them import them
 
@@ -53,10 +50,10 @@ def doctor(given: Given) -> None:
     model, tokenizer = load_quietly(command.model, **command.loading)
     findings = examine(command.model, model, tokenizer, command.strategy, command.format)
     if command.as_json:
-        print(json_line({**asdict(findings), "unenforced": unenforced}))
+        print(json_line({**findings, "unenforced": unenforced}))
     else:
         _show(findings, unenforced)
-    if findings.problems:
+    if findings["problems"]:
         raise typer.Exit(1)
 
 
@@ -69,44 +66,45 @@ def _unenforced(command: DoctorCommand) -> dict[str, Sequence[str]]:
     return {tool.name: limits for tool in found.tools if (limits := tool.unenforced)}
 
 
-def _show(findings: "Findings", unenforced: Mapping[str, Sequence[str]]) -> None:
+def _show(findings: Mapping[str, Any], unenforced: Mapping[str, Sequence[str]]) -> None:
     console = output_console()
     console.print(table(("", "found"), [*_rows(findings)]))
-    if findings.prompt:
-        console.print(Text(shown(f"the prompt of one tool:\n{findings.prompt}")), soft_wrap=True)
+    if findings["prompt"]:
+        console.print(Text(shown(f"the prompt of one tool:\n{findings['prompt']}")), soft_wrap=True)
     for tool, limits in unenforced.items():
         for limit in limits:
             console.print(Text(shown(f"{tool}: {UNENFORCED}: {limit}")), soft_wrap=True)
-    for problem in findings.problems:
+    for problem in findings["problems"]:
         console.print(Text(shown(f"problem: {problem}"), style="yellow"), soft_wrap=True)
-    if not findings.problems:
+    if not findings["problems"]:
         console.print("all is well")
 
 
-def _rows(found: "Findings") -> Iterator[tuple[str, str]]:
-    checked, readable = found.self_check, "cannot be read" if found.tokenizer_error else "can be read"
-    prints = "prints tools" if found.prints_tools else "prints no tools: Tool Decoding prints them"
-    yield "model", found.model
-    yield "architecture", f"{found.architecture} ({found.model_type})"
-    yield "parameters", f"{found.parameters:,}"
-    yield "weights", f"{found.dtype} on {found.device}{found.quantized and ', ' + found.quantized}"
-    yield "engine", f"{found.engine}: {found.engine_reason}"
-    yield "context", "no limit in the configuration" if found.context is None else f"{found.context:,} tokens"
-    yield "tokenizer", f"{found.tokenizer}, {found.tokens:,} tokens for {found.vocabulary:,} logits; they {readable}"
-    yield "beginning", _listed([found.bos])
-    yield "end", _listed([found.eos])
-    yield "ends of turn", _listed(found.turn_ends)
-    yield "chat template", prints if found.chat_template else "none"
-    yield "call format", "unknown" if found.format is None else f"{found.format}: {found.format_reason}"
-    yield "marks as tokens", _listed([mark for mark in found.marks if mark.id is not None])
-    yield "marks as text", _listed([mark for mark in found.marks if mark.id is None])
-    exact = "not run" if checked is None else f"{checked.exact} of {checked.tried} sample calls decoded exactly"
-    yield "self-check", exact
+def _rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    quantized = found["quantized"] and f", {found['quantized']}"
+    readable = "cannot be read" if found["tokenizer_error"] else "can be read"
+    prints = "prints tools" if found["prints_tools"] else "prints no tools: Tool Decoding prints them"
+    yield "model", found["model"]
+    yield "architecture", "{architecture} ({model_type})".format(**found)
+    yield "parameters", f"{found['parameters']:,}"
+    yield "weights", "{dtype} on {device}".format(**found) + quantized
+    yield "engine", "{engine}: {engine_reason}".format(**found)
+    yield "context", "no limit in the configuration" if found["context"] is None else f"{found['context']:,} tokens"
+    yield "tokenizer", "{tokenizer}, {tokens:,} tokens for {vocabulary:,} logits; they ".format(**found) + readable
+    yield "beginning", _listed([found["bos"]])
+    yield "end", _listed([found["eos"]])
+    yield "ends of turn", _listed(found["turn_ends"])
+    yield "chat template", prints if found["chat_template"] else "none"
+    yield "call format", "unknown" if found["format"] is None else "{format}: {format_reason}".format(**found)
+    yield "marks as tokens", _listed([mark for mark in found["marks"] if mark["id"] is not None])
+    yield "marks as text", _listed([mark for mark in found["marks"] if mark["id"] is None])
+    exact = "{exact} of {tried} sample calls decoded exactly"
+    yield "self-check", exact.format(**found["self_check"]) if found["self_check"] else "not run"
 
 
-def _listed(tokens: "Sequence[Token | None]") -> str:
+def _listed(tokens: Sequence[Mapping[str, Any] | None]) -> str:
     known = [token for token in tokens if token is not None]
-    return ", ".join(t.text if t.id is None else f"{t.text} ({t.id})" for t in known) or "none"
+    return ", ".join(t["text"] if t["id"] is None else f"{t['text']} ({t['id']})" for t in known) or "none"
 
 
 DOCTOR = Command("doctor", doctor, options_of(DoctorCommand))

@@ -1,8 +1,8 @@
 """What there is to know about a model before the first decode, and what needs the user's attention."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,77 +20,18 @@ from tooldecoding.models.sources import find_source
 from tooldecoding.options.decode_options import AUTO, Strategy
 
 
-@dataclass(frozen=True)
-class Token:
-    """A token, or a text that the tokenizer has no token of its own for: then ``id`` is None."""
-
-    text: str
-    id: int | None
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What was found about a model; what its name does not say is described here.
-
-    Attributes
-    ----------
-    quantized, tokenizer_error : str
-        What the weights were quantised with, and why the tokens cannot be read; empty if neither is so.
-    engine : str
-        ``packed``, ``batched`` or ``recurrent``.
-    context : int or None
-        Tokens of prompt and answer; None if the configuration names no limit.
-    vocabulary, tokens : int
-        The number of the model's logits, and of the tokenizer's tokens.
-    turn_ends, marks : sequence of Token
-        What ends the assistant's turn, and the marks of the format, as tokens or as texts.
-    prints_tools : bool
-        Whether the chat template prints tools; if not, Tool Decoding does.
-    prompt : str
-        What ``chat`` gives the model for one tool; empty without a chat template or format.
-    format, format_reason : str or None, str
-        The call format and what shows it; None and why, if it is unknown.
-    self_check : Checked or None
-        None without a format or without tokens.
-    problems : sequence of str
-        One line each, with what to do.
-    """
-
-    model: str
-    architecture: str
-    model_type: str
-    parameters: int
-    dtype: str
-    device: str
-    quantized: str
-    engine: str
-    engine_reason: str
-    context: int | None
-    vocabulary: int
-    tokenizer: str
-    tokens: int
-    tokenizer_error: str
-    bos: Token | None
-    eos: Token | None
-    turn_ends: Sequence[Token]
-    chat_template: bool
-    prints_tools: bool
-    prompt: str
-    format: str | None
-    format_reason: str
-    marks: Sequence[Token]
-    self_check: Checked | None
-    problems: Sequence[str]
-
-
 def examine(
     path: str,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
     strategy: Strategy = "auto",
     call_format: str = "auto",
-) -> Findings:
-    """Find out what there is to know about a loaded model.
+) -> dict[str, Any]:
+    """Return what there is to know about a loaded model, as JSON; docs/models.md describes it.
+
+    A token is an object of ``text`` and ``id``; ``id`` is None for a text that the tokenizer has no token of its own
+    for. ``context`` is None without a limit, ``format`` if it is unknown (``format_reason`` says why), ``self_check``
+    without format or tokens. ``problems`` has one line each, with what to do.
 
     Parameters
     ----------
@@ -120,33 +61,33 @@ def examine(
         problems.append("no token ends the model's turn; name one as eos_token in the tokenizer's configuration")
     problems += _problems(len(tokenizer), config.vocab_size, checked)
     ids = {str(added.content): token for token, added in tokenizer.added_tokens_decoder.items()}
-    return Findings(
-        model=path,
-        architecture=type(model).__name__,
-        model_type=str(config.model_type),
-        parameters=model.num_parameters(),
-        dtype=str(model.dtype).removeprefix("torch."),
-        device=str(input_device(model)),
-        quantized=_quantized(path, model),
-        engine="recurrent" if factory.recurrent else factory.strategy,
-        engine_reason=factory.reason,
-        context=getattr(config, "max_position_embeddings", None),
-        vocabulary=config.vocab_size,
-        tokenizer=type(tokenizer).__name__,
-        tokens=len(tokenizer),
-        tokenizer_error=tokenizer_error,
-        bos=_token(tokenizer, tokenizer.bos_token_id),
-        eos=_token(tokenizer, tokenizer.eos_token_id),
-        turn_ends=[Token(str(tokenizer.convert_ids_to_tokens(end)), end) for end in ends],
-        chat_template=bool(tokenizer.chat_template),
-        prints_tools=habits_of(tokenizer).prints_tools,
-        prompt=prompt,
-        format=found.name if found else None,
-        format_reason=reason,
-        marks=[Token(mark, ids.get(mark)) for mark in (found.marks if found else ())],
-        self_check=checked,
-        problems=problems,
-    )
+    return {
+        "model": path,
+        "architecture": type(model).__name__,
+        "model_type": str(config.model_type),
+        "parameters": model.num_parameters(),
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "device": str(input_device(model)),
+        "quantized": _quantized(path, model),
+        "engine": "recurrent" if factory.recurrent else factory.strategy,
+        "engine_reason": factory.reason,
+        "context": getattr(config, "max_position_embeddings", None),
+        "vocabulary": config.vocab_size,
+        "tokenizer": type(tokenizer).__name__,
+        "tokens": len(tokenizer),
+        "tokenizer_error": tokenizer_error,
+        "bos": _token(tokenizer, tokenizer.bos_token_id),
+        "eos": _token(tokenizer, tokenizer.eos_token_id),
+        "turn_ends": [_token(tokenizer, end) for end in ends],
+        "chat_template": bool(tokenizer.chat_template),
+        "prints_tools": habits_of(tokenizer).prints_tools,
+        "prompt": prompt,
+        "format": found.name if found else None,
+        "format_reason": reason,
+        "marks": [{"text": mark, "id": ids.get(mark)} for mark in (found.marks if found else ())],
+        "self_check": None if checked is None else asdict(checked),
+        "problems": problems,
+    }
 
 
 def _format(tokenizer: PreTrainedTokenizerBase, name: str) -> tuple[CallFormat | None, str]:
@@ -189,5 +130,5 @@ def _quantized(path: str, model: PreTrainedModel) -> str:
     return f"quantized with {getattr(method, 'value', method)}" if method else ""
 
 
-def _token(tokenizer: PreTrainedTokenizerBase, token: Any) -> Token | None:
-    return Token(str(tokenizer.convert_ids_to_tokens(token)), token) if isinstance(token, int) else None
+def _token(tokenizer: PreTrainedTokenizerBase, token: Any) -> dict[str, Any] | None:
+    return {"text": str(tokenizer.convert_ids_to_tokens(token)), "id": token} if isinstance(token, int) else None

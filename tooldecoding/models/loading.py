@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -62,25 +62,20 @@ _FAILURES: Final = (
 """What the libraries raise for broken files. ``tokenizers`` also raises a bare ``Exception``."""
 
 
-class LoadArguments(TypedDict, total=False):
-    """What transformers' ``from_pretrained`` takes beyond path, device and dtype; passed on as it is."""
-
-    revision: str | None
-    token: str | bool | None
-    subfolder: str
-    attn_implementation: str | None
-    quantization_config: Any
-    device_map: Any
+Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+Dtype = str | torch.dtype | None
 
 
 def load_model(
-    path: str,
-    device: str | None = None,
-    dtype: str | torch.dtype | None = None,
-    trust_remote_code: bool = False,
-    **arguments: Unpack[LoadArguments],
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    path: str, device: str | None = None, dtype: Dtype = None, trust_remote_code: bool = False, **arguments: Any
+) -> Loaded:
     """Load a model (evaluation mode) and tokenizer; see ``ToolDecoder.from_pretrained``.
+
+    Parameters
+    ----------
+    **arguments
+        What transformers' ``from_pretrained`` takes, passed on as it is: ``revision``, ``token``, ``subfolder``,
+        ``attn_implementation``, ``quantization_config``, ``device_map``.
 
     Raises
     ------
@@ -94,20 +89,14 @@ def load_model(
 
 
 def load_quietly(
-    path: str,
-    device: str | None = None,
-    dtype: str | torch.dtype | None = None,
-    trust_remote_code: bool = False,
-    **arguments: Unpack[LoadArguments],
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    path: str, device: str | None = None, dtype: Dtype = None, trust_remote_code: bool = False, **arguments: Any
+) -> Loaded:
     """Like ``load_model``, but without the libraries' messages; for the command line."""
     with _quiet(path, trust_remote_code):
         return _load(path, device, dtype, trust_remote_code, arguments)
 
 
-def load_tokenizer_quietly(
-    path: str, trust_remote_code: bool = False, **arguments: Unpack[LoadArguments]
-) -> PreTrainedTokenizerBase:
+def load_tokenizer_quietly(path: str, trust_remote_code: bool = False, **arguments: Any) -> PreTrainedTokenizerBase:
     """Like ``load_tokenizer``, but without the libraries' messages; for the command line."""
     with _quiet(path, trust_remote_code):
         return load_tokenizer(path, trust_remote_code, **arguments)
@@ -129,26 +118,21 @@ def _quiet(path: str, trust_remote_code: bool) -> Iterator[None]:
         modeling_gguf_pytorch_utils.tqdm = bar
 
 
-def load_tokenizer(
-    path: str, trust_remote_code: bool = False, **arguments: Unpack[LoadArguments]
-) -> PreTrainedTokenizerBase:
+def load_tokenizer(path: str, trust_remote_code: bool = False, **arguments: Any) -> PreTrainedTokenizerBase:
     """Load only a tokenizer; ModelError if that fails."""
     source = find_source(path)
+    where = _where(source, arguments)
     with _as_model_error("tokenizer", path):
-        return AutoTokenizer.from_pretrained(
-            source.path, trust_remote_code=trust_remote_code, **_where(source, arguments)
-        )
+        return AutoTokenizer.from_pretrained(source.path, trust_remote_code=trust_remote_code, **where)
 
 
-def _where(source: Source, arguments: LoadArguments) -> dict[str, Any]:
+def _where(source: Source, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments that say where files are."""
     where = {name: value for name, value in arguments.items() if name in _WHERE and value is not None}
     return where if source.gguf_file is None else where | {"gguf_file": source.gguf_file}
 
 
-def _load(
-    path: str, device: str | None, dtype: str | torch.dtype | None, trust: bool, arguments: LoadArguments
-) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: Mapping[str, Any]) -> Loaded:
     spread = arguments.get("device_map")
     if spread is not None and device is not None:
         raise ModelError("device and device_map both say where the weights go; give one of them")
@@ -198,7 +182,7 @@ def is_causal(model: PreTrainedModel) -> bool:
     return not float((logits[0] - logits[1]).abs().max()) > most * float(logits.std())
 
 
-def find_dtype(dtype: str | torch.dtype | None, default: str) -> torch.dtype | str:
+def find_dtype(dtype: Dtype, default: str) -> torch.dtype | str:
     """Return a type of weights by our name or by torch's; ModelError if it is none."""
     name = default if dtype is None else str(dtype).removeprefix("torch.")
     found = DTYPES.get(name) or getattr(torch, name, None)

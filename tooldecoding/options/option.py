@@ -9,7 +9,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from inspect import cleandoc
 from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_type_hints
 
@@ -104,11 +104,14 @@ class Option:
         default = f" Default: {self.shown_default}." if self.shown_default else ""
         return self.help + bounds + default
 
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return _adapter(self.type)
+
     @property
     def schema(self) -> Mapping[str, Any]:
         """JSON Schema of the values, without null."""
-        schema = _adapter(self.type).json_schema()
-        return next((branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"), schema)
+        return _schema(self.type)
 
     @property
     def values(self) -> str:
@@ -124,7 +127,7 @@ class Option:
             What the user wrote for the value, for the message.
         """
         try:
-            _adapter(self.type).validate_python(value, strict=True)
+            self._adapter.validator.validate_python(value, strict=True)
         except ValidationError as error:
             # a path may hold bytes that are not UTF-8
             if any(each["type"] != "string_unicode" for each in error.errors()):
@@ -152,6 +155,12 @@ def option(default: Any, help: str, **about: Any) -> Any:
 @cache
 def _adapter(type_: Any) -> TypeAdapter[Any]:
     return TypeAdapter(type_)
+
+
+@cache
+def _schema(type_: Any) -> Mapping[str, Any]:
+    schema = _adapter(type_).json_schema()
+    return next((branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"), schema)
 
 
 def _in_words(schema: Mapping[str, Any]) -> str:
