@@ -70,6 +70,8 @@ class BatchFile(Results):
     """
 
     def __init__(self, out: Path, options: DecodeCommand, documentation: Documentation | None) -> None:
+        if out.suffix.lower() == ".parquet":
+            raise PromptError(f"{out}: results are JSON lines; name the file OUT.jsonl")
         if out.exists() and not out.is_file():
             raise PromptError(f"{out}: expected a file; {_REMEDY}")
         self._place = out
