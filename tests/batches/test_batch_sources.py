@@ -178,7 +178,7 @@ class TestDocumentation:
             assert len(reader._cache) <= 3 if bound == "_CACHED_TOOLS" else reader._cached <= 1000
 
 
-def test_a_batch_of_many_rows_holds_two_groups(folder: Folder, echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_of_many_rows_holds_few_groups(folder: Folder, echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
     count, size = 4_000, 32
     alive: set[int] = set()
     most = 0
@@ -196,4 +196,4 @@ def test_a_batch_of_many_rows_holds_two_groups(folder: Folder, echo: Echo, monke
     ran = folder.decode(rows, "--batch-size", size)
     assert f"{count} decoded, 0 skipped" in ran.err
     assert f"0 decoded, {count} skipped" in folder.decode(rows, "--batch-size", size).err
-    assert size <= most <= 2 * size + 1
+    assert size <= most <= 3 * size + 1

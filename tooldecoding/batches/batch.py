@@ -1,7 +1,8 @@
 """``decode --batch``: rows one by one, in groups to workers, their results to a file."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Final
 
 import typer
@@ -45,20 +46,24 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
     demand_extra("batch", *needed_packages(name))
     source = open_source(name)
     with open_results(command, documentation) as results:
-        rows = _Rows(source, results, command.batch_size)
+        rows = _Undone(source, results)
+        first = list(islice(rows, command.batch_size))  # what is wrong with it shows before a model is loaded
+        rest = iter(lambda: list(islice(rows, command.batch_size)), [])
+        groups = chain([first] if first else [], rest)
         with place_of(command) as place, place.workers(DecodeTask(command, documentation)) as workers:
             if documentation is not None:
                 print_unenforced(documentation.lookup)
-            if rows.first:
-                _warn(rows.first[0], documentation, command, place.tokenizer)
+            if first:
+                _warn(first[0], documentation, command, place.tokenizer)
             decoded = failed = 0
             try:
                 with progress_bar("decoding", source.total) as advance:
-                    for group, found in workers.spread(rows.groups(advance), results.begin):
+                    for _, found in workers.spread(groups, results.begin):
                         results.write(found)
                         failed += sum("error" in result for result in found)
                         decoded += len(found)
-                        advance(len(group))
+                        advance(len(found) + rows.newly_skipped())
+                    advance(rows.newly_skipped())
             except KeyboardInterrupt:
                 raise _interrupted(command) from None
         print(f"{decoded - failed} decoded, {rows.skipped} skipped, {failed} failed", file=sys.stderr)
@@ -66,45 +71,29 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
             print(f"note: {note}", file=sys.stderr)
 
 
-class _Rows:
-    """The rows of a batch that have no result yet, in groups; no more than two groups are held.
+class _Undone:
+    """The rows of a batch that have no result yet; ``skipped`` counts the others."""
 
-    Attributes
-    ----------
-    first : list of Entry
-        The first group: what is wrong with it shows before a model is loaded.
-    skipped : int
-        Rows that had a result.
-    """
-
-    def __init__(self, source: Source, results: Results, size: int) -> None:
+    def __init__(self, source: Source, results: Results) -> None:
         self.skipped = 0
-        self._results = results
+        self._shown = 0
         self._entries = entries(source)
-        self._size = size
-        self.first = self._group()
+        self._results = results
 
-    def groups(self, advance: Callable[[int], None]) -> Iterator[list[Entry]]:
-        """Yield the groups; ``advance`` gets numbers of rows that were skipped."""
-        skipped, group = 0, self.first
-        self.first = []
-        while group:
-            advance(self.skipped - skipped)
-            skipped = self.skipped
-            yield group
-            group = self._group()
-        advance(self.skipped - skipped)
+    def __iter__(self) -> Iterator[Entry]:
+        return self
 
-    def _group(self) -> list[Entry]:
-        group: list[Entry] = []
+    def __next__(self) -> Entry:
         for entry in self._entries:
-            if self._results.has(entry):
-                self.skipped += 1
-            else:
-                group.append(entry)
-            if len(group) == self._size:
-                break
-        return group
+            if not self._results.has(entry):
+                return entry
+            self.skipped += 1
+        raise StopIteration
+
+    def newly_skipped(self) -> int:
+        """Return how many rows were skipped since it was asked last."""
+        before, self._shown = self._shown, self.skipped
+        return self.skipped - before
 
 
 def _warn(

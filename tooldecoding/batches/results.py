@@ -23,7 +23,7 @@ from tooldecoding.options.decode_command import DecodeCommand
 _FORMAT: Final = "tooldecoding batch 4"
 _REMEDY: Final = "choose another --out"
 _ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "model", "dtype"})
-"""Options that the manifest has in another way: content of files, the type of the loaded model."""
+"""Options that the manifest has in another way: a digest of ``--tools``, the loaded model."""
 
 _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
@@ -70,14 +70,16 @@ class BatchFile(Results):
     """
 
     def __init__(self, out: Path, options: DecodeCommand, documentation: Documentation | None) -> None:
+        if out.suffix.lower() == ".parquet":
+            raise PromptError(f"{out}: results are JSON lines; name the file OUT.jsonl")
         if out.exists() and not out.is_file():
             raise PromptError(f"{out}: expected a file; {_REMEDY}")
         self._place = out
         self._model = options.model
         self._retry = options.retry_failed
         self._path = out.with_name(f"{out.name}.manifest.json")
-        self._settings = {n: v for n, v in options.to_json().items() if n not in _ELSEWHERE | _FREE}
-        self._tools = None if documentation is None else digest(documentation.source)
+        self._settings = {name: value for name, value in options.to_json().items() if name not in _ELSEWHERE | _FREE}
+        self._settings["tools"] = None if documentation is None else digest(documentation.source)
         begun = self._read_manifest()
         if begun is None and out.exists() and out.stat().st_size:
             raise PromptError(
@@ -93,8 +95,6 @@ class BatchFile(Results):
         self._begun = begun if self._standing else None
         if self._begun is not None:
             demand_settings(out, self._begun["settings"], self._settings, PromptError, "this batch")
-            if self._begun["tools"] != self._tools:
-                raise PromptError(f"{out}: this batch was begun with other documentation in --tools; {_REMEDY}")
 
     def has(self, entry: Entry) -> bool:
         """As ``Results``."""
@@ -113,12 +113,12 @@ class BatchFile(Results):
 
     def begin(self, about: About) -> None:
         """Write the manifest, and drop what is decoded again."""
-        named = {"name": self._model, **about["identity"]}
+        model = about["identity"]
         if self._begun is not None:
-            self._demand_model(self._begun["model"], named)
+            demand_settings(self._place, self._begun["model"], model, PromptError, "this batch")
         if self._retry:
             self._file.drop_failed()
-        manifest = {"format": _FORMAT, "settings": self._settings, "tools": self._tools, "model": named}
+        manifest = {"format": _FORMAT, "settings": self._settings, "model": {"name": self._model, **model}}
         try:
             write_manifest(self._path, manifest)
         except OSError as error:
@@ -147,19 +147,9 @@ class BatchFile(Results):
         if there.get("format") != _FORMAT:
             found = short_repr(there.get("format"))
             raise PromptError(f"{self._path}: expected a manifest of the format {_FORMAT!r}, found {found}; {_REMEDY}")
-        if not {"settings", "tools", "model"} <= there.keys():
+        if not {"settings", "model"} <= there.keys():
             raise PromptError(f"{self._path}: this manifest is not whole; {_REMEDY}")
         return there
-
-    def _demand_model(self, model: Any, now: Mapping[str, str]) -> None:
-        there = model if isinstance(model, dict) else {}
-        other = [part for part in now if part != "name" and there.get(part) != now[part]]
-        if other:
-            begun, wanted = (f"{short_repr(of.get('name'))} in {of.get('dtype')}" for of in (there, now))
-            raise PromptError(
-                f"{self._place}: this batch was begun with the model {begun}, not {wanted}: other {', '.join(other)}; "
-                f"{_REMEDY}, or the same model to go on"
-            )
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from tooldecoding.models.identity import FILES
         (["--order-limit", 4], "begun with order_limit 12, not 4"),
         (["--template", "api-bank"], "begun with template 'auto', not 'api-bank'"),
         (["--unknown-keys", "required"], "begun with unknown_keys 'optional', not 'required'"),
-        (["--tools", CASES / "tools.jsonl"], "begun with other documentation in --tools"),
+        (["--tools", CASES / "tools.jsonl"], "this batch was begun with tools None, not '"),
         (["--seed", 1, "--order-limit", 4], "order_limit 12, not 4; with seed 0, not 1; choose another --out"),
     ],
 )
@@ -35,7 +35,7 @@ def test_another_model_is_refused(folder: Folder, echo: Echo) -> None:
     folder.decode([row(1)])
     echo.decoder.model = tiny_model("llama", len(echo.decoder.tokenizer))
     setattr(echo.decoder.model, FILES, "others")
-    folder.refuses([row(1)], said="the model 'reference' in float32, not 'reference' in float32: other weights; choose")
+    folder.refuses([row(1)], said="this batch was begun with weights")
 
 
 def test_changed_rows_are_named(folder: Folder) -> None:
