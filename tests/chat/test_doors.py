@@ -16,7 +16,6 @@ from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.serve_command import ServeCommand
 
 DEFAULTS = {field.name: field.default for field in fields(DecodeOptions)}
-OF_PUBLISHED_FIGURES = {"max_value_tokens": 128, "max_text_tokens": 256, "tool_choice": "auto"}
 TOOLS = [
     {"name": "note", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 ]
@@ -32,7 +31,7 @@ def decoder() -> ToolDecoder:
 
 @pytest.mark.parametrize(
     ("door", "own"),
-    [(DecodeCommand, {}), (ServeCommand, {}), (EvalOptions, OF_PUBLISHED_FIGURES | {"format": "api-bank"})],
+    [(DecodeCommand, {}), (ServeCommand, {}), (EvalOptions, {"format": "api-bank", "tool_choice": "auto"})],
 )
 def test_every_door_has_the_same_defaults(door: Any, own: dict[str, Any]) -> None:
     found = {field.name: field.default for field in fields(door)}

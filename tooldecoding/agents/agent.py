@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
-from tooldecoding.agents.tools import AgentTool, ToolFailed, runnable
+from tooldecoding.agents.tools import MOST_TURNS, AgentTool, ToolFailed, runnable
 from tooldecoding.chat.reply import CallPiece
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
-
-MOST_TURNS: Final = 8
-"""Default for how often the model may be asked."""
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,9 @@ from typing import Any, Final
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.tools import read_tools
 
+MOST_TURNS: Final = 8
+"""Default for how often the model may be asked."""
+
 MOST_RESULT: Final = 20_000
 """Characters of a result that the model reads."""
 

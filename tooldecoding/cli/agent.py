@@ -2,11 +2,11 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-from tooldecoding.agents.agent import MOST_TURNS, Agent, Event
+from tooldecoding.agents.tools import MOST_TURNS
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, read_input, shown, warning_lines
 from tooldecoding.cli.decode import load_decoder
@@ -19,6 +19,9 @@ from tooldecoding.options.given import Given
 from tooldecoding.options.mcp_options import McpOptions
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import Count, CountOrNone, Share, option, options_of
+
+if TYPE_CHECKING:
+    from tooldecoding.agents.agent import Event
 
 REFUSED: Final = 3
 """Exit code if a call had to be asked for and there was nobody to ask."""
@@ -53,7 +56,7 @@ class _Approval:
         self._somebody = sys.stdin.isatty() and command.prompt != "-"
         self.missed = False
 
-    def __call__(self, call: Event) -> bool:
+    def __call__(self, call: "Event") -> bool:
         if call.name in self._command.allow or (self._command.yes and call.least >= self._command.min_confidence):
             return True
         if not self._somebody:
@@ -65,6 +68,8 @@ class _Approval:
 
 def agent(given: Given) -> None:
     """Let the model call tools of MCP servers until it answers; asks before each call, and shows how certain it is."""
+    from tooldecoding.agents.agent import Agent
+
     command = given.merge(AgentCommand, {})
     if not command.servers:
         raise ConfigError("an agent needs tools: give --mcp SERVER or --mcp-config FILE.json")
@@ -88,7 +93,7 @@ def agent(given: Given) -> None:
         raise typer.Exit(NO_ANSWER)
 
 
-def _show(event: Event, as_json: bool) -> None:
+def _show(event: "Event", as_json: bool) -> None:
     """Print an event: text and ends as they are, a call with the confidence of each argument."""
     if as_json:
         print(json_line(event.to_json()), flush=True)
