@@ -199,10 +199,6 @@ class Branch:
         self._decide(label)
         self._settle(pick.token)
 
-    def force(self, token: int) -> None:
-        """Settle a token that was not for the model to choose; its text agrees with the pending text."""
-        self._settle(token)
-
     def keep(self, piece: bytes, label: Label) -> None:
         """Keep a part of the text that the model has chosen; it is tokenised later."""
         self._decide(label)
