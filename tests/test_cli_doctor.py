@@ -67,6 +67,15 @@ def test_a_chat_model_of_a_known_format(cli: Cli, tmp_path: Path) -> None:
     assert told["self_check"] == {"exact": len(CALLS), "tried": len(CALLS), "difference": ""}
 
 
+def test_what_does_not_fit_together(cli: Cli, tmp_path: Path) -> None:
+    tokenizer = chat_tokenizer()
+    told = found(cli("doctor", "--model", saved(tmp_path, tokenizer), "--format", "api-bank", "--json"))
+    assert told["format"] == "api-bank" and told["format_reason"].startswith("it was asked for, but the chat template")
+    folder = saved(tmp_path, tokenizer, vocabulary=len(tokenizer) - 1)
+    told = found(cli("doctor", "--model", folder, "--json"))
+    assert f"has {len(tokenizer)} tokens, but the model only {len(tokenizer) - 1} logits" in told["problems"][0]
+
+
 def test_tables_say_the_same(cli: Cli, tmp_path: Path) -> None:
     ran = cli("doctor", "--model", saved(tmp_path, chat_tokenizer()))
     assert ran.code == 0

@@ -1,6 +1,6 @@
 """Options: each written once, for the command line, files and help; errors name the flag, or file, line and key."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,15 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
 from tooldecoding.options.given import CONFIG_FOLDER, Given, read_config
+from tooldecoding.options.option import Count, option
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Numbers with commas."""
+
+    limits: tuple[Count, ...] = option((1,), "Limits.", commas=True)
+
 
 TYPER = dict(commands(typer.main.get_command(app)))
 
@@ -49,9 +58,20 @@ def config(tmp_path: Path) -> Path:
 
 
 def test_command_line_over_file_over_default(config: Path) -> None:
-    config.write_text("order_limit: 5\nseed: 7\n")
-    command = read_decode_command(Given({"prompt": "x", "order_limit": 3, "seed": None}, str(config)))
-    assert (command.order_limit, command.seed, command.batch_size) == (3, 7, 8)
+    config.write_text("order_limit: 5\nseed: 7\ndialogue: d.jsonl\n")
+    given = Given({"prompt": "x", "order_limit": 3, "seed": None}, str(config))
+    command = read_decode_command(given)
+    assert (command.order_limit, command.seed, command.batch_size, command.dialogue) == (3, 7, 8, None)
+    merged = given.merge(DecodeCommand, {"seed": 1, "batch_size": 2})
+    assert (merged.seed, merged.batch_size) == (7, 2)
+
+
+def test_numbers_with_commas_are_sorted_each_once() -> None:
+    assert Given({"limits": "9, 1,9,2"}).merge(Limits, {}).limits == (1, 2, 9)
+
+
+def test_a_path_may_hold_bytes_that_are_not_utf8() -> None:
+    assert DecodeCommand(tools="a\udcff.json").tools == "a\udcff.json"
 
 
 @pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
@@ -98,6 +118,7 @@ def test_bad_files(config: Path, text: str, said: str) -> None:
         ({"order_limit": 0}, "--order-limit: expected a whole number of 1 or more, got 0"),
         ({"prompt": None}, "expected exactly one of --prompt, --messages, --dialogue and --batch, got none of them"),
         ({"out": "x"}, "--out takes the results of a --batch"),
+        ({"ray": "local"}, "--ray spreads the rows of a --batch"),
         ({"retry_failed": True}, "--retry-failed takes failed rows from the results in --out"),
         ({"tools": "-", "prompt": "-"}, "standard input can be read once"),
     ],

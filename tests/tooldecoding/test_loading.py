@@ -79,6 +79,12 @@ def test_weights_that_are_not_whole_are_named(folder: Path, fault: str) -> None:
     assert said in message and message.count(".layers.") <= NAMED_TENSORS
 
 
+def test_weights_are_floating_point_numbers(folder: Path) -> None:
+    for name in ("int8", "torch.int64", "float_power", "fp8"):
+        with pytest.raises(ModelError, match=f"unknown dtype '{name.removeprefix('torch.')}'"):
+            load_quietly(str(folder), "cpu", name)
+
+
 def test_a_head_tied_to_the_embeddings_is_not_missing(folder: Path) -> None:
     change_weights(folder, lambda w: w.pop("lm_head.weight"))
     assert "1 missing (lm_head.weight)" in refusal(folder)

@@ -62,8 +62,11 @@ def test_a_change_of_the_files_shows_in_the_identity(tiny_model_path: str, tmp_p
     file = folder / "model.safetensors"
     os.utime(file, (0, 0))
     later = weights(folder)
-    file.rename(folder / "pytorch_model.safetensors")
-    assert len({before, later, files_state(Source(str(folder)), None)}) == 3
+    file.write_bytes(file.read_bytes() + b" ")
+    os.utime(file, (0, 0))
+    longer = files_state(Source(str(folder)), None)
+    file.rename(folder / "other.safetensors")
+    assert len({before, later, longer, files_state(Source(str(folder)), None)}) == 4
 
 
 def test_the_hub_knows_weights_by_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
