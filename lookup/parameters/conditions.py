@@ -1,6 +1,7 @@
 """What a tool's schema says of several arguments together."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.parameters.references import UNIONS, branches_of
@@ -15,25 +16,17 @@ _ACROSS: Final = (
 """Words that limit several arguments of a call together."""
 
 
+@dataclass(frozen=True)
 class Conditions:
-    """What a schema says of several arguments; checked when a call is finished.
+    """What a schema says of several arguments, in which words; checked when a call is finished."""
 
-    Parameters
-    ----------
-    words : list of str
-        The words that say it.
-    schema : ValueSchema
-        The keys of the tool, and what those words say.
-    """
-
-    def __init__(self, words: list[str], schema: ValueSchema) -> None:
-        self.words = words
-        self._schema = schema
+    words: tuple[str, ...]
+    schema: ValueSchema
 
     @property
     def unsatisfiable(self) -> bool:
         """Whether no call obeys it, whatever its values are."""
-        return self._schema.unsatisfiable
+        return self.schema.unsatisfiable
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -43,7 +36,7 @@ class Conditions:
 
     def check(self, value: Any) -> Any:
         """The arguments if they obey the schema; otherwise SchemaError."""
-        return self._schema.check(value)
+        return self.schema.check(value)
 
 
 def conditions(
@@ -65,7 +58,7 @@ def conditions(
     if not words:
         return None
     known = {"properties": dict.fromkeys(keys, True), "required": [*required], "additionalProperties": False}
-    return Conditions([*words], value_schema({"allOf": [known, said]}, document))
+    return Conditions(tuple(words), value_schema({"allOf": [known, said]}, document))
 
 
 def _across(
