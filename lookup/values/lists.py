@@ -3,8 +3,8 @@
 
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
-from typing import Final, Literal, cast
+from functools import cached_property
+from typing import Final, Literal
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.dialects import Dialect
@@ -20,6 +20,9 @@ _CLOSERS: Final = {"[": "]", "(": ")"}
 _MAX_TRIED: Final = 1_000
 _MAX_STEPS: Final = 20_000
 _MAX_CHECKED: Final = 2_000
+_MAX_NUMBERED: Final = 20
+_MAX_OPENING: Final = 200
+_MAX_KEPT: Final = 4_096
 _COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
 
@@ -56,10 +59,23 @@ class Elements(Shape):
         self.spacing = spacing
         self.least = least
         self.unique = unique
+        self._identities: dict[str, Hashable] = {}
         self._prefix = tuple(prefix)
         self._element = element
         self.most = most if element is not None else min(len(self._prefix), len(self._prefix) if most is None else most)
         self.counted = max(2, len(self._prefix), least, self.most or 0)
+
+    def identity(self, written: str) -> Hashable:
+        """Equal for equal elements of a list without one twice; ``None`` if it is no element."""
+        if written not in self._identities:
+            assert self.unique is not None
+            if len(self._identities) >= _MAX_KEPT:
+                self._identities.clear()
+            try:
+                self._identities[written] = identity(parse_literal(written, self.unique))
+            except LiteralError:
+                return None
+        return self._identities[written]
 
     def at(self, index: int) -> Shape | None:
         """The shape of an element; ``None`` if there cannot be so many."""
@@ -111,19 +127,18 @@ class OpenList(Bracket):
 
     def having(self, written: str) -> "OpenList | None":
         """The list behind an element; ``None`` if that is there already."""
-        assert self._shape.unique is not None
-        read = _read(written, self._shape.unique)
-        if read is None or read in self.seen:
+        if not self.is_new(written):
             return None
-        return OpenList(self._shape, self.parent, self._count, self.seen | {read})
+        return OpenList(self._shape, self.parent, self._count, self.seen | {self._shape.identity(written)})
 
     def is_new(self, written: str) -> bool:
         """Whether it is an element that is not there yet."""
-        return self.having(written) is not None
+        read = self._shape.identity(written)
+        return read is not None and read not in self.seen
 
     def unseen(self, readings: Sequence[Reading], written: str) -> str | None:
         """A short element that begins so and is not there yet; ``None`` if none is found."""
-        rests = itertools.islice(_rests(readings), len(self.seen) + _MAX_TRIED)
+        rests = itertools.islice(_rests(readings, len(self.seen)), len(self.seen) + _MAX_TRIED)
         return next((written + rest for rest in rests if self.is_new(written + rest)), None)
 
     @cached_property
@@ -190,18 +205,15 @@ class OpenList(Bracket):
         return "".join(written) + "," * here._needs_comma + self.closer
 
 
-@lru_cache(maxsize=4096)
-def _read(written: str, dialect: Dialect) -> Hashable:
-    """Equal for equal elements; ``None`` if it is none."""
-    try:
-        return cast("Hashable", identity(parse_literal(written, dialect)))
-    except LiteralError:
-        return None
-
-
-def _rests(readings: Sequence[Reading]) -> Iterator[str]:
-    """What completes an element, that with the shorter beginnings first."""
-    yield closing(readings)
+def _rests(readings: Sequence[Reading], known: int) -> Iterator[str]:
+    """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first."""
+    yield (shortest := closing(readings))
+    for number in map(str, range(known, known + _MAX_NUMBERED)):
+        here: Sequence[Reading] = readings
+        for end in range(min(len(shortest), _MAX_OPENING) + 1):
+            if further := advance(here, number):
+                yield shortest[:end] + number + closing(further)
+            here = advance(here, shortest[end : end + 1])
     waiting: list[tuple[str, Sequence[Reading]]] = [("", readings)]
     steps = 0
     for opening, here in waiting:  # it grows
