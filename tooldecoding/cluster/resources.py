@@ -50,11 +50,12 @@ def share_of(nodes: Sequence[Node], actors: int, gpus: float | None, flag: str =
     """
     if gpus is None:
         gpus = 1.0 if _places(nodes, 1, 1.0) >= actors else 0.0
-    if _places(nodes, 1, gpus) < actors:
+    room = _places(nodes, 1, gpus)
+    if room < actors:
         have = " and ".join(_counted(sum(node.get(kind, 0) for node in nodes), kind) for kind in ("CPU", "GPU"))
         raise ConfigError(
             f"{flag} {actors} with {Share(1, gpus)} each: the cluster has {have} on {_counted(len(nodes), 'node')}, "
-            f"which is room for {_places(nodes, 1, gpus)}"
+            f"which is room for {room}"
         )
     cpus = 1
     while not gpus and _places(nodes, cpus + 1, 0.0) >= actors:
@@ -64,14 +65,11 @@ def share_of(nodes: Sequence[Node], actors: int, gpus: float | None, flag: str =
 
 def _places(nodes: Sequence[Node], cpus: int, gpus: float) -> int:
     """Return how many workers find room; a worker lies on one node, and a share of a GPU on one GPU."""
+    a_gpu = int(1 / gpus) if 0 < gpus < 1 else 1
     places = 0
     for node in nodes:
         room = int(node.get("CPU", 0) // cpus)
-        if gpus >= 1:
-            room = min(room, int(node.get("GPU", 0) // gpus))
-        elif gpus:
-            room = min(room, int(node.get("GPU", 0)) * int(1 / gpus))
-        places += room
+        places += min(room, int(node.get("GPU", 0) // max(gpus, 1)) * a_gpu) if gpus else room
     return places
 
 
