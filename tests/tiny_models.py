@@ -7,6 +7,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
+from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
+
 CORPUS = [
     "API-Request: [GetWeather(city='New York', days='3', unit='celsius')]",
     "[book.flight(origin='Paris', to=\"Rome\", passengers=[1, 2], flags={'a': True}, price=10.5)]",
@@ -53,6 +55,14 @@ def byte_level_tokenizer(vocabulary: int = 600) -> PreTrainedTokenizerFast:
     )
     tokenizer.train_from_iterator(CORPUS, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+
+
+def marked_tokenizer() -> PreTrainedTokenizerFast:
+    """Byte-level BPE with the marks of all call formats and the ends of turns as special tokens."""
+    tokenizer = byte_level_tokenizer()
+    tokenizer.add_tokens(["｜", "▁", "年"])  # a scripted model cannot write a part of a character
+    tokenizer.add_tokens(list(dict.fromkeys([*MARKS, *TURN_ENDS])), special_tokens=True)
+    return tokenizer
 
 
 def sentencepiece_tokenizer(byte_fallback: bool, vocabulary: int = 450) -> PreTrainedTokenizerFast:

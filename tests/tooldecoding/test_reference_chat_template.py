@@ -34,14 +34,11 @@ def written(name: str, given: object) -> dict[str, Any]:
     return {"id": "1", "type": "function", "function": {"name": name, "arguments": given}}
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "{", "[]", "{} {}", '{"a": 1,}', "{a: 1}", '{"a": "b}', '{"a": "\\u12"}', '{"a": 1}}', '{"a": NaN}', '{,}',
-     '{"a": ' + "[" * 70 + "]" * 70 + "}"],
-)  # fmt: skip
-def test_malformed_arguments(text: str) -> None:
-    with pytest.raises(PromptError, match="the arguments of the call of f are not the text of one JSON object"):
-        prompt([USER, asked(written("f", text))])
+MALFORMED = [
+    *("", "{", "[]", "{} {}", '{"a": 1,}', "{a: 1}", '{"a": "b}', '{"a": "\\u12"}', '{"a": 1}}', '{"a": NaN}', "{,}")
+]
+TOO_DEEP = '{"a": ' + "[" * 70 + "]" * 70 + "}"
+NO_OBJECT = "the arguments of the call of f are not the text of one JSON object"
 
 
 def test_a_dialogue_of_several_turns() -> None:
@@ -81,6 +78,7 @@ def test_a_dialogue_of_several_turns() -> None:
         ([{"role": "user", "content": [{"type": "image"}]}], "texts only; a message of role user has another part"),
         ([{"role": "assistant", "content": None}], "a message of role assistant needs a content"),
         ([asked({"type": "function"})], "a tool call needs a function with a name"),
+        *(([USER, asked(written("f", text))], NO_OBJECT) for text in (*MALFORMED, TOO_DEEP)),
         ([asked(written("f", [1]))], "the arguments of the call of f are not"),
         ([asked(written("f", {"a": json.loads("[" * 70 + "]" * 70)}))], "nested deeper than 64 levels"),
     ],

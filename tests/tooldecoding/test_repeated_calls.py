@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from lookup.dictionary import LookupDictionary
-from tiny_models import byte_level_tokenizer, tiny_model
+from tiny_models import marked_tokenizer, tiny_model
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, TURN_ENDS
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
@@ -21,16 +21,8 @@ WEATHER = tool("get_weather", parameter("city", "str"), parameter("days", "int")
 TOOLS = lookup(WEATHER, tool("get_time"))
 ROME, PARIS = (Call("get_weather", {"city": city, "days": 3}) for city in ("Rome", "Paris"))
 PARALLEL = [name for name, call_format in CALL_FORMATS.items() if call_format.parallel]
-
-
-def decoder() -> SyntheticDecoder:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.add_tokens(["｜", "▁", "年"])  # the scripted model cannot write a part of a character
-    tokenizer.add_tokens(list(dict.fromkeys([*MARKS, *TURN_ENDS])), special_tokens=True)
-    return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
-
-
-DECODER = decoder()
+TOKENIZER = marked_tokenizer()
+DECODER = SyntheticDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
 
 
 def decoded(wish: str, tools: LookupDictionary = TOOLS, **fields: Any) -> DecodeResult:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from tiny_models import byte_level_tokenizer, tiny_model
+from tiny_models import byte_level_tokenizer, marked_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS, MARKS, NATIVE_FORMATS, TURN_ENDS
+from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
@@ -31,10 +31,8 @@ THINKS = [
 
 @lru_cache
 def decoder(with_tokens: bool) -> SyntheticDecoder:
-    tokenizer = byte_level_tokenizer()
+    tokenizer = marked_tokenizer() if with_tokens else byte_level_tokenizer()
     tokenizer.add_tokens(["｜", "▁", "年"])  # the scripted model cannot write a part of a character
-    if with_tokens:
-        tokenizer.add_tokens(list(dict.fromkeys([*MARKS, *TURN_ENDS])), special_tokens=True)
     return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
 
 
