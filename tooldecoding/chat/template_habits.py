@@ -112,8 +112,6 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
     shown = probe.write([USER])
     takes_messages, prints_tools = bool(shown or probe.write([USER], [])), NAME in shown
     dialogue = _Dialogue(probe)
-    dialogue.choose_arguments()
-    dialogue.choose_content()
     thinking_key = next((key for key in _THINKING_KEYS if _THOUGHT in dialogue.text({key: _THOUGHT})), None)
     return Habits(
         found,
@@ -132,7 +130,7 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
 
 
 class _Dialogue:
-    """A question, a message with a call, and its result; in the way that was chosen so far."""
+    """A question, a message with a call, and its result, in the way that the template takes best."""
 
     def __init__(self, probe: Probe) -> None:
         self._probe = probe
@@ -141,6 +139,15 @@ class _Dialogue:
         # some tokenizers have a template of their own for tools; a few templates refuse tools
         self.tools: list[Mapping[str, Any]] = [TOOL] if probe.write([USER, ANSWER, USER]) else []
         self._without_call = probe.write([USER, ANSWER, USER], self.tools)
+        # arguments as texts where only these are written as they should
+        objects = self._sense(self.text())
+        self.as_text = True
+        self.as_text = self._sense(self.text()) > objects
+        # no content where an empty text is refused or leaves a trace
+        empty = self.text()
+        self.no_content = None
+        none = self.text()
+        self.no_content = None if none and (not empty or len(none) < len(empty)) else ""
 
     def text(self, changes: Mapping[str, Any] | None = None, call_id: str = IDS[IdForm.NINE]) -> str:
         """Return the text of the dialogue with changes to the message; empty if the template refuses it."""
@@ -154,20 +161,6 @@ class _Dialogue:
         given = {call_id: json.dumps(each) if self.as_text else dict(each) for call_id, each in calls.items()}
         messages = call_messages(given, **{"content": self.no_content, **changes})
         return self._probe.write([USER, *messages], self.tools)
-
-    def choose_arguments(self) -> None:
-        """Give arguments as objects, or as texts where only these are written as they should."""
-        objects = self.text()
-        self.as_text = True
-        texts = self.text()
-        self.as_text = self._sense(texts) > self._sense(objects)
-
-    def choose_content(self) -> None:
-        """Give an empty text, or None where the empty text is refused or leaves a trace."""
-        empty = self.text()
-        self.no_content = None
-        none = self.text()
-        self.no_content = None if none and (not empty or len(none) < len(empty)) else ""
 
     def ids(self) -> IdForm:
         """Return the first form of ids that the template hides, or with which it writes a call that a reader takes."""
