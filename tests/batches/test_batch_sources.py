@@ -131,6 +131,13 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     assert open_source(str(path)).total == len(rows)
 
 
+def test_ids_of_digits_are_texts_in_a_long_table(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv.gz"
+    path.write_bytes(gzip.compress(("id,prompt\n" + "".join(f"{n:04},{n}\n" for n in range(200))).encode()))
+    found = [(e.id, e.columns) for e in read(str(path))]
+    assert found == [(f"{n:04}", {"id": f"{n:04}", "prompt": str(n)}) for n in range(200)]
+
+
 DAMAGED = {
     "rows.jsonl.gz": gzip.compress(b'{"prompt": "x"}\n')[:-5],
     "other.jsonl.gz": b"no gzip",
