@@ -1,1 +1,1 @@
-"""Regular languages of text: patterns, formats and lengths as automata over code points, with bounded states."""
+"""Regular languages of text: patterns, formats and lengths, by derivatives over code points, in bounded steps."""

@@ -1,1 +1,1 @@
-"""JSON Schemas as laws for values: a normal form, from which values are decoded, and a check of finished values."""
+"""JSON Schemas: a normal form, from which values are decoded, and a check of finished values."""
