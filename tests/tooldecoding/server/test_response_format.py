@@ -25,11 +25,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             }
         },
     },
-    "list": {"properties": {"names": {"type": "array", "items": WORD, "minItems": 2, "maxItems": 3}}},
-    "nullable": {"properties": {"end": {"anyOf": [{"type": "string", "maxLength": 4}, {"type": "null"}]}}},
     "branches": {"properties": {"value": {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0}]}}},
-    "enum": {"properties": {"unit": {"type": "string", "enum": ["celsius", "°F", 'say "K"']}}},
-    "definitions": {"properties": {"day": {"$ref": "#/$defs/Day"}}, "$defs": {"Day": {"enum": ["Mo", "Tu"]}}},
     "optional": {"properties": {"sure": {"type": "boolean"}, "days": {"enum": [1, 2, 3]}}, "required": ["days"]},
     "odd keys": {"properties": {"naïve key": {"type": "boolean"}, 'a"b': {"type": "boolean"}}},
 }

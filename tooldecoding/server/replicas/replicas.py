@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
@@ -18,6 +17,7 @@ from ray.serve.exceptions import RayServeException
 from ray.serve.handle import DeploymentHandle, DeploymentResponseGenerator
 from starlette.concurrency import run_in_threadpool
 
+from tooldecoding.cluster.resources import Share
 from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import ApiError, later
@@ -37,7 +37,7 @@ _END_S: Final = 10.0
 """Seconds beyond the time limit of requests after which a replica that is told to end is killed."""
 _WAIT_LOOP_S: Final = 0.5
 """Seconds between looks whether such a replica has finished what it runs."""
-_HEALTH_S: Final = 2.0
+HEALTH_S: Final = 2.0
 """Seconds between health checks: a dead replica is replaced soon."""
 _ALSO: Final = 100
 """Requests beyond batch and queue: the replica itself says that its queue is full."""
@@ -64,15 +64,15 @@ class Replicas:
         self._options = options
         self._handle: DeploymentHandle[Any] | None = None
 
-    def deploy(self, options: ServeCommand, resources: Mapping[str, float], surge: bool = False) -> None:
+    def deploy(self, options: ServeCommand, share: Share, surge: bool = False) -> None:
         """Start the replicas, or replace those that run; returns when all are loaded.
 
         Old replicas finish what they run. A fifth of them, at least one, is replaced at a time.
 
         Parameters
         ----------
-        resources : mapping
-            What each replica gets: ``num_cpus`` and ``num_gpus``.
+        share : Share
+            What each replica gets.
         surge : bool
             Whether there is room to load a new replica before an old one ends.
 
@@ -81,17 +81,17 @@ class Replicas:
         ModelError
             If a replica cannot load the model.
         """
-        device = options.device or ("cuda" if resources["num_gpus"] else "cpu")
+        device = options.device or ("cuda" if share.gpus else "cpu")
         count = options.replicas or 1
         serve.start(proxy_location="Disabled")  # clients reach this process
         deployment = serve.deployment(
             name=_DEPLOYMENT,
             num_replicas=count,
-            ray_actor_options=dict(resources),
+            ray_actor_options={"num_cpus": share.cpus, "num_gpus": share.gpus},
             max_ongoing_requests=options.max_batch + options.queue + _ALSO,
             graceful_shutdown_timeout_s=options.timeout + _END_S,
             graceful_shutdown_wait_loop_s=_WAIT_LOOP_S,
-            health_check_period_s=_HEALTH_S,
+            health_check_period_s=HEALTH_S,
             max_constructor_retry_count=1,  # a model that one replica cannot load, no other can
             max_surge_percent=-(-100 // count) if surge else 0,
             request_router_config=RequestRouterConfig(

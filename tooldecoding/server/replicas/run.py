@@ -15,16 +15,19 @@ from starlette.types import Receive, Scope, Send
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.connection import connected
+from tooldecoding.cluster.resources import Share, share_of
 from tooldecoding.errors import ConfigError, ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import application
 from tooldecoding.server.json_log import begin_log, log
 from tooldecoding.server.replicas.replica import Load, load_completions
-from tooldecoding.server.replicas.replicas import Replicas
+from tooldecoding.server.replicas.replicas import HEALTH_S, Replicas
 from tooldecoding.server.web_server import run_server
 
 _FREE_S: Final = 60.0
 """Seconds to wait until the cluster has room for the replicas."""
+_NOTICED_S: Final = 2 * HEALTH_S
+"""Seconds in which Ray Serve notices that a replica is dead."""
 _FIXED: Final = ("ray", "host", "port", "gpus_per_replica")
 """Options that only a new start changes."""
 
@@ -59,8 +62,9 @@ def run_replicas(
         replicas = Replicas(f"tooldecoding-{ray.util.get_node_ip_address()}-{port}", load, options)
         replicas.delete()  # of a process that had this address and was killed
         try:
-            replicas.deploy(options, _free_resources(options))
-            served = _Served(replicas, options, read_again)
+            share = _free_share(options)
+            replicas.deploy(options, share)
+            served = _Served(replicas, options, share, read_again)
             threading.Thread(target=served.update_again, args=[again], name="updates", daemon=True).start()
             run_server(served, options, bound)
         finally:
@@ -77,48 +81,43 @@ def _hangup_sets(again: threading.Event) -> Iterator[None]:
         signal.signal(signal.SIGHUP, before)
 
 
-def _resources(options: ServeCommand) -> dict[str, float]:
-    """Return what each replica gets: with a GPU one processor, without as many as all replicas can have.
+def _share(options: ServeCommand) -> Share:
+    """Return what each replica gets; ConfigError if the cluster is too small."""
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    return share_of(nodes, options.replicas or 1, options.gpus_per_replica, "--replicas")
+
+
+def _has_room(replicas: int, share: Share) -> bool:
+    free = ray.available_resources()
+    return bool(free.get("CPU", 0) >= replicas * share.cpus and free.get("GPU", 0) >= replicas * share.gpus)
+
+
+def _free_share(options: ServeCommand) -> Share:
+    """Return what each replica gets of what others have left, as soon as that suffices.
 
     Raises
     ------
     ConfigError
-        If the cluster is too small.
+        If the cluster is too small, or others use it for too long.
     """
-    count, total = options.replicas or 1, ray.cluster_resources()
-    gpus = options.gpus_per_replica
-    if gpus is None:
-        gpus = 1.0 if total.get("GPU", 0) >= count else 0.0
-    nodes = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
-    fitting = [n for n in range(1, int(max(nodes)) + 1) if sum(cpus // n for cpus in nodes) >= count]
-    if not fitting or total.get("GPU", 0) < gpus * count:
-        have = f"{total.get('CPU', 0):g} CPUs and {total.get('GPU', 0):g} GPUs"
-        raise ConfigError(f"--replicas {count} with 1 CPU and {gpus:g} GPUs each: the cluster has {have}")
-    return {"num_cpus": 1 if gpus else max(fitting), "num_gpus": gpus}
-
-
-def _has_room(count: int, cpus: float, gpus: float) -> bool:
-    free = ray.available_resources()
-    return bool(free.get("CPU", 0) >= count * cpus and free.get("GPU", 0) >= count * gpus)
-
-
-def _free_resources(options: ServeCommand) -> dict[str, float]:
-    """Return what each replica gets of what others have left; ConfigError if they use too much for too long."""
-    count, resources, end = options.replicas or 1, _resources(options), time.monotonic() + _FREE_S
-    while not _has_room(count, 1, resources["num_gpus"]):
+    replicas, share, end = options.replicas or 1, _share(options), time.monotonic() + _FREE_S
+    while not _has_room(replicas, least := replace(share, cpus=1)):
         if time.monotonic() > end:
-            raise ConfigError(f"--replicas {count}: others use the cluster; not enough is free")
+            raise ConfigError(f"--replicas {replicas} with {least} each: others use the cluster; not enough is free")
         time.sleep(0.2)
     free = int(ray.available_resources()["CPU"])
-    return resources | {"num_cpus": min(resources["num_cpus"], free // count)}
+    return replace(share, cpus=min(share.cpus, free // replicas))
 
 
 class _Served:
     """The application, which an update replaces. Requests that run meanwhile go on as they began."""
 
-    def __init__(self, replicas: Replicas, options: ServeCommand, read_again: Callable[[], ServeCommand]) -> None:
+    def __init__(
+        self, replicas: Replicas, options: ServeCommand, share: Share, read_again: Callable[[], ServeCommand]
+    ) -> None:
         self._replicas = replicas
         self._options = options
+        self._share = share
         self._read_again = read_again
         self._app = application(replicas, options)
 
@@ -143,11 +142,14 @@ class _Served:
             raise ConfigError(f"{' and '.join(fixed)} cannot be changed while the server runs; start it again")
         log("updating", changed=sorted(name for name, value in vars(new).items() if value != getattr(old, name)))
         if replace(new, api_key=old.api_key) != old:
-            resources = _resources(new)
+            least = _share(replace(new, gpus_per_replica=self._share.gpus))
+            share = replace(self._share, cpus=min(self._share.cpus, least.cpus))
+            time.sleep(_NOTICED_S)  # what a dead replica had is not free: the one in its place will take it
             try:
-                self._replicas.deploy(new, resources, surge=_has_room(1, resources["num_cpus"], resources["num_gpus"]))
+                self._replicas.deploy(new, share, surge=_has_room(1, share))
             except ModelError:
-                self._replicas.deploy(old, _resources(old))
+                self._replicas.deploy(old, self._share)
                 raise
+            self._share = share
         self._options, self._app = new, application(self._replicas, new)
         log("updated", model=new.model)
