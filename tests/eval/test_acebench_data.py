@@ -19,10 +19,10 @@ TRUTH = {"id": "q", "ground_truth": {"f_1": {}, "f_2": {}}}
 @needs_data
 def test_what_the_model_is_told() -> None:
     for sample in ACEBENCH.load(str(DATA / "acebench"), ACEBENCH.categories):
-        speakers = [getattr(turn, "speaker", None) for turn in sample.turns]
+        speakers = [turn.role for turn in sample.turns]
         assert speakers[-1] == "user" or "assistant" in speakers, sample.id
         assert speakers.count("system") <= 1
-        said = " ".join(getattr(turn, "text", "") for turn in sample.turns)
+        said = " ".join(turn.content for turn in sample.turns)
         assert ("Missing necessary parameters" in said) == sample.category.startswith("special")
 
 
@@ -36,7 +36,7 @@ def entry(tmp_path: Path, question: Any, answer: Any) -> str:
 def test_an_entry(tmp_path: Path) -> None:
     [sample] = ACEBENCH.load(entry(tmp_path, QUESTION, TRUTH), ["normal_atom_bool"])
     turns = [("system", "Monday"), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Now.")]
-    assert [(turn.speaker, turn.text) for turn in sample.turns] == turns  # type: ignore[union-attr]
+    assert [(turn.role, turn.content) for turn in sample.turns] == turns
     assert [call.name for call in sample.calls] == ["f", "f"]
 
 

@@ -1,7 +1,7 @@
 """The rows of a batch: ``{"id", "prompt", "messages" or "dialogue", "tools", "tool_choice"}``.
 
 A row is read in two steps. An ``Entry`` has an id and a digest, which is all that finished rows need. What is decoded
-becomes a ``Row``, or a ``BadRow`` if it cannot be read.
+becomes a ``Row``.
 """
 
 import warnings
@@ -12,7 +12,6 @@ from hashlib import sha256
 from typing import Any, Final, TypeGuard
 
 from lookup.duplicates import OnDuplicate
-from lookup.errors import ToolDecodingError
 from tooldecoding.batches.sources import CONTENTS, Source, SourceRow
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.documentation import Documentation
@@ -48,14 +47,6 @@ class Row:
     content: str | Sequence[Message] | Conversation
     documentation: Documentation | None
     tool_choice: str | None = None
-
-
-@dataclass(frozen=True)
-class BadRow:
-    """A row that cannot be decoded, and why."""
-
-    id: str | int
-    error: str
 
 
 @dataclass(frozen=True)
@@ -116,20 +107,6 @@ def entries(source: Source) -> Iterator[Entry]:
         yield found
     if not seen:
         raise PromptError(f"{source.origin}: expected rows, found none")
-
-
-def read_batch(
-    source: Source, documentation: Documentation | None, on_duplicate: OnDuplicate = "error"
-) -> list[Row | BadRow]:
-    """Return all rows of a batch; PromptError as ``entries``."""
-    reader = RowReader(documentation, on_duplicate)
-    rows: list[Row | BadRow] = []
-    for entry in entries(source):
-        try:
-            rows.append(reader.read(entry))
-        except ToolDecodingError as error:
-            rows.append(BadRow(entry.id, str(error)))
-    return rows
 
 
 def _entry(row: SourceRow, name: Callable[[str], str]) -> Entry:

@@ -86,7 +86,7 @@ def hostile() -> dict[str, Any]:
     ]
     counters = {
         "forward_passes": 21, "positions": 300, "reused_positions": 120, "padding": 0, "forced_tokens": 12,
-        "constrained_tokens": 2, "free_tokens": 9, "cache_bytes": 1000, "seconds": 0.41, "phases": {},
+        "constrained_tokens": 2, "free_tokens": 9, "cache_bytes": 1000, "seconds": 0.41,
     }  # fmt: skip
     function = {"name": HOSTILE[0], "arguments": json.dumps({each["name"]: each["value"] for each in parameters})}
     message = {
