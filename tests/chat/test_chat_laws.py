@@ -73,10 +73,11 @@ def converse(decoder: SyntheticDecoder, seed: int) -> list[dict[str, Any]]:
         reply = decoder.chat(messages, TOOLS, ("required", "auto", "required")[turn])
         demand_message(reply, {*REQUIRED})
         assert reply.valid, reply.errors
-        messages.append(reply.message)
+        messages.append(dict(reply.message))
         for call in reply.message.get("tool_calls", []):
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": f"result of {call['id']}"})
         if not reply.calls:
+            messages[-1]["content"] = reply.content or "Well."  # Mistral's templates refuse an empty answer
             messages.append({"role": "user", "content": f"More, after {turn}?"})
     return messages
 
