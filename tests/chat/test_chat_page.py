@@ -37,7 +37,7 @@ def get_weather(city: str, days: int) -> str:
 
 
 def test_the_agent_calls_tools_of_a_server_until_the_model_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    stub = McpServer("stub", (sys.executable, str(Path(__file__).parent / "mcp_stub.py")))
+    stub = McpServer(name="stub", command=sys.executable, args=[str(Path(__file__).parent / "mcp_stub.py")])
     monkeypatch.setattr(McpServer, "parse", classmethod(lambda cls, text: stub))
     decoder = decoder_of(HERMES, max_value_tokens=30)
     says(decoder, lambda prompt: "Done." if "[tool]" in prompt else "I ask.\n" + call("echo", text="Rome"))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,13 @@ from tooldecoding.agents.servers import McpServer, McpServers, read_mcp_config
 from tooldecoding.agents.tools import MOST_RESULT, AgentTool, ToolFailed, runnable
 from tooldecoding.errors import ConfigError
 
-STUB = (sys.executable, str(Path(__file__).parent / "mcp_stub.py"))
+STUB = [sys.executable, str(Path(__file__).parent / "mcp_stub.py")]
+
+
+def stub(name: str = "stub", **fields: Any) -> McpServer:
+    """A server whose tools are those of the stub."""
+    return McpServer(**{"name": name, "command": STUB[0], "args": STUB[1:]} | fields)
+
 TOOLS = ["echo", "now", "fail", "hang", "die", "large", "picture"]
 
 
@@ -24,7 +31,7 @@ def by_name(servers: McpServers) -> dict[str, AgentTool]:
 
 @pytest.fixture(scope="module")
 def servers():
-    with McpServers([McpServer("stub", STUB, env={"STUB": "set"})]) as running:
+    with McpServers([stub(env={"STUB": "set"})]) as running:
         yield running
 
 
@@ -58,7 +65,7 @@ def test_a_result_of_megabytes_is_cut_and_says_so(servers):
 
 
 def test_the_environment_is_given_and_the_process_ends_with_the_context():
-    with McpServers([McpServer("stub", STUB, env={"STUB": "set"})]) as running:
+    with McpServers([stub(env={"STUB": "set"})]) as running:
         _, pid, said = by_name(running)["now"].run({}).split()
         assert said == "set"
     for _ in range(100):
@@ -77,11 +84,11 @@ def _alive(pid: int) -> bool:
 
 
 def test_servers_that_misbehave_get_a_line_and_the_others_go_on():
-    silent = McpServer("silent", (sys.executable, "-c", "import time; time.sleep(60)"))
-    ends = McpServer("ends", (sys.executable, "-c", "raise SystemExit('no key')"))
-    missing = McpServer("missing", ("/no/such/program",))
-    nobody = McpServer("nobody", url="http://127.0.0.1:9/mcp")
-    with McpServers([silent, ends, missing, nobody, McpServer("stub", STUB)], timeout=8) as running:
+    silent = stub("silent", args=["-c", "import time; time.sleep(60)"])
+    ends = stub("ends", args=["-c", "raise SystemExit('no key')"])
+    missing = stub("missing", command="/no/such/program")
+    nobody = McpServer(name="nobody", url="http://127.0.0.1:9/mcp")
+    with McpServers([silent, ends, missing, nobody, stub()], timeout=8) as running:
         assert [note.split(":")[0] for note in running.notes] == [
             f"MCP server {name}" for name in ("silent", "ends", "missing", "nobody")
         ]
@@ -90,7 +97,7 @@ def test_servers_that_misbehave_get_a_line_and_the_others_go_on():
 
 
 def test_a_call_that_hangs_or_kills_its_server_fails():
-    with McpServers([McpServer("stub", STUB)], timeout=6) as running:
+    with McpServers([stub()], timeout=6) as running:
         with pytest.raises(ToolFailed, match="no answer within 6 seconds"):
             by_name(running)["hang"].run({})
         for name in ("die", "echo"):
@@ -99,7 +106,7 @@ def test_a_call_that_hangs_or_kills_its_server_fails():
 
 
 def test_tools_of_one_name_are_called_by_their_server():
-    with McpServers([McpServer("a", STUB), McpServer("b c", STUB)]) as running:
+    with McpServers([stub("a"), stub("b c")]) as running:
         assert [tool.name for tool in running.tools] == [f"{own}__{name}" for own in ("a", "b_c") for name in TOOLS]
         assert len(running.notes) == 2 * len(TOOLS) and "b_c__echo" in running.notes[len(TOOLS)]
         assert by_name(running)["b_c__echo"].run({"text": "x"}) == "x"
@@ -117,7 +124,7 @@ def test_streamable_http():
                     break
             time.sleep(0.1)
         url = f"http://127.0.0.1:{port}/mcp"
-        with McpServers([McpServer("web", url=url, headers={"X-Key": "k"}), McpServer.parse(url)]) as running:
+        with McpServers([McpServer(name="web", url=url, headers={"X-Key": "k"}), McpServer.parse(url)]) as running:
             assert [tool.run({"text": "x"}) for tool in running.tools if tool.name.endswith("echo")] == ["x", "x"]
     finally:
         process.kill()
@@ -132,15 +139,14 @@ def test_tools_without_a_readable_schema_are_left_out_with_a_note():
 
 
 @pytest.mark.parametrize(
-    ("text", "command", "url"),
+    ("text", "read"),
     [
-        ("python -m 'a b'", ("python", "-m", "a b"), ""),
-        (" http://h/mcp ", (), "http://h/mcp"),
+        ("python -m 'a b'", {"command": "python", "args": ["-m", "a b"]}),
+        (" http://h/mcp ", {"url": "http://h/mcp"}),
     ],
 )
-def test_a_server_is_a_command_line_or_a_url(text, command, url):
-    read = McpServer.parse(text)
-    assert (read.command, read.url) == (command, url)
+def test_a_server_is_a_command_line_or_a_url(text, read):
+    assert McpServer.parse(text) == McpServer(name=text.strip(), **read)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "python 'open"])
@@ -160,21 +166,21 @@ def test_the_file_of_other_programs_is_read(tmp_path, monkeypatch):
     for key in ("mcpServers", "servers"):
         path.write_text(json.dumps({key: entries}))
         assert read_mcp_config(path) == [
-            McpServer("time", ("uvx", "mcp-server-time"), env={"A": "secret"}),
-            McpServer("web", url="https://h/mcp", headers={"Authorization": "Bearer secret"}),
+            McpServer(name="time", command="uvx", args=["mcp-server-time"], env={"A": "secret"}),
+            McpServer(name="web", type="http", url="https://h/mcp", headers={"Authorization": "Bearer secret"}),
         ]
 
 
 @pytest.mark.parametrize(
     ("content", "match"),
     [
-        ("", "expected JSON"),
-        ("[]", "valid dictionary|mcpServers"),
+        ("", "JSON with mcpServers"),
+        ("[]", "JSON with mcpServers"),
         ("{}", "mcpServers"),
         ('{"mcpServers": {"a": {}}}', "a: expected either command or url"),
         ('{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}', "a: expected either"),
         ('{"mcpServers": {"a": {"command": 3}}}', "a.command"),
-        ('{"mcpServers": {"a": {"url": "http://h", "type": "sse"}}}', "'sse' is not supported"),
+        ('{"mcpServers": {"a": {"url": "http://h", "type": "sse"}}}', "'stdio', 'http'"),
         ('{"mcpServers": {"a": {"command": "${NOT_SET_AT_ALL}"}}}', "no variable NOT_SET_AT_ALL"),
     ],
 )

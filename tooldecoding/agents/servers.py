@@ -7,14 +7,13 @@ import re
 import shlex
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from io import SEEK_END
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final, Self, TextIO
+from typing import Annotated, Any, Final, Literal, Self, TextIO
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lookup.text.text_file import read_text
 from tooldecoding.agents.tools import AgentTool, ToolFailed
@@ -31,69 +30,71 @@ _LONG: Final = 30
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
-_HTTP: Final = ("http", "streamable-http", "streamableHttp", "streamable_http")
+
+def _filled(text: str) -> str:
+    """Put variables of the environment in the places of ``${NAME}``."""
+
+    def variable(found: re.Match[str]) -> str:
+        if found[1] not in os.environ:
+            raise ValueError(f"the environment has no variable {found[1]}")
+        return os.environ[found[1]]
+
+    return _VARIABLE.sub(variable, text)
 
 
-@dataclass(frozen=True)
-class McpServer:
-    """How a server is reached.
+_Text = Annotated[str, AfterValidator(_filled)]
+
+
+class McpServer(BaseModel):
+    """How a server is reached: the fields of an entry of ``mcpServers``. Others that programs know are theirs.
 
     Attributes
     ----------
     name : str
         What messages call it; the prefix of tools whose names two servers have.
-    command : tuple of str
-        Program and arguments of a server that talks over its standard input and output; empty for ``url``.
-    url : str
-        Address of a server that talks over streamable HTTP.
-    env : mapping of str to str
-        Variables of the environment beside the few that ``mcp`` passes on.
-    cwd : str, optional
+    command, args : str or None, list of str
+        Program and arguments of a server that talks over its standard input and output.
+    env : dict of str to str
+        Variables of its environment beside the few that ``mcp`` passes on.
+    cwd : str or None
         Folder in which it is started.
-    headers : mapping of str to str
-        Sent with every request to ``url``.
+    url, headers : str or None, dict of str to str
+        Address of a server that talks over streamable HTTP, and what is sent with every request.
     """
 
-    name: str
-    command: tuple[str, ...] = ()
-    url: str = ""
-    env: Mapping[str, str] = field(default_factory=dict)
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    name: str = ""
+    command: _Text | None = None
+    args: list[_Text] = []
+    env: dict[str, _Text] = {}
     cwd: str | None = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+    url: _Text | None = None
+    headers: dict[str, _Text] = {}
+    type: Literal["stdio", "http", "streamable-http", "streamableHttp"] | None = None
+    disabled: bool = False
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("expected either command or url")
+        return self
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read a URL, or a command line as a shell would split it; ConfigError for anything else."""
-        if re.match(r"https?://", text.strip()):
-            return cls(text.strip(), url=text.strip())
+        text = text.strip()
+        if re.match(r"https?://", text):
+            return cls(name=text, url=text)
         try:
-            words = tuple(shlex.split(text))
+            command, *args = shlex.split(text)
         except ValueError as error:
-            raise ConfigError(f"--mcp {text!r:.100}: {error}") from None
-        if not words:
-            raise ConfigError("--mcp: expected a command line or a URL, found nothing")
-        return cls(text.strip(), command=words)
-
-
-class _Entry(BaseModel):
-    """An entry of ``mcpServers``; keys that only other programs need are theirs."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    type: str | None = None
-    command: str | None = None
-    args: list[str] = []
-    env: dict[str, str] = {}
-    cwd: str | None = None
-    url: str | None = None
-    headers: dict[str, str] = {}
-    disabled: bool = False
+            raise ConfigError(f"--mcp {text!r:.100}: expected a command line or a URL: {error}") from None
+        return cls(name=text, command=command, args=args)
 
 
 class _File(BaseModel):
-    model_config = ConfigDict(extra="ignore", populate_by_name=True)
-
-    servers: dict[str, _Entry] = Field(alias="mcpServers")
+    servers: dict[str, McpServer] = Field(validation_alias=AliasChoices("mcpServers", "servers"))
 
 
 def read_mcp_config(path: str | Path) -> list[McpServer]:
@@ -107,37 +108,15 @@ def read_mcp_config(path: str | Path) -> list[McpServer]:
         If the file cannot be read, an entry has neither ``command`` nor ``url`` or both, asks for a transport other
         than stdio and streamable HTTP, or names a variable that is not set.
     """
+    text = read_text(Path(path), ConfigError)
     try:
-        content = json.loads(read_text(Path(path), ConfigError))
-        if isinstance(content, dict) and "mcpServers" not in content and "servers" in content:
-            content["mcpServers"] = content["servers"]
-        entries = _File.model_validate(content).servers
+        entries = _File.model_validate_json(text).servers
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
-        raise ConfigError(f"{path}: {'.'.join(map(str, wrong['loc']))}: {wrong['msg']}") from None
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: expected JSON with mcpServers: {error}") from None
-    return [_server(f"{path}: {name}", name, entry) for name, entry in entries.items() if not entry.disabled]
-
-
-def _server(place: str, name: str, entry: _Entry) -> McpServer:
-    if (entry.command is None) == (entry.url is None):
-        raise ConfigError(f"{place}: expected either command or url")
-    if entry.type not in (None, "stdio", *_HTTP):
-        raise ConfigError(f"{place}: the transport {entry.type!r} is not supported, only stdio and {_HTTP[0]}")
-
-    def filled(text: str) -> str:
-        return _VARIABLE.sub(lambda found: _variable(place, found[1]), text)
-
-    command = () if entry.command is None else (filled(entry.command), *map(filled, entry.args))
-    env, headers = ({key: filled(text) for key, text in some.items()} for some in (entry.env, entry.headers))
-    return McpServer(name, command, filled(entry.url or ""), env, entry.cwd, headers)
-
-
-def _variable(place: str, name: str) -> str:
-    if name not in os.environ:
-        raise ConfigError(f"{place}: the environment has no variable {name}")
-    return os.environ[name]
+        place = ".".join(map(str, wrong["loc"])) or "JSON with mcpServers"
+        raise ConfigError(f"{path}: {place}: {wrong['msg'].removeprefix('Value error, ')}") from None
+    named = [entry.model_copy(update={"name": name}) for name, entry in entries.items()]
+    return [entry for entry in named if not entry.disabled]
 
 
 class McpServers:
@@ -235,13 +214,11 @@ async def _transport(server: McpServer, stack: AsyncExitStack, log: TextIO) -> A
     from mcp import StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
-    if server.command:
-        program, *arguments = server.command
-        about = StdioServerParameters(command=program, args=arguments, env=dict(server.env), cwd=server.cwd)
-        return stdio_client(about, log)
+    if server.url is None:
+        return stdio_client(StdioServerParameters.model_validate(server.model_dump()), log)
     if not server.headers:
         return server.url
-    http = await stack.enter_async_context(httpx2.AsyncClient(headers=dict(server.headers)))
+    http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers))
     return streamable_http_client(server.url, http_client=http)
 
 
