@@ -8,16 +8,25 @@ from typing import Any
 from tooldecoding.agents.servers import McpServers
 from tooldecoding.cli.console import shown
 from tooldecoding.cli.extras import demand_extra
+from tooldecoding.errors import ConfigError
 from tooldecoding.options.mcp_options import McpOptions
 
 
 @contextmanager
 def running_servers(options: McpOptions) -> Iterator[McpServers]:
-    """Start the servers that the options name; prints a warning for what is missing, or is called otherwise."""
+    """Start the servers that the options name; prints a warning for what is missing, or is called otherwise.
+
+    Raises
+    ------
+    ConfigError
+        If there is no tool at all.
+    """
     demand_extra("mcp", "mcp")
     with McpServers(options.servers, options.tool_timeout) as servers:
         for note in servers.notes:
             print(f"warning: {shown(note)}", file=sys.stderr)
+        if not servers.tools:
+            raise ConfigError("no MCP server that was named has tools")
         yield servers
 
 
