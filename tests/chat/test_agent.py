@@ -153,7 +153,7 @@ class TestCommand:
 
     def test_what_is_printed(self, run: Any) -> None:
         done = run(self.ECHO, "--yes", "--min-confidence", "0")
-        assert "→ echo of " in done.out and "(it says: readOnlyHint)" in done.out
+        assert "→ echo of " in done.out and "\n  Done." in done.out and "(it says: readOnlyHint)" in done.out
         assert "text = 'hello'   confidence 0." in done.out and "← hello" in done.out and "Done." in done.out
 
     def test_no_answer_has_an_exit_code(self, run: Any) -> None:

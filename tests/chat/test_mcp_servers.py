@@ -112,6 +112,32 @@ def test_tools_of_one_name_are_called_by_their_server():
         assert by_name(running)["b_c__echo"].run({"text": "x"}) == "x"
 
 
+HOSTILE = """
+import json, sys, threading
+def answer(request, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+print("hello, I am a server", flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    if request.get("method") == "initialize":
+        answer(request, {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                         "serverInfo": {"name": "h", "version": "1"}})
+    elif request.get("method") == "tools/list":
+        answer(request, {"tools": [{"name": "twice", "inputSchema": {"type": "object"}}] * 2})
+        sys.stderr.write("x" * 50_000_000 + "\\nflooded\\n")
+    elif "id" in request:
+        reply = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "no"}}
+        print(json.dumps(reply), flush=True)
+"""
+
+
+def test_a_tool_twice_in_one_list_and_a_flood_of_words_spoil_nothing():
+    with McpServers([stub("hostile", args=["-c", HOSTILE]), stub()], timeout=20) as running:
+        assert [tool.name for tool in running.tools] == ["twice", "twice", *TOOLS] and running.notes == []
+        usable, [note] = runnable(running.tools)
+        assert [tool.name for tool in usable] == ["twice", *TOOLS] and "another tool has this name" in note
+
+
 def test_streamable_http():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -6,11 +6,10 @@ import os
 import re
 import shlex
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
 from functools import partial
-from io import SEEK_END
 from pathlib import Path
-from tempfile import TemporaryFile
+from threading import Thread
 from typing import Annotated, Any, Final, Literal, Self, TextIO
 
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -69,7 +68,7 @@ class McpServer(BaseModel):
     args: list[_Text] = []
     env: dict[str, _Text] = {}
     cwd: str | None = None
-    url: _Text | None = None
+    url: Annotated[_Text, Field(pattern="^https?://")] | None = None
     headers: dict[str, _Text] = {}
     type: Literal["stdio", "http", "streamable-http", "streamableHttp"] | None = None
     disabled: bool = False
@@ -144,12 +143,12 @@ class McpServers:
             self._portal = stack.enter_context(start_blocking_portal())
             listed: list[tuple[McpServer, Any, dict[str, Any]]] = []
             for server in self._servers:
-                log = stack.enter_context(TemporaryFile("w+", encoding="utf-8", errors="replace"))
-                running = self._portal.wrap_async_context_manager(_running(server, self._timeout, log))
+                log = stack.enter_context(closing(_Log()))
+                running = self._portal.wrap_async_context_manager(_running(server, self._timeout, log.file))
                 try:
                     client, tools = stack.enter_context(running)
                 except Exception as error:  # noqa: BLE001  # whatever an untrusted server does, the others go on
-                    self.notes.append(f"MCP server {server.name}: {_reason(error, self._timeout)}{_last_line(log)}")
+                    self.notes.append(f"MCP server {server.name}: {_reason(error, self._timeout)}{log.last_line}")
                 else:
                     listed += [(server, client, tool) for tool in tools]
             self.tools = list(self._named(listed))
@@ -160,10 +159,12 @@ class McpServers:
         self._stack.close()
 
     def _named(self, listed: Sequence[tuple[McpServer, Any, dict[str, Any]]]) -> Iterator[AgentTool]:
-        names = [tool["name"] for _, _, tool in listed]
+        owners: dict[str, set[int]] = {}
+        for server, _, tool in listed:
+            owners.setdefault(tool["name"], set()).add(id(server))
         for server, client, tool in listed:
             name = tool["name"]
-            if names.count(name) > 1:
+            if len(owners[name]) > 1:
                 own = server.name if len(server.name) <= _LONG else f"server{self._servers.index(server) + 1}"
                 name = f"{re.sub(r'[^A-Za-z0-9_]+', '_', own).strip('_')}__{name}"
                 self.notes.append(f"MCP server {server.name}: another one has {tool['name']}, too; it is {name} here")
@@ -243,17 +244,41 @@ def _text(block: Any) -> str:
     return f"[{block.type}, {getattr(inner, 'mime_type', None) or 'of unknown type'}: not shown]"
 
 
-def _last_line(log: TextIO) -> str:
-    """What a server said last before it failed."""
-    log.seek(max(0, log.seek(0, SEEK_END) - 500))
-    lines = log.read().strip().splitlines()
-    return f" ({lines[-1].strip()})" if lines else ""
+class _Log:
+    """What a server writes to its standard error, of which only the end is kept: it may be endless."""
+
+    def __init__(self) -> None:
+        reading, writing = os.pipe()
+        self.file = os.fdopen(writing, "w")
+        self._end = b""
+        self._reader = Thread(target=self._read, args=(reading,), daemon=True)
+        self._reader.start()
+
+    def _read(self, reading: int) -> None:
+        with os.fdopen(reading, "rb", buffering=0) as pipe:
+            while piece := pipe.read(1 << 16):
+                self._end = (self._end + piece)[-500:]
+
+    @property
+    def last_line(self) -> str:
+        """What the server said last, in brackets; waits a moment for it to end."""
+        self.file.close()
+        self._reader.join(1.0)
+        lines = self._end.decode(errors="replace").strip().splitlines()
+        return f" ({lines[-1].strip()})" if lines else ""
+
+    def close(self) -> None:
+        """Keep no more."""
+        self.file.close()
 
 
 def _reason(error: BaseException, timeout: float) -> str:
     """What went wrong, in one line."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return f"it answers with something else than MCP says: {'.'.join(map(str, first['loc']))}: {first['msg']}"
     if isinstance(error, TimeoutError) or "timed out" in str(error).lower():
         return f"no answer within {timeout:g} seconds"
     return " ".join(str(error).split())[:300] or type(error).__name__

@@ -57,7 +57,7 @@ def runnable(tools: Sequence["AgentTool | Callable[..., Any]"]) -> tuple[list[Ag
     Raises
     ------
     ToolDecodingError
-        If two tools have one name.
+        If a function has the name of a tool before it; a server's tool is left out then.
     """
     usable: list[AgentTool] = []
     notes: list[str] = []
@@ -69,7 +69,10 @@ def runnable(tools: Sequence["AgentTool | Callable[..., Any]"]) -> tuple[list[Ag
             notes.append(f"{each.server or 'tools'}: {each.name} is left out: {error}")
             continue
         if spec.name in [other.name for other in usable]:
-            raise ToolDecodingError(f"two tools are called {spec.name!r}")
+            if not each.server:
+                raise ToolDecodingError(f"two tools are called {spec.name!r}")
+            notes.append(f"{each.server}: {each.name} is left out: another tool has this name")
+            continue
         usable.append(each)
     return usable, notes
 

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import dataclass
+from textwrap import indent
 from typing import TYPE_CHECKING, Final
 
 import typer
@@ -62,8 +63,8 @@ class _Approval:
         if not self._somebody:
             self.missed = True
             return False
-        answer = typer.prompt("Run it? [y/N]", default="n", show_default=False, err=True)
-        return str(answer).strip().lower() in ("y", "yes")
+        print("Run it? [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def agent(given: Given) -> None:
@@ -101,15 +102,25 @@ def _show(event: "Event", as_json: bool) -> None:
     console = output_console()
     match event.kind:
         case "text":
-            console.print(shown(event.content))
+            console.print(_indented(event.content))
         case "call":
             about = f" of {event.server}" * bool(event.server) + f" (it says: {event.hints})" * bool(event.hints)
-            console.print(shown(f"→ {event.name}{about}"))
+            console.print("→ " + _line(f"{event.name}{about}"))
             for key, value in event.arguments.items():
-                console.print(shown(f"    {key} = {value!r}   confidence {event.confidence[key]:.2f}"))
+                console.print(f"    {_line(f'{key} = {value!r}')}   confidence {event.confidence[key]:.2f}")
         case "result":
             cut = f" … ({len(event.content):,} characters)" if len(event.content) > _SHOWN else ""
-            console.print(shown(f"← {event.content[:_SHOWN]}{cut}"))
+            console.print(f"←{_indented(event.content[:_SHOWN])[1:]}{cut}")
+
+
+def _line(text: str) -> str:
+    """On one line, so that no name of a server can look like another call."""
+    return shown(text).replace("\n", "\\n")
+
+
+def _indented(text: str) -> str:
+    """Behind two spaces, so that no text can look like a call."""
+    return indent(shown(text), "  ")
 
 
 AGENT = Command("agent", agent, (), options_of(AgentCommand))

@@ -41,7 +41,7 @@ def decode(given: Given) -> None:
         text, origin = read_input(command.tools, DocumentationError)
         documentation = Documentation.read(text, origin, command.on_duplicate)
         print_unread(documentation.lookup)
-    if command.servers:
+    if command.mcp or command.mcp_config is not None:
         if documentation is not None:
             raise ConfigError("give --tools, or --mcp and --mcp-config, not both")
         documentation = Documentation.read(mcp_documentation(command), "MCP", command.on_duplicate)

@@ -50,7 +50,7 @@ class LookupCommand(McpOptions):
 def lookup(given: Given) -> None:
     """Show what the documentation says of each tool: keys, types, required or optional, enums, defaults."""
     command = given.read(LookupCommand)
-    if (command.docs is None) == (not command.servers):
+    if (command.docs is None) == (not command.mcp and command.mcp_config is None):
         raise ConfigError("give either DOCS, a file with tool documentation, or --mcp or --mcp-config")
     if command.docs is None:
         dictionary = extract(mcp_documentation(command), origin="MCP", on_duplicate=command.on_duplicate)

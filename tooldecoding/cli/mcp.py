@@ -1,5 +1,6 @@
 """MCP servers of the command line."""
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ def running_servers(options: McpOptions) -> Iterator[McpServers]:
         If there is no tool at all.
     """
     demand_extra("mcp", "mcp")
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs a traceback for each line that is no JSON
     with McpServers(options.servers, options.tool_timeout) as servers:
         for note in servers.notes:
             print(f"warning: {shown(note)}", file=sys.stderr)

@@ -1,5 +1,6 @@
 """The fields of ``POST /v1/responses`` (Open Responses, 2026-04-24) -> a request for chat completions."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
@@ -163,7 +164,7 @@ class ResponsesBody(_Strict):
     ) = None
     parallel_tool_calls: bool | None = None
     text: _TextOptions | None = None
-    max_output_tokens: Annotated[int, Field(ge=16)] | None = None
+    max_output_tokens: Annotated[int, Field(ge=16, le=1 << 20)] | None = None
     temperature: float | None = None
     top_p: float | None = None
     stream: bool | None = None
@@ -257,7 +258,9 @@ def read_responses_body(given: Mapping[str, Any]) -> ResponsesBody:
     try:
         return ResponsesBody.model_validate(given)
     except ValidationError as error:
-        raise wrong_field(error) from None
+        wrong = wrong_field(error)
+        wrong.param = re.sub(r"\.[a-z-]+\[.*", "", wrong.param or "")  # without the name of a union's branch
+        raise wrong from None
 
 
 def renamed(error: dict[str, Any]) -> dict[str, Any]:
