@@ -8,13 +8,14 @@ from time import perf_counter
 from typing import Any, Protocol
 
 import torch
-from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
 from eval.bench.teacher import TaughtEngine, TaughtProcessor, WatchedEngines
 from eval.bench.workload import Task, Workload
 from eval.errors import EvalError
+from eval.methods.plain_decoding import plain_search
 from lookup.dictionary import LookupDictionary
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.batched_cache import cache_bytes
@@ -180,17 +181,7 @@ class GenerateMethod:
         self._mask = torch.tensor([[0] * (self._width - len(p)) + [1] * len(p) for p in prompts], device=model.device)
         wanted = torch.tensor([[*call, *[end] * (steps - len(call))] for call in self._calls], device=model.device)
         self._wanted = wanted.repeat_interleave(beams, dim=0)
-        self._config = GenerationConfig(
-            max_new_tokens=steps,
-            num_beams=beams,
-            do_sample=False,
-            repetition_penalty=1.0,  # not the checkpoint's settings: plain search is measured
-            no_repeat_ngram_size=0,
-            length_penalty=1.0,
-            early_stopping=beams > 1,
-            eos_token_id=end,
-            pad_token_id=end,
-        )
+        self._config = plain_search(steps, beams, [end])
 
     def run(self) -> Run:
         """See Method."""

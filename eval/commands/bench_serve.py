@@ -104,7 +104,7 @@ def bench_serve(given: Given) -> None:
     demand_extra("eval", "scipy", "pandas")
     demand_extra("bench", "openai", "httpx")
     command = given.read(BenchServeCommand)
-    from eval.report.terminal import show
+    from eval.report.table import show
 
     requests = draw_requests(command.model, command.requests, command.seed)
     loads: list[Load] = []

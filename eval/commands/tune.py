@@ -23,8 +23,8 @@ _NOT_HERE: Final = {
 
 def tune(given: Given) -> None:
     """Choose order limit, optional keys and stopping for a deployment, on a benchmark."""
-    demand_extra("eval", "scipy", "matplotlib", "pandas")
-    from eval.report.terminal import show
+    demand_extra("eval", "scipy", "pandas")
+    from eval.report.table import show
     from eval.tuning.output import tables
     from eval.tuning.tune import DEPLOYMENT, tune_benchmark
 
@@ -47,7 +47,7 @@ def tune(given: Given) -> None:
     console.print()
     for reason in reasons:
         console.print(f"- {reason}")
-    console.print(f"\nwritten: {', '.join(str(out / name) for name in (DEPLOYMENT, 'tune.json', 'tune.png'))}")
+    console.print(f"\nwritten: {', '.join(str(out / name) for name in (DEPLOYMENT, 'tune.json'))}")
 
 
 _FILE_OPTIONS = tuple(option for option in options_of(EvalOptions) if option.name not in _TUNED | _NOT_HERE)

@@ -1,16 +1,21 @@
-"""Tables of texts, as Markdown, and how their cells write numbers."""
+"""Tables of texts, as Markdown and on the terminal, and how their cells write numbers."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import rich.table
 from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
 
 from eval.metrics.accuracy import Accuracy, Estimate
 from tooldecoding.cli.console import shown
 
 NONE = "-"
 """The text of an empty cell."""
+
+_FEW = 5
 
 _SPECIAL = re.compile(r"[\\`*\[\]>|&~$#@]|<(?! )|(?<![^\W_])_|_(?![^\W_])")
 
@@ -27,8 +32,6 @@ class Table:
         Each has as many cells as there are columns.
     texts : int
         Number of columns, from the left, that hold texts. The others hold numbers.
-    bold : frozenset of (int, int)
-        Row and column of cells to stress.
     notes : tuple of str
         Sentences to print below it.
     """
@@ -37,7 +40,6 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     texts: int
-    bold: frozenset[tuple[int, int]] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -49,8 +51,6 @@ def escaped(text: str) -> str:
 def markdown(table: Table) -> str:
     """Return title, pipe table and notes. Columns are aligned for a monospaced font, numbers to the right."""
     cells = [[escaped(c) for c in table.columns], *([escaped(c) for c in row] for row in table.rows)]
-    for row, column in table.bold:
-        cells[row + 1][column] = f"**{cells[row + 1][column]}**"
     widths = [max(3, *map(cell_len, column)) for column in zip(*cells, strict=True)]
     rules = ["-" * w if i < table.texts else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
     lines = [_line(row, widths, table.texts) for row in [cells[0], rules, *cells[1:]]]
@@ -64,6 +64,34 @@ def _line(cells: Sequence[str], widths: Sequence[int], texts: int) -> str:
         space = " " * (width - cell_len(cell))
         padded.append(cell + space if index < texts else space + cell)
     return f"| {' | '.join(padded)} |"
+
+
+def show(console: Console, tables: Sequence[Table], turn_small: bool = False) -> None:
+    """Print tables with their notes.
+
+    Parameters
+    ----------
+    turn_small : bool
+        Whether a table of few rows is transposed, if one column names its rows.
+    """
+    for table in tables:
+        console.print()
+        console.print(Text(shown(table.title), style="bold"))
+        console.print(_rich(table, turn_small and table.texts == 1 and len(table.rows) <= _FEW))
+        for note in table.notes:
+            console.print(Text(shown(note), style="dim"))
+
+
+def _rich(table: Table, transposed: bool) -> rich.table.Table:
+    cells = [[Text(shown(cell)) for cell in row] for row in (table.columns, *table.rows)]
+    if transposed:
+        cells = [list(column) for column in zip(*cells, strict=True)]
+    printed = rich.table.Table(header_style="bold")
+    for number, head in enumerate(cells[0]):
+        printed.add_column(head, overflow="fold", justify="left" if number < table.texts else "right")
+    for row in cells[1:]:
+        printed.add_row(*row)
+    return printed
 
 
 def percent(estimate: Estimate | None) -> str:

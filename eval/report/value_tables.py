@@ -19,22 +19,18 @@ def value_table(slots: Sequence[ValueSlot]) -> Table:
     groups = _groups(DataFrame(map(_row, slots))) if slots else {}
     tests = {name: sign_flips(list(own["gain"]), list(own["dialogue"])) for name, own in groups.items()}
     adjusted = holm(list(tests.values()))
-    rows = [
-        (name, *_cells(own), probability(p), _first(own))
-        for (name, own), p in zip(groups.items(), adjusted, strict=True)
-    ]
+    rows = [(name, *_cells(own), probability(p)) for (name, own), p in zip(groups.items(), adjusted, strict=True)]
     columns = ("values", "calls", "number", "documented", "mean", "vote", "any", "mended", "broken")
     notes = (
         "Per cent of the values that are right by documentation order alone, by one order (mean over those decoded), "
         "by the vote over all, and by any order. Mended, broken: values that only the vote, or only documentation "
         "order, gets right.",
-        "Vote - documented, and first - last (orders that begin with the key against those that end with it), in "
-        "points with 95 % intervals, dialogues resampled. p: of vote - documented, exact paired permutation test with "
+        "Vote - documented: in points with 95 % intervals, dialogues resampled. p: exact paired permutation test with "
         "dialogues as units, adjusted for the rows (Holm).",
         "Values of calls of the right tool, in samples with one reference call. Presence: optional keys that are "
         "there, or not, as they should be.",
     )
-    return Table("Values", (*columns, "vote - documented", "p", "first - last"), tuple(rows), 1, notes=notes)
+    return Table("Values", (*columns, "vote - documented", "p"), tuple(rows), 1, notes=notes)
 
 
 def _row(slot: ValueSlot) -> dict[str, object]:
@@ -43,16 +39,7 @@ def _row(slot: ValueSlot) -> dict[str, object]:
         **{name: getattr(slot, name) for name in ("id", "dialogue", "kind", "keys", "type")},
         **{"documented": documented, "mean": fmean(slot.orders), "vote": voted, "any": any(slot.orders)},
         "gain": int(voted) - int(documented),
-        "first": _first_over_last(slot),
     }
-
-
-def _first_over_last(slot: ValueSlot) -> float | None:
-    """Return the share right where the key is first minus where it is last; None without orders of both kinds."""
-    placed = list(zip(slot.orders, slot.places, strict=False))
-    first = [right for right, place in placed if place == 0]
-    last = [right for right, place in placed if place == slot.keys - 1]
-    return fmean(first) - fmean(last) if first and last and slot.keys > 1 else None
 
 
 def _groups(values: DataFrame) -> dict[str, DataFrame]:
@@ -71,11 +58,6 @@ def _cells(own: DataFrame) -> list[str]:
     counts = [str((own["gain"] == change).sum()) for change in (1, -1)]
     gain = points(clustered(list(own["gain"]), list(own["dialogue"])))
     return [str(own["id"].nunique()), str(len(own)), *shares, *counts, gain]
-
-
-def _first(own: DataFrame) -> str:
-    placed = own.dropna(subset=["first"])
-    return points(clustered(list(placed["first"]), list(placed["dialogue"]))) if len(placed) else NONE
 
 
 def vote_table(slots_by_method: Mapping[str, Sequence[ValueSlot]]) -> Table:
@@ -98,8 +80,7 @@ def vote_table(slots_by_method: Mapping[str, Sequence[ValueSlot]]) -> Table:
     counts = answers.groupby("kind").size()
     calls = answers.groupby("id").min()
     notes = (
-        "Vote over N: the first N orders, or samples, of a call; fewer if there are fewer. Likeliest of N: no vote, "
-        "the call of the one whose required values have the highest mean log-probability.",
+        "Vote over N: the first N orders, or samples, of a call; fewer if there are fewer.",
         f"Per cent right, on the values that all rows have: {', '.join(f'{counts.get(k, 0)} {k}' for k in KINDS)}, of "
         f"{len(calls)} calls; left out: {len(asked) - len(common)} values. Calls: all that is asked of them is right.",
         "Gain: required values, in points against the first row, with the 95 % interval, dialogues resampled; p: exact "

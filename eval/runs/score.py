@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.errors import EvalError
+from eval.errors import writing
 from eval.metrics.error_class import classify
 from eval.runs.predictions import PredictionRow, Predictions
 from tooldecoding.files.json_lines import json_line
@@ -64,8 +64,6 @@ def _verdict(sample: Sample, judgement: Judgement, satisfiable: bool) -> dict[st
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Write JSON lines, whole or not at all; EvalError where that is impossible."""
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, "".join(json_line(row) + "\n" for row in rows).encode())
-    except OSError as error:
-        raise EvalError(f"{path}: cannot be written: {error.strerror}") from None

@@ -25,7 +25,7 @@ class VoteOptions:
 
     @property
     def label(self) -> str:
-        """All fields as a text; part of the ids in ``latency.jsonl``."""
+        """All fields as a text."""
         return ",".join(f"{name}={value}" for name, value in self.__dict__.items())
 
     def applied(self, request: Request) -> Request:

@@ -1,9 +1,7 @@
-"""Measures prompts one by one with several vote options, so that an interrupted command can continue."""
+"""Measures prompts one by one with several vote options."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from time import perf_counter
 from typing import Any, Final
@@ -11,16 +9,12 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from eval.bench.machine import describe_machine, machine_line
 from eval.tuning.decoded_prompt import VoteOptions
-from eval.validation import read_rows
 from tooldecoding.batches.requests import decode_requests
 from tooldecoding.cli.console import progress_bar
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.files.result_file import ResultFile
 from tooldecoding.request import Request
 
-LATENCY: Final = "latency.jsonl"
 RESAMPLES: Final = 2000
 
 
@@ -32,21 +26,17 @@ class Stopwatch:
     ----------
     decoder : ToolDecoder
         Without a prefix cache: measurements must not depend on former ones.
-    folder : Path
-        Of the file with all measurements.
     seed : int
         Seed for the sequence of measurements.
     """
 
     decoder: ToolDecoder
-    folder: Path
     seed: int
 
     def measure(self, requests: Mapping[str, Request], every: Sequence[VoteOptions]) -> pd.DataFrame:
         """Decode every prompt alone with each of the options, in a sequence that is drawn for each prompt.
 
-        A first decode with each of the options is not counted. Prompts that ``latency.jsonl`` has, measured on this
-        machine with the same options, are not measured again.
+        A first decode with each of the options is not counted.
 
         Parameters
         ----------
@@ -59,22 +49,13 @@ class Stopwatch:
             Columns: prompt ``id``, ``options`` (their label), ``seconds``, ``forward_passes``, ``positions``,
             ``orders`` decoded, and ``text``.
         """
-        path = self.folder / LATENCY
-        machine = f"{machine_line(describe_machine(self.decoder.model.device))}, {self.decoder.model.dtype}"
-        prefix = f"{machine}, {self.decoder.strategy}/{';'.join(v.label for v in every)}/"
-        with (
-            closing(ResultFile(str(path), frozenset({"latency"}))) as results,
-            progress_bar("measuring", len(requests)) as advance,
-        ):
-            still = {name: request for name, request in requests.items() if prefix + name not in results.done}
-            advance(len(requests) - len(still))
-            if still:
-                self._measured(*next(iter(still.items())), every)  # caches and allocations
-            for name, request in still.items():
-                results.write([{"id": prefix + name, "latency": self._measured(name, request, every)}])
+        rows = []
+        self._measured(*next(iter(requests.items())), every)  # caches and allocations
+        with progress_bar("measuring", len(requests)) as advance:
+            for name, request in requests.items():
+                rows += self._measured(name, request, every)
                 advance(1)
-        rows = {row["id"]: row["latency"] for _, row in read_rows(path, "delete the line")}
-        return pd.DataFrame([{"id": name, **row} for name in requests for row in rows[prefix + name]])
+        return pd.DataFrame(rows)
 
     def _measured(self, name: str, request: Request, every: Sequence[VoteOptions]) -> list[dict[str, Any]]:
         shuffled, measured = list(every), []
@@ -84,6 +65,7 @@ class Stopwatch:
             [result] = decode_requests([asked], self.decoder)
             measured.append(
                 {
+                    "id": name,
                     "options": options.label,
                     "seconds": perf_counter() - start,
                     "forward_passes": result.counters.forward_passes,

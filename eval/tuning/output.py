@@ -1,14 +1,10 @@
-"""What ``tune`` prints and writes: tables, ``tune.png``, ``deployment.yaml``; all from the record in ``tune.json``."""
+"""What ``tune`` prints and writes: tables and ``deployment.yaml``, both from the record in ``tune.json``."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Final
 
 import yaml
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
-from eval.report.drawing import GRID, LINES, blank_figure, chart_style, printable, save_figure
 from eval.report.table import NONE, Table, probability
 from eval.tuning.decoded_prompt import VoteOptions
 from tooldecoding.cli.console import shown
@@ -33,10 +29,9 @@ def limit_table(record: Record) -> Table:
     """Return accuracy, value errors and latency by order limit."""
     limits = record["limits"]
     rows = [_limit_cells(row) for row in limits]
-    bold = _bold(rows, [row["limit"] == record["chosen"]["order_limit"] for row in limits])
     columns = ["limit", "accuracy", f"p, loss against {record['chosen']['best']}", "value errors", "removed"]
     notes = [
-        f"The chosen limit is bold. Over {record['samples']} samples.",
+        f"Over {record['samples']} samples.",
         "Accuracy with 95 % intervals; value errors removed, in %, of those of limit 1 (paper, table 4).",
         f"Milliseconds of one prompt decoded alone: median (quartiles) over {limits[0]['latency']['prompts']} prompts, "
         "interleaved; times 1: median ratio to limit 1 with its 95 % interval.",
@@ -47,7 +42,7 @@ def limit_table(record: Record) -> Table:
         notes.append(f"Decoded again, because a call before another one was voted otherwise: {', '.join(again)}.")
     if failures := record["failures"]:
         notes.append(f"Could not be decoded, and count as wrong: {len(failures)}; the first: {failures[0]}.")
-    return Table("Order limit", (*columns, "ms", "times 1", "passes"), tuple(rows), 0, bold, tuple(notes))
+    return Table("Order limit", (*columns, "ms", "times 1", "passes"), tuple(rows), 0, tuple(notes))
 
 
 def _limit_cells(row: Record) -> tuple[str, ...]:
@@ -59,13 +54,11 @@ def _limit_cells(row: Record) -> tuple[str, ...]:
 
 def _share_table(record: Record) -> Table:
     rows = [(f"{row['share']:g}", _percent(row), _p(row)) for row in record["optional_shares"]]
-    chosen = (record["chosen"]["settings"] or {}).get("optional_share")
-    bold = _bold(rows, [row["share"] == chosen for row in record["optional_shares"]])
     notes = (
         f"At limit {record['limits'][-1]['limit']}; an optional key is kept if more than this share of the candidates "
         "carry it, so at 1 never. p: gain over the default, adjusted for all comparisons (Holm).",
     )
-    return Table("Optional keys", ("optional_share", "accuracy", "p, gain"), tuple(rows), 0, bold, notes)
+    return Table("Optional keys", ("optional_share", "accuracy", "p, gain"), tuple(rows), 0, notes)
 
 
 def _stopping_table(found: Record) -> Table:
@@ -74,10 +67,6 @@ def _stopping_table(found: Record) -> Table:
     note = f"At limit {found['limit']}. Changed: prompts with other calls than without the rule."
     columns = ("stopping", "orders of a prompt", "changed", "ms", "times none")
     return Table("Adaptive stopping", columns, (row,), 1, notes=(note,))
-
-
-def _bold(rows: Sequence[tuple[str, ...]], chosen: Sequence[bool]) -> frozenset[tuple[int, int]]:
-    return frozenset((n, column) for n, stressed in enumerate(chosen) if stressed for column in range(len(rows[n])))
 
 
 def _percent(row: Record) -> str:
@@ -96,45 +85,6 @@ def _latency_cells(latency: Record) -> tuple[str, str]:
         f"{latency['median_ms']:.0f} ({latency['low_ms']:.0f}-{latency['high_ms']:.0f})",
         f"{latency['ratio']:.2f} ({latency['ratio_low']:.2f}-{latency['ratio_high']:.2f})",
     )
-
-
-def draw_chart(record: Record, path: Path) -> None:
-    """Draw accuracy and latency against the order limit; EvalError if it cannot be written."""
-    limits, chosen = record["limits"], record["chosen"]["order_limit"]
-    right = [[100 * row["accuracy"], *(100 * limit for limit in row["interval"])] for row in limits]
-    times = [[row["latency"][name] for name in ("median_ms", "low_ms", "high_ms")] for row in limits]
-    budget = record["decision"].get("max_latency_ms")
-    if "max_slowdown" in record["decision"]:
-        budget = record["decision"]["max_slowdown"] * times[0][0]
-    with chart_style():
-        figure = blank_figure(8.2, 4.2)
-        left, other = figure.subplots(1, 2)
-        _draw_panel(left, record, right, LINES[0], "per cent, 95 % interval")
-        left.set_title("right samples", fontsize=10)
-        _draw_panel(other, record, times, LINES[1], "milliseconds, median and quartiles")
-        other.set_title(f"latency of one prompt, {limits[0]['latency']['prompts']} prompts", fontsize=10)
-        other.set_ylim(bottom=0)
-        if budget is not None:
-            other.axhline(budget, color="black", linestyle="--", linewidth=1, label="budget")
-            other.legend(loc="upper left", frameon=False, fontsize=9)
-        said = "no limit fits the budget" if chosen is None else f"limit {chosen} chosen"
-        title = printable(f"{record['benchmark']}, {record['model']}")
-        figure.suptitle(f"{title}: {said}")
-        save_figure(figure, path)
-
-
-def _draw_panel(axes: Axes, record: Record, values: Sequence[Sequence[float]], color: str, label: str) -> None:
-    """Draw values with their lower and upper limits, and a line at the chosen order limit."""
-    limits, chosen = [row["limit"] for row in record["limits"]], record["chosen"]["order_limit"]
-    spread = [[middle - low for middle, low, _ in values], [high - middle for middle, _, high in values]]
-    axes.errorbar(limits, [middle for middle, _, _ in values], yerr=spread, color=color, marker="o", capsize=3)
-    if chosen is not None:
-        axes.axvline(chosen, color=LINES[2], linestyle=":", linewidth=1.5, zorder=0)
-    axes.set(xlabel="order limit", ylabel=label)
-    axes.xaxis.set_major_locator(FixedLocator(limits))
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="y", color=GRID)
 
 
 def deployment_text(record: Record, deployed: VoteOptions, settings: ModelOptions) -> str:

@@ -12,19 +12,19 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.errors import EvalError
+from eval.errors import EvalError, writing
 from eval.methods.choose import Method, make_method
 from eval.methods.method_task import Draft, predict_all
 from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from eval.runs.run import Made, draw, make_run
-from eval.runs.run_folder import RunFolder
+from eval.runs.run_folder import PREDICTIONS, RunFolder
 from eval.tuning.choice import demand_enough
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import DecodeAgain, Evidence
 from eval.tuning.latency import Stopwatch
 from eval.tuning.options import TuneOptions
-from eval.tuning.output import deployment_text, draw_chart
+from eval.tuning.output import deployment_text
 from eval.tuning.tuner import Tuner, Tuning
 from tooldecoding.cluster.task import I, R, Solo, Task, Workers
 from tooldecoding.decoder import ToolDecoder
@@ -80,12 +80,12 @@ def tune_benchmark(
         method = make_method(options, place.model, place.tokenizer, benchmark.call_format)
         evidence = Evidence(
             {row.sample.id: row.sample for row in made.predictions.rows},
-            decoded_prompts(made, base, str(folder.predictions)),
+            decoded_prompts(made, base, str(folder.path / PREDICTIONS)),
             decoding_again(method, options.batch_size),
             benchmark,
             ScoredText.of(options, benchmark.call_format),
         )
-        tuner = Tuner(evidence, wanted, base, Stopwatch(decoder, wanted.folder, options.seed).measure, options.seed)
+        tuner = Tuner(evidence, wanted, base, Stopwatch(decoder, options.seed).measure, options.seed)
         tuning = tuner.run(
             {
                 "categories": list(categories),
@@ -132,12 +132,9 @@ def decoding_again(method: Method, batch_size: int) -> DecodeAgain:
 
 
 def _write_files(tuning: Tuning, options: EvalOptions, out: Path) -> None:
-    draw_chart(tuning.record, out / "tune.png")
     texts: dict[str, Any] = {"tune.json": json.dumps(tuning.record, indent=2, ensure_ascii=False) + "\n"}
     if tuning.deployed is not None:
         texts[DEPLOYMENT] = deployment_text(tuning.record, tuning.deployed, options)
     for name, text in texts.items():
-        try:
+        with writing(out / name):
             write_whole(out / name, text.encode())
-        except OSError as error:
-            raise EvalError(f"{out / name}: cannot be written: {error.strerror}") from None

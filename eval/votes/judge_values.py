@@ -14,7 +14,7 @@ from eval.runs.predictions import PredictionRow
 from eval.runs.score import Judge
 from eval.tuning.decoded_prompt import DecodedCall, VoteOptions, read_decoded
 from eval.tuning.evidence import remembered
-from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, Kind, ValueSlot
+from eval.votes.value_slot import ALL, COUNTS, Kind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -65,14 +65,12 @@ def value_slots(
     if not questions.accepts(sample.calls[0].arguments):
         return []
     [call] = decoded
-    orders = [candidate.order for candidate in call.candidates]
 
     def arguments(candidates: Sequence[CandidateCall]) -> Mapping[str, Any]:
         return merge(candidates, call.tool, optional_share).arguments
 
     # a vote over more orders than there are is the one over all of them
     votes = {str(count): arguments(call.candidates[:count]) for count in COUNTS} | {ALL: arguments(call.candidates)}
-    votes |= {name: arguments([likeliest(call.candidates[:count])]) for count, name in LIKELIEST.items()}
     alone = [arguments([candidate]) for candidate in call.candidates]
     return [
         ValueSlot(
@@ -83,23 +81,12 @@ def value_slots(
             kind=kind,
             keys=len(call.tool.required),
             type="enum" if spec.value_type.enum else spec.value_type.kind,
-            places=[order.index(spec.name) for order in orders if spec.name in order] if kind == "required" else [],
             orders=[questions.right(kind, spec.name, given) for given in alone],
             votes={name: questions.right(kind, spec.name, given) for name, given in votes.items()},
         )
         for spec in call.tool.parameters
         for kind in questions.kinds(spec)
     ]
-
-
-def likeliest(candidates: Sequence[CandidateCall]) -> CandidateCall:
-    """Return the call whose required values have the highest mean log-probability; the first if equal."""
-
-    def mean(call: CandidateCall) -> float:
-        logprobs = [value.logprob for value in call.values if value.key in call.order]
-        return sum(logprobs) / len(logprobs) if logprobs else 0.0
-
-    return max(candidates, key=mean)
 
 
 class _Questions:

@@ -13,8 +13,6 @@ COUNTS: Final = (1, 2, 3, 4, 6, 12)
 """Numbers of orders whose votes are compared."""
 ALL: Final = "all"
 """The vote over all orders."""
-LIKELIEST: Final = {count: f"likeliest of {count}" for count in (2, 4, 12)}
-"""Not a vote: the call of one order."""
 
 
 class ValueSlot(BaseModel, frozen=True):
@@ -30,8 +28,6 @@ class ValueSlot(BaseModel, frozen=True):
         Required keys of the tool.
     type : str
         The documented type, or ``enum``.
-    places : sequence of int
-        The place of the key in each order, from 0; empty for optional keys.
     orders : sequence of bool
         Whether each order alone is right.
     votes : mapping
@@ -45,6 +41,5 @@ class ValueSlot(BaseModel, frozen=True):
     kind: Kind
     keys: int
     type: Text
-    places: Sequence[int]
     orders: Sequence[bool]
     votes: Mapping[Text, bool]

@@ -61,7 +61,6 @@ def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_mo
     result = found(out)
     assert [row["limit"] for row in result["limits"]] == [1, 2]
     assert all(row["total"] == 4 and row["latency"]["median_ms"] > 0 for row in result["limits"])
-    assert (out / "tune.png").stat().st_size > 10_000
 
     deployed = read_config(str(out / "deployment.yaml"), DecodeCommand)
     assert deployed == read_config(str(out / "deployment.yaml"), EvalOptions)
@@ -77,17 +76,12 @@ def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_mo
 def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
     out = copytree(tuned.folder, tmp_path / "tuned")
     whole = found(out)
-    measured = (out / "latency.jsonl").read_bytes().splitlines()
-    for name in ("predictions.jsonl", "latency.jsonl"):
-        text = (out / name).read_bytes()
-        (out / name).write_bytes(text[: len(text) * 3 // 4])
+    text = (out / "predictions.jsonl").read_bytes()
+    (out / "predictions.jsonl").write_bytes(text[: len(text) * 3 // 4])
     (out / "deployment.yaml").write_text("seed: 7\n")
     ran = cli(*command, "--max-slowdown", 1000)
     assert ran.code == 0, ran.err
     again = found(out)
-    after = (out / "latency.jsonl").read_bytes().splitlines()
-    assert len(after) == len(measured)
-    assert after[0] == measured[0]  # nothing is measured twice
     for row, other in zip(whole["limits"], again["limits"], strict=True):
         assert row | {"latency": None} == other | {"latency": None}
     assert again["decision"]["max_slowdown"] == 1000
@@ -113,11 +107,8 @@ def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tu
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["sgd", "--limits", "0,4"], "from 1 to"),
         (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
         (["sgd", "--config", "spread.yaml", *map(str, FEW)], "tune decodes on this machine; leave ray out"),
-        (["sgd", "--max-slowdown", "2", "--max-latency-ms", "1"], "expected one budget"),
-        (["sgd", "--tool-choice", "none"], "expected 'auto' or 'required', got 'none'"),
         (["sgd", "--config", "documented.yaml", *map(str, FEW)], "but orders is documented; leave it out"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),

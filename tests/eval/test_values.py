@@ -53,7 +53,6 @@ def test_every_question_of_a_call(samples: Mapping[str, Sample]) -> None:
     assert list(found) == [("room", "required"), ("state", "required"), ("colour", "optional"), ("colour", "presence")]
     room, state = found["room", "required"], found["state", "required"]
     assert room.orders == [True, True, False]  # the benchmark ignores case
-    assert (room.places, state.places) == ([0, 1, 0], [1, 0, 1])
     assert state.orders == [False, True, True]
     assert [state.votes[n] for n in ("1", "2", "all", "12")] == [
         False,
@@ -89,28 +88,12 @@ def test_calls_that_cannot_be_judged_and_a_tool_without_required_keys(samples: M
     assert all(slot.votes["all"] for slot in found.values())
 
 
-@pytest.mark.parametrize("turned", [False, True])
-def test_the_likeliest_call_is_of_its_required_values(samples: Mapping[str, Sample], turned: bool) -> None:
-    """Means of -0.3 and -0.25: the second call, wherever it stands."""
-    first = {"room": "hall", "state": "on", "colour": "red"}
-    call = decoded(samples["b/1"], "SetLamp", first, {"state": "off", "room": "attic"})
-    likely = {"room": (-0.5, -0.1), "state": (-0.1, -0.4), "colour": (-9.0, 0.0)}
-    made = [
-        replace(c, values=tuple(replace(v, logprob=likely[v.key][n]) for v in c.values))
-        for n, c in enumerate(call.candidates)
-    ]
-    found = slots(samples["b/1"], replace(call, candidates=tuple(made[::-1] if turned else made)))
-    assert [found[key, "required"].votes["likeliest of 2"] for key in ("room", "state")] == [False, True]
-    assert not found["colour", "presence"].votes["likeliest of 12"]
-
-
 def slot(identifier: str, orders: list[bool], vote: bool, **changed: object) -> ValueSlot:
-    """A required value of a tool of two keys, first in every second order."""
+    """A required value of a tool of two keys."""
     about = {"dialogue": identifier[0], "tool": f"T{identifier[0]}", "key": "k", "kind": "required", "keys": 2}
-    places = [n % 2 for n in range(len(orders))]
     votes = {"1": orders[0], "12": vote, "all": vote}
     return ValueSlot.model_validate(
-        {"id": identifier, **about, "type": "str", "places": places, "orders": orders, "votes": votes, **changed}
+        {"id": identifier, **about, "type": "str", "orders": orders, "votes": votes, **changed}
     )
 
 
@@ -118,9 +101,9 @@ MADE_UP = [
     slot("a1", [False, True], True),
     slot("a2", [False, True], True, type="enum"),
     slot("b1", [True, False], True),
-    slot("c1", [True, False], False, keys=3, places=[0, 2]),
+    slot("c1", [True, False], False, keys=3),
     slot("c2", [False, False], False),
-    slot("d1", [True, True], True, kind="presence", places=[]),
+    slot("d1", [True, True], True, kind="presence"),
 ]
 
 
@@ -135,9 +118,6 @@ def test_groups_by_hand() -> None:
     assert list(every.values())[1:9] == ["5", "5", "40.0", "40.0", "60.0", "80.0", "2", "1"]
     assert every["p"] == "1.0000"  # dialogues gain 2 and -1: any signs of them are as far from 0 as 1
     assert every["vote - documented"].startswith("+20.0 ")
-    assert every["first - last"].startswith("+0.0 ")  # (-1 - 1 + 1 + 1 + 0) / 5
-    assert found["2 keys"]["first - last"].startswith("-25.0 ")  # (-1 - 1 + 1 + 0) / 4
-    assert found["presence"]["first - last"] == "-"
     assert (found["enum"]["mended"], found["3 keys"]["broken"]) == ("1", "1")
     assert not value_table([]).rows
 
