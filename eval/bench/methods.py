@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from transformers import LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
@@ -60,8 +60,8 @@ class Run:
     cache_bytes: int
 
 
-class Method(Protocol):
-    """A decoding method.
+class ToolDecodingMethod:
+    """Tool Decoding with one order limit.
 
     Attributes
     ----------
@@ -71,17 +71,6 @@ class Method(Protocol):
     note : str
         What a reader should know about it.
     """
-
-    name: str
-    preparation: Mapping[str, float]
-    note: str
-
-    def run(self) -> Run:
-        """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
-
-
-class ToolDecodingMethod:
-    """Tool Decoding with one order limit."""
 
     note = ""
 
@@ -98,7 +87,7 @@ class ToolDecodingMethod:
         self._requests = [Request(list(t.prompt_ids), tools, options) for t in workload.tasks]
 
     def run(self) -> Run:
-        """See Method."""
+        """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         decoder = self._decoder
         clock = PassClock(decoder.model.device)
         self._engines.clock = clock
@@ -184,7 +173,7 @@ class GenerateMethod:
         self._config = plain_search(steps, beams, [end])
 
     def run(self) -> Run:
-        """See Method."""
+        """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         clock = PassClock(self._model.device)
         timed = _Timed(self._new_processor()) if self._new_processor else None
         taught = TaughtProcessor(self._wanted, self._width, clock)
@@ -209,6 +198,9 @@ class GenerateMethod:
             written=sum(map(len, self._calls)),
             cache_bytes=cache_bytes(seen[0]),
         )
+
+
+Method = ToolDecodingMethod | GenerateMethod
 
 
 class _Timed(LogitsProcessor):
