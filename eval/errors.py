@@ -1,5 +1,8 @@
 """Errors of evaluation that a user can mend, and how those of other libraries are told."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from lookup.errors import ToolDecodingError
@@ -18,3 +21,12 @@ def failure(error: BaseException) -> str:
     """Return an error as one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Inside the block, a file or folder that cannot be written is an EvalError."""
+    try:
+        yield
+    except OSError as error:
+        raise EvalError(f"{path}: cannot be written: {error.strerror}") from None

@@ -5,16 +5,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import torch
-from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
 from eval.bench.teacher import TaughtEngine, TaughtProcessor, WatchedEngines
 from eval.bench.workload import Task, Workload
 from eval.errors import EvalError
+from eval.methods.plain_decoding import plain_search
 from lookup.dictionary import LookupDictionary
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.batched_cache import cache_bytes
@@ -59,8 +60,8 @@ class Run:
     cache_bytes: int
 
 
-class Method(Protocol):
-    """A decoding method.
+class ToolDecodingMethod:
+    """Tool Decoding with one order limit.
 
     Attributes
     ----------
@@ -70,17 +71,6 @@ class Method(Protocol):
     note : str
         What a reader should know about it.
     """
-
-    name: str
-    preparation: Mapping[str, float]
-    note: str
-
-    def run(self) -> Run:
-        """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
-
-
-class ToolDecodingMethod:
-    """Tool Decoding with one order limit."""
 
     note = ""
 
@@ -97,7 +87,7 @@ class ToolDecodingMethod:
         self._requests = [Request(list(t.prompt_ids), tools, options) for t in workload.tasks]
 
     def run(self) -> Run:
-        """See Method."""
+        """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         decoder = self._decoder
         clock = PassClock(decoder.model.device)
         self._engines.clock = clock
@@ -180,20 +170,10 @@ class GenerateMethod:
         self._mask = torch.tensor([[0] * (self._width - len(p)) + [1] * len(p) for p in prompts], device=model.device)
         wanted = torch.tensor([[*call, *[end] * (steps - len(call))] for call in self._calls], device=model.device)
         self._wanted = wanted.repeat_interleave(beams, dim=0)
-        self._config = GenerationConfig(
-            max_new_tokens=steps,
-            num_beams=beams,
-            do_sample=False,
-            repetition_penalty=1.0,  # not the checkpoint's settings: plain search is measured
-            no_repeat_ngram_size=0,
-            length_penalty=1.0,
-            early_stopping=beams > 1,
-            eos_token_id=end,
-            pad_token_id=end,
-        )
+        self._config = plain_search(steps, beams, [end])
 
     def run(self) -> Run:
-        """See Method."""
+        """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         clock = PassClock(self._model.device)
         timed = _Timed(self._new_processor()) if self._new_processor else None
         taught = TaughtProcessor(self._wanted, self._width, clock)
@@ -218,6 +198,9 @@ class GenerateMethod:
             written=sum(map(len, self._calls)),
             cache_bytes=cache_bytes(seen[0]),
         )
+
+
+Method = ToolDecodingMethod | GenerateMethod
 
 
 class _Timed(LogitsProcessor):

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field as Bounds
 
-from eval.bench.words import MOST_KEYS
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
 from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP
@@ -21,6 +20,10 @@ MOST_BEAMS: Final = 64
 
 SHAPE_NAMES: Final = ("tiny", "llama-134m", "llama-1b", "llama-7b", "mistral-7b")
 """The shapes in ``eval.bench.subject``."""
+
+HEADS: Final = ("patient", "appointment", "doctor", "hospital", "account", "meeting", "hotel", "flight")
+TAILS: Final = ("name", "date", "code", "city", "time", "phone", "number", "reason")
+"""Words of the keys; each of the first goes with each of the second."""
 
 Numbers = Annotated[tuple[Count, ...], Bounds(min_length=1)]
 
@@ -52,7 +55,7 @@ class BenchOptions:
         default_text="that of the reference model",
     )
     prompt_tokens: Count = option(1000, "Tokens of the prompt; in a batch 20 % more or less.")
-    required: Annotated[int, Bounds(ge=1, le=MOST_KEYS)] = option(4, "Required keys of the tool.")
+    required: Annotated[int, Bounds(ge=1, le=len(HEADS) * len(TAILS))] = option(4, "Required keys of the tool.")
     value_tokens: Count = option(8, "Tokens of each value.")
     copied: Share = option(0.5, "Share of the values that stand in the prompt.", metavar="SHARE")
     seed: int = option(0, "Seed of weights, prompts, values, orders, and the sequence of methods.")

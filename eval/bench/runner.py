@@ -19,7 +19,7 @@ from eval.bench.options import GREEDY, BenchOptions, beams_of
 from eval.bench.peers import constraint_of
 from eval.bench.subject import Subject, load_subject
 from eval.bench.workload import Workload, make_workload
-from eval.errors import EvalError
+from eval.errors import writing
 from eval.options import PEER_METHODS
 from tooldecoding.files.manifest import write_whole
 from tooldecoding.models.loading import find_device
@@ -105,13 +105,11 @@ class BenchRunner:
         self._bar = bar
         self._cells: list[Cell] = []
         self.path = Path(options.out) / FILE
-        try:
+        with writing(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise EvalError(f"{self.path.parent}: cannot be written: {error.strerror}") from None
 
     def run(self) -> dict[str, Any]:
-        """Measure, and return the record as it stands in the file. An interrupt keeps the finished rounds.
+        """Measure, and return the record as it stands in the file.
 
         Raises
         ------
@@ -123,7 +121,6 @@ class BenchRunner:
         device = find_device(self._options.device)
         self._record: dict[str, Any] = {
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "state": "running",
             "settings": self._options.to_json(),
             "machine": describe_machine(device),
         }
@@ -131,19 +128,14 @@ class BenchRunner:
         gc.freeze()  # otherwise each collection between runs takes a second
         try:
             self._measure(device)
-            self._record["state"] = "finished"
-        except KeyboardInterrupt:
-            self._record["state"] = "interrupted"
         finally:
             gc.unfreeze()
         return self._save()
 
     def _save(self) -> dict[str, Any]:
         record = {**self._record, "cells": [cell.to_json() for cell in self._cells]}
-        try:
+        with writing(self.path):
             write_whole(self.path, (json.dumps(record, indent=1, ensure_ascii=False) + "\n").encode())
-        except OSError as error:
-            raise EvalError(f"{self.path}: cannot be written: {error.strerror}") from None
         return record
 
     def _measure(self, device: torch.device) -> None:

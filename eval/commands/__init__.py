@@ -1,1 +1,1 @@
-"""The commands ``eval``, ``score``, ``report``, ``export``, ``tune`` and ``bench``."""
+"""The commands ``eval``, ``score``, ``report``, ``experiment``, ``tune`` and ``bench``."""

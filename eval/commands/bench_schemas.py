@@ -1,12 +1,10 @@
 """``tooldecoding bench schemas``."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import typer
-
+from eval.commands.benchmark_command import going_on
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console
 from tooldecoding.cli.extras import demand_extra
@@ -57,11 +55,8 @@ def bench_schemas(given: Given) -> None:
     files = draw(every, command.limit or None, command.seed)
     table = TokenTable(load_tokenizer(command.tokenizer))
     machine = describe_machine(torch.device("cpu"))
-    try:
+    with going_on(command.out):
         run(files, engines, command.tokenizer, table, command.time_limit, command.out)
-    except KeyboardInterrupt:
-        print(f"interrupted: the same command goes on behind what stands in {command.out}", file=sys.stderr)
-        raise typer.Exit(130) from None
     rows = {row["id"]: row for _, row in read_rows(Path(command.out), "the same command goes on in it")}
     found = {label: figures([rows[row_id(label, command.tokenizer, path)] for path in files]) for label in engines}
     line = (

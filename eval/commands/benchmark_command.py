@@ -1,8 +1,13 @@
 """What the commands on a benchmark share."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
+
+import typer
 
 from eval.benchmarks.samples import Benchmark, Sample
 from tooldecoding.cli.console import output_console
@@ -33,6 +38,16 @@ class BenchmarkCommand:
         """Return the benchmark and its samples; EvalError as ``Benchmark.load``."""
         benchmark, categories = self.find()
         return benchmark, benchmark.load(self.data, categories)
+
+
+@contextmanager
+def going_on(out: str | Path) -> Iterator[None]:
+    """Inside the block an interrupt ends the program, and says that the same command goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"interrupted: the same command goes on behind what stands in {out}", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 def show_scores(benchmark: Benchmark, scored: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:

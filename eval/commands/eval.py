@@ -1,12 +1,9 @@
 """``tooldecoding eval``."""
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
-from eval.commands.benchmark_command import BenchmarkCommand, show_scores
+from eval.commands.benchmark_command import BenchmarkCommand, going_on, show_scores
 from eval.options import PEER_METHODS, EvalOptions, benchmark_defaults
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra, demand_ray
@@ -35,12 +32,8 @@ def evaluate(given: Given) -> None:
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
     every, out = benchmark.load(command.data, categories), Path(command.out)
-    try:
-        with place_of(options) as place:
-            made = make_run(benchmark, categories, every, options, RunFolder(out), place)
-    except KeyboardInterrupt:
-        print(f"interrupted: the same command goes on behind what stands in {out}", file=sys.stderr)
-        raise typer.Exit(130) from None
+    with going_on(out), place_of(options) as place:
+        made = make_run(benchmark, categories, every, options, RunFolder(out), place)
     show_scores(benchmark, {out.name: made.scores})
 
 

@@ -26,6 +26,29 @@ class _Asked(NamedTuple):
     limit: int
 
 
+def plain_search(limit: int, beams: int, ends: Sequence[int]) -> GenerationConfig:
+    """Return the configuration of greedy or beam search, without the checkpoint's own settings.
+
+    Parameters
+    ----------
+    limit : int
+        The most tokens.
+    ends : sequence of int
+        The tokens that end a text.
+    """
+    return GenerationConfig(
+        max_new_tokens=limit,
+        num_beams=beams,
+        do_sample=False,
+        repetition_penalty=1.0,
+        no_repeat_ngram_size=0,
+        length_penalty=1.0,
+        early_stopping=beams > 1,
+        eos_token_id=list(ends) or None,
+        pad_token_id=ends[0] if ends else 0,
+    )
+
+
 class PlainDecoder:
     """``model.generate`` without sampling, several prompts together.
 
@@ -82,17 +105,7 @@ class PlainDecoder:
         ids = torch.tensor([[0] * (longest - len(p)) + p for p in prompts], device=self._device)
         mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts], device=self._device)
         ends = _TurnEnds(self._tokenizer, longest, stops)
-        config = GenerationConfig(
-            max_new_tokens=asked[0].limit,
-            num_beams=self._beams,
-            do_sample=False,
-            repetition_penalty=1.0,  # not the checkpoint's own: plain search is what is measured
-            no_repeat_ngram_size=0,
-            length_penalty=1.0,
-            early_stopping=self._beams > 1,
-            eos_token_id=self._ends or None,
-            pad_token_id=self._ends[0] if self._ends else 0,
-        )
+        config = plain_search(asked[0].limit, self._beams, self._ends)
         start = time.perf_counter()
         with torch.inference_mode():
             output = self._model.generate(

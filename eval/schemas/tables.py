@@ -1,7 +1,7 @@
 """The figures of engines from their rows, and the tables that ``bench schemas`` prints."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -14,6 +14,7 @@ _MOST: Final = 12
 """Reasons shown of each kind."""
 _WIDTH: Final = 100
 _QUANTILES: Final = ("p50", "mean", "p99", "max")
+_KINDS: Final = {"reasons": "refused", "notes": "not enforced"}
 
 _SCHEMAS: Final = (
     "Accepted: all of the schema is enforced while decoding; noted: not all of it; refused: no grammar. All right: "
@@ -36,24 +37,19 @@ def figures(rows: Sequence[Mapping[str, Any]]) -> Figures:
     """Return the figures of one engine on some files; times are None where there are none."""
     judged = [row for row in rows if "refused" not in row]
     noted = sum(bool(row["notes"]) for row in judged)
-    instances = [
-        {**verdict, "schema": number, "noted": bool(row["notes"])}
-        for number, row in enumerate(judged)
-        for verdict in row["verdicts"]
-    ]
-    frame = pd.DataFrame(instances, columns=["valid", "accepted", "kept", "schema", "noted"])
-    frame = frame.astype({"valid": bool, "accepted": bool, "kept": bool, "noted": bool})
-    wrong, wrong_checked = frame[frame.accepted != frame.valid], frame[frame.kept != frame.valid]
+    every = [(number, bool(row["notes"]), verdict) for number, row in enumerate(judged) for verdict in row["verdicts"]]
+    wrong = [one for one in every if one[2]["accepted"] != one[2]["valid"]]
+    slipped = [one for one in wrong if not one[2]["valid"]]
     return {
         "schemas": len(rows),
         "accepted": len(judged) - noted,
         "noted": noted,
         "refused": len(rows) - len(judged),
-        "all_right": len(judged) - wrong.schema.nunique(),
-        "all_right_checked": len(judged) - wrong_checked.schema.nunique(),
-        "valid_refused": int(wrong.valid.sum()),
-        "invalid_accepted": int((~wrong.valid).sum()),
-        "unnoted": int((~wrong.valid & ~wrong.noted).sum()),
+        "all_right": len(judged) - len({schema for schema, *_ in wrong}),
+        "all_right_checked": len(judged) - len({schema for schema, _, one in every if one["kept"] != one["valid"]}),
+        "valid_refused": len(wrong) - len(slipped),
+        "invalid_accepted": len(slipped),
+        "unnoted": sum(not noted for _, noted, _ in slipped),
         "not_judged": sum(row["instances"] for row in rows if "refused" in row),
         "grammar_ms": _quantiles([row["grammar"] / 1e6 for row in judged]),
         "token_us": _quantiles([ns / 1e3 for row in judged for ns in row["tokens"]]),
@@ -78,36 +74,22 @@ def tables(found: Mapping[str, Figures], about: str) -> list[Table]:
     about : str
         Sample, tokenizer and machine; printed below the first table.
     """
-    times = [
-        (label, *(_number(each[name][q]) for name in ("grammar_ms", "token_us") for q in _QUANTILES))
-        for label, each in found.items()
-    ]
-    heads = tuple(f"{word}\n{q}" for word in ("grammar ms", "token µs") for q in _QUANTILES)
-    rows = tuple((label, *_verdicts(each)) for label, each in found.items())
-    return [
-        Table("Schemas and instances", ("engine", *_COLUMNS), rows, 1, notes=(about, _SCHEMAS)),
+    verdicts, times, reasons = [], [], []
+    for label, each in found.items():
+        counts = ((each[n], n) for n in _COLUMNS.values())
+        cells = (share(c, each["schemas"]) if n.startswith("all_right") else f"{c:,}" for c, n in counts)
+        verdicts.append((label, *cells))
+        times.append((label, *(_number(each[name][q]) for name in ("grammar_ms", "token_us") for q in _QUANTILES)))
+        for name, kind in _KINDS.items():
+            shown = list(each[name].items())[:_MOST]
+            reasons += [(label, kind, reason[:_WIDTH], f"{count:,}") for reason, count in shown]
+    heads = (f"{word}\n{q}" for word in ("grammar ms", "token µs") for q in _QUANTILES)
+    made = [
+        Table("Schemas and instances", ("engine", *_COLUMNS), tuple(verdicts), 1, notes=(about, _SCHEMAS)),
         Table("Times", ("engine", *heads), tuple(times), 1, notes=(_TIMES,)),
-        *(
-            Table(f"{title}: {label}", ("reason", "schemas"), tuple(_counted(each[name])), 1)
-            for label, each in found.items()
-            for title, name in (
-                ("Why there is no grammar", "reasons"),
-                ("What is not enforced while decoding", "notes"),
-            )
-            if each[name]
-        ),
+        Table("What is refused, or not enforced while decoding", ("engine", "", "why", "schemas"), tuple(reasons), 3),
     ]
-
-
-def _verdicts(of: Figures) -> list[str]:
-    """Return cells: counts, but for the schemas that are all right their share of all."""
-    whole = of["schemas"]
-    return [share(of[n], whole) if n.startswith("all_right") else f"{of[n]:,}" for n in _COLUMNS.values()]
-
-
-def _counted(counts: Mapping[str, int]) -> Iterable[tuple[str, str]]:
-    for reason, count in list(counts.items())[:_MOST]:
-        yield reason if len(reason) <= _WIDTH else reason[: _WIDTH - 1] + "…", f"{count:,}"
+    return [table for table in made if table.rows]
 
 
 def _number(value: float | None) -> str:

@@ -38,7 +38,7 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
     for peer in ("xgrammar", "llguidance"):
         assert f"Not measured: {peer}: not installed" in " ".join(ran.out.split())
     bench = found(tmp_path)
-    assert bench["state"] == "finished" and bench["settings"]["shapes"] == ["tiny"]
+    assert bench["settings"]["shapes"] == ["tiny"]
     assert {"cpu", "cores", "threads", "device", "versions"} <= bench["machine"].keys()
     assert [cell["batch"] for cell in bench["cells"]] == [1, 2]
     for cell in bench["cells"]:
@@ -106,10 +106,7 @@ def test_an_interrupt_leaves_the_finished_rounds(
     monkeypatch.setattr(ToolDecodingMethod, "run", run)
     ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 5)
     assert ran.code == 130
-    assert "interrupted: only finished rounds were kept" in ran.err
-    bench = found(tmp_path)
-    assert bench["state"] == "interrupted"
-    [cell] = bench["cells"]
+    [cell] = found(tmp_path)["cells"]
     assert cell["rounds"] == 2 and [len(m["runs"]) for m in cell["methods"]] == [2, 2]
 
 

@@ -138,7 +138,6 @@ def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
         ("score sgd --data DATA --category all --predictions x --out y", "known: seen"),
         ("score sgd --data DATA --predictions P --predictions P --out y", "two files of one name"),
         ("score sgd --data DATA --predictions P --out p.jsonl/y", "p.jsonl/y: cannot be written"),
-        ("eval sgd --data DATA --out DATA --method greedy", "something else than a run"),
         ("eval sgd --data DATA --out y --method magic", "expected 'greedy', 'beam'"),
         ("eval sgd --data DATA --out y --tool-choice none", "'auto' or 'required', got"),
         ("report none --out y", "none"),

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from checks import read_calls, wrong_in_call, wrong_in_value
 from data import api_bank_calls, bfcl_entries, needs_data
-from eval.methods.tooldec import FORMS, REACT, CallMachine, Form, ToolDecResult, run_tooldec
-from eval.methods.tooldec.machine import Finished, Position
+from eval.methods.tooldec.decoder import FORMS, Form, ToolDecResult, run_tooldec
+from eval.methods.tooldec.machine import CallMachine, Finished, Position
+from eval.methods.tooldec.react import REACT
 from formats.law.law import BIASES
 from lookup import extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
