@@ -1,5 +1,6 @@
 """Prompts join and leave a running engine: nobody else's logits change, and memory is bounded by what runs."""
 
+import math
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -9,7 +10,7 @@ import torch
 
 from tiny_models import tiny_model
 from tooldecoding.engines.batched_engine import BatchedEngine
-from tooldecoding.engines.engine import BranchId, Engine, Feed, Usage
+from tooldecoding.engines.engine import BranchId, Engine, Feed, Need, Usage
 from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -270,6 +271,7 @@ def needed_slots(row: Any) -> int:
 def test_hundreds_come_and_go_in_the_same_memory(kind: Any) -> None:
     model = tiny_model("llama", VOCABULARY)
     engine = kind(LanguageModel(model))
+    assert engine.bytes_for([Need(1)]) == math.inf  # before the first pass
     traffic = Traffic(engine, model, 0, longest=60, most=8, checked=False)
     while traffic.joined < 300:
         traffic.run(1)

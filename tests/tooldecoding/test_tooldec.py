@@ -238,7 +238,16 @@ def test_an_endless_value_is_cut_off_and_reported(decoder: SyntheticDecoder, for
     start = "[say(text='" if form == "call" else 'Action: say\nAction Input: {"text": "'
     [result] = run_tooldec(script(decoder, "Q", start + "!?" * 99), [Request("Q", tools, options)], form)
     assert result.truncated and not result.calls
-    assert result.text.startswith(start + "!?!?") and result.counters.free_tokens in (19, 20)
+    assert result.text.startswith(start + "!?!?") and result.counters.free_tokens == 19
+
+
+def test_a_value_that_ends_at_the_limit_is_not_cut_off(decoder: SyntheticDecoder) -> None:
+    tools = lookup(tool("f", parameter("x", "bool")))
+    wanted = "[f(x=True)]"
+    limit = len(decoder.table.encode_after(b"=", b"True"))
+    options = DecodeOptions(format="pythonic", max_value_tokens=limit)
+    [result] = run_tooldec(script(decoder, "\n", wanted), [Request("\n", tools, options)])
+    assert result.text == wanted and not result.truncated
 
 
 def test_the_end_of_the_context_is_reported(decoder: SyntheticDecoder) -> None:
