@@ -152,6 +152,17 @@ def test_arguments_are_compared_as_values(first: str, second: str, equal: bool, 
     assert (len(result.calls), result.repeated, result.valid) == (2 - equal, equal, True)
 
 
+@pytest.mark.parametrize("choice", ["none", "auto", "required"])
+def test_all_branches_are_released_and_calls_are_limited(choice: str) -> None:
+    made, wanted = decoder(True), CALL_FORMATS["hermes"].render(CALLS)
+    wish = request(made, wanted, tool_choice=choice, max_text_tokens=3, max_calls=1, format="hermes")
+    engine, released = made.engine, list[int]()
+    engine.release = released.append  # type: ignore[method-assign]
+    [result] = made.run([wish])
+    assert sorted(released) == list(range(engine.fork(0)))  # all ids before the next one, each once
+    assert len(result.calls) == (choice != "none")
+
+
 @lru_cache
 def real() -> ToolDecoder:
     tokenizer = byte_level_tokenizer()
