@@ -32,10 +32,8 @@ class Capitals:
         return [item.upper() for item in items]
 
 
-def no_model(device: str, fails: str = "", dies: bool = False) -> tuple[None, None]:
+def no_model(device: str, fails: str = "") -> tuple[None, None]:
     """In place of loading a model; it may be one that cannot be loaded."""
-    if dies:
-        os._exit(1)
     if fails:
         raise ModelError(fails)
     return None, None

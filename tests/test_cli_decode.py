@@ -74,13 +74,6 @@ class TestDecode:
         (call,) = json.loads(ran.out)["calls"]
         assert {"a", "b"} <= call["arguments"].keys()
 
-    def test_config_file(self, decode: Cli, tmp_path: Path) -> None:
-        config = tmp_path / "run.yaml"
-        config.write_text(f"tools: {TOOLS}\ndialogue: {DIALOGUE}\norder_limit: 3\njson: true\ntool_choice: BookTable\n")
-        assert len(json.loads(decode("--config", config).out)["candidates"]) == 3
-        assert len(json.loads(decode("--config", config, "--order-limit", 2).out)["candidates"]) == 2
-
-
 class TestBadDecode:
     @pytest.fixture
     def bad(self, decode: Cli) -> Callable[..., None]:
@@ -89,33 +82,12 @@ class TestBadDecode:
 
         return check
 
-    def test_settings(self, bad: Callable[..., None]) -> None:
-        some = ["--dialogue", DIALOGUE]
-        bad([*some, "--format", "xml"], "--format: expected 'auto', 'api-bank', 'pythonic', 'hermes'", "got 'xml'")
-        bad([*some, "--order-limit", "0"], "--order-limit", "1 or more, got 0")
-        bad([*some, "--orders", "up"], "--orders", "'shuffled-once' or 'aggregated', got 'up'")
-        bad([], "exactly one of --prompt, --messages, --dialogue and --batch, got none")
-        bad([*some, "--prompt", "x"], "got --prompt and --dialogue")
-
     def test_what_the_model_has_not(self, bad: Callable[..., None]) -> None:
         some = ["--dialogue", DIALOGUE]
         bad([*some, "--dtype", "fp8"], "--dtype", "such as float64 or torch.bfloat16, got 'fp8'")
         bad([*some, "--dtype", "float65"], "unknown dtype 'float65'")
         bad([*some, "--template", "chat"], "no chat template")
         bad([*some, "--tool-choice", "Nothing"], "unknown tool_choice 'Nothing'", "BookTable")
-
-    @pytest.mark.parametrize(
-        ("row", "said"),
-        [
-            ('{"text": "hi"}', ":2: a dialogue row needs a 'role'"),
-            ('{"role": "User"}', ":2: a row of role User needs a 'text'"),
-            ('{"role": "User", "text": }', ":2:26: malformed JSON: expecting value"),
-        ],
-    )
-    def test_dialogue_rows(self, bad: Callable[..., None], tmp_path: Path, row: str, said: str) -> None:
-        dialogue = tmp_path / "d.jsonl"
-        dialogue.write_text('{"role": "User", "text": "hi"}\n' + row + "\n")
-        bad(["--dialogue", dialogue], f"{dialogue}{said}")
 
     def test_without_documentation(self, decode: Cli) -> None:
         assert_bad(decode("--prompt", "hello"), "<prompt>", "no tool documentation found")

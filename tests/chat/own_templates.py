@@ -77,25 +77,14 @@ CALLS: Final = {
     "qwen-xml, Python's words": _EACH
     + "<tool_call>\n<function={{ f.name }}>\n{% for k, v in f.arguments.items() %}<parameter={{ k }}>\n"
     + "{{ v | tojson if v is mapping else v }}\n</parameter>\n{% endfor %}</function>\n</tool_call>{% endfor %}",
-    "llama3-json": _EACH + '{"name": "{{ f.name }}", "parameters": {{ f.arguments | tojson }}}{% endfor %}',
-    "mistral-list": "[TOOL_CALLS] " + _JSON_LIST,
     "mistral-list, escaped unless a text": "[TOOL_CALLS]["
     + _EACH
     + '{"name": "{{ f.name }}", "arguments": {{ f.arguments if f.arguments is string else f.arguments | string | e }},'
     + ' "id": "{{ c.id }}"}{{ "" if last else ", " }}{% endfor %}]',
-    "mistral-args": _EACH + "[TOOL_CALLS]{{ f.name }}[ARGS]{{ f.arguments | tojson }}{% endfor %}",
-    "glm-4.5": _EACH
-    + "\n<tool_call>{{ f.name }}\n{% for k, v in f.arguments.items() %}<arg_key>{{ k }}</arg_key>\n"
-    + f"<arg_value>{_RAW}</arg_value>\n"
-    + "{% endfor %}</tool_call>{% endfor %}",
     "glm-4.7": _EACH
     + "<tool_call>{{ f.name }}{% for k, v in f.arguments.items() %}<arg_key>{{ k }}</arg_key>"
     + f"<arg_value>{_RAW}</arg_value>"
     + "{% endfor %}</tool_call>{% endfor %}",
-    "deepseek-v3": "<｜tool▁calls▁begin｜>"
-    + _EACH
-    + "<｜tool▁call▁begin｜>{{ c.type }}<｜tool▁sep｜>{{ f.name + '\n```json\n' + f.arguments + '\n```' }}"
-    + "<｜tool▁call▁end｜>{{ '' if last else '\n' }}{% endfor %}<｜tool▁calls▁end｜>",
     "deepseek-v3.1": "<｜tool▁calls▁begin｜>"
     + _EACH
     + "<｜tool▁call▁begin｜>{{ f.name + '<｜tool▁sep｜>' + f.arguments }}<｜tool▁call▁end｜>"
@@ -106,13 +95,9 @@ CALLS: Final = {
     + '<｜DSML｜parameter name="{{ k }}" string="{{ (v is string) | tojson }}">'
     + _RAW
     + "</｜DSML｜parameter>\n{% endfor %}</｜DSML｜invoke>\n{% endfor %}</｜DSML｜function_calls>",
-    "harmony": _EACH
-    + "<|channel|>commentary to=functions.{{ f.name }} <|constrain|>json<|message|>{{ f.arguments | tojson }}"
-    + "<|call|>{% endfor %}",
     "gemma4": _gemma('<|"|>', "<|tool_call>", "<tool_call|>"),
     "functiongemma": _gemma("<escape>", "<start_function_call>", "<end_function_call>"),
     "llama4-pythonic": "[" + _python('"\'" + v + "\'"') + "]",
-    "lfm2.5": "<|tool_call_start|>[" + _python('"\'" + v + "\'"') + "]<|tool_call_end|>",
     "olmo3": "<function_calls>\n" + _python("'\"' + v + '\"'", gap=r"'\n'") + "{{ '\\n' }}</function_calls>",
     "json-list": _JSON_LIST,
     "granite3": "<tool_call>" + _JSON_LIST,
@@ -137,7 +122,10 @@ CALLS: Final = {
     + '\n    {"tool_call_id": "{{ c.id }}", "tool_name": "{{ f.name }}", "parameters": {{ f.arguments | tojson }}}'
     + '{{ "" if last else "," }}{% endfor %}\n]<|END_ACTION|>',
 }
-"""Format, with what is special about its spelling behind a comma -> what the template writes for ``tool_calls``."""
+"""Format, with what is special about its spelling behind a comma -> what the template writes for ``tool_calls``.
+
+For formats and spellings that no original template has.
+"""
 
 UNKNOWN: Final = {
     "tags around a list": "<TOOLCALL>" + _JSON_LIST + "</TOOLCALL>",

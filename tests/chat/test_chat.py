@@ -135,12 +135,6 @@ class TestToolChoice:
         with pytest.raises(PromptError, match=r"^tool_choice: expected auto, required, none, the name of a tool or"):
             decoder.chat([USER], [OPENAI], given)
 
-    @pytest.mark.parametrize("name", ["other", "set", ""])
-    def test_an_unknown_name_is_refused_with_the_known_ones(self, decoder: SyntheticDecoder, name: str) -> None:
-        with pytest.raises(PromptError, match=f"unknown tool_choice '{name}'; known: auto, required, none, set_timer"):
-            decoder.chat([USER], [OPENAI], name)
-
-
 class TestModels:
     @pytest.mark.parametrize("tools", [None, [OPENAI]])
     def test_without_a_chat_template(self, tools: Any) -> None:

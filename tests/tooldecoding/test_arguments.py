@@ -1,6 +1,5 @@
 """The Python API: calls that can be read, and a typed error for each mistake."""
 
-from typing import Any
 
 import pytest
 
@@ -23,45 +22,17 @@ def decoder() -> ToolDecoder:
     return ToolDecoder(MODEL, TOKENIZER, order_limit=1, max_value_tokens=2)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "said"),
-    [
-        (None, "expected a prompt, a text, token ids .* or messages .*, or a list of prompts, got NoneType"),
-        (5, "got int"),
-        ({"prompt": "text"}, "got dict"),
-        (["text", 7], "prompt 1 of the list: expected a text, token ids .* got int"),
-        ("", "the prompt is empty"),
-    ],
-)
-def test_what_is_no_prompt(decoder: ToolDecoder, prompt: Any, said: str) -> None:
-    with pytest.raises(PromptError, match=said):
-        decoder.decode(prompt, TOOLS)
-
-
 def test_unknown_keywords_are_named_with_the_nearest(decoder: ToolDecoder) -> None:
     with pytest.raises(ConfigError, match="unknown option 'order_limits'; did you mean 'order_limit'"):
         decoder.decode("x", TOOLS, order_limits=1)
     with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
         ToolDecoder(decoder.model, decoder.tokenizer, nonsense=1)
+    with pytest.raises(ConfigError, match="order_limit: expected a whole number of 1 or more, got 0"):
+        decoder.decode("x", TOOLS, order_limit=0)
+    with pytest.raises(PromptError, match="unknown tool_choice 'Halt'; known: auto, required, none, BookTable"):
+        decoder.decode("x", TOOLS, tool_choice="Halt")
     with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
         tool_decoding(decoder.tokenizer, TOOLS, nonsense=1)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [
-        ("seed", "x", "seed"),
-        ("tool_choice", 3, "tool_choice"),
-        ("tool_choice", "Halt", "unknown tool_choice 'Halt'; known: auto, required, none, BookTable"),
-        ("order_limit", 0, "order_limit: expected a whole number of 1 or more, got 0"),
-        ("order_limit", "many", "order_limit"),
-        ("format", "json", r"format: expected 'auto', 'api-bank', 'pythonic', .* got 'json'"),
-        ("orders", 1, "orders"),
-    ],
-)
-def test_wrong_options_are_named(decoder: ToolDecoder, name: str, value: Any, said: str) -> None:
-    with pytest.raises((ConfigError, PromptError), match=said):
-        decoder.decode("x", TOOLS, **{name: value})
 
 
 def test_what_is_no_documentation(decoder: ToolDecoder) -> None:

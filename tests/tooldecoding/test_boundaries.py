@@ -17,24 +17,6 @@ TOKENIZERS = {
     "sentencepiece with byte fallback": sentencepiece_tokenizer(byte_fallback=True),
     "sentencepiece without": sentencepiece_tokenizer(byte_fallback=False),
 }
-TEXTS = ["[Name(city='New York', days='3')]", " [a.b(x=[1, 2])]", "='", "  two  spaces", "a\nb", ")]"]
-
-
-@pytest.mark.parametrize("name", TOKENIZERS)
-@pytest.mark.parametrize("context", ["", "User: hi\n", "API-Request: ", "city='"])
-def test_encoding_behind_a_context_is_exact(name: str, context: str) -> None:
-    table = TokenTable(TOKENIZERS[name])
-    for text in TEXTS:
-        if "\n" in text and name.endswith("without"):
-            continue
-        assert table.join(table.encode_after(context.encode(), text.encode())) == text.encode()
-
-
-def test_a_missing_character_is_named() -> None:
-    with pytest.raises(TokenizerError, match="no token for '年'"):
-        TokenTable(TOKENIZERS["sentencepiece without"]).encode_after(b"", "ano年".encode())
-
-
 def test_a_tokenizer_that_changes_text_is_refused() -> None:
     tokenizer = byte_level_tokenizer()
     tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()

@@ -159,4 +159,5 @@ def test_a_value_that_goes_round_in_circles_takes_a_pass_for_each_draft(kind: st
     )
     assert outcome(plain) == outcome(drafted)
     assert plain.calls[0].voted.parameters[0].truncated and plain.counters.forward_passes >= most
+    assert plain.valid and "'x'" in plain.errors[0] and "limit of tokens" in plain.errors[0]
     assert drafted.counters.forward_passes <= most // 32 + 2 * len(circle) + 8

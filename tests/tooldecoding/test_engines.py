@@ -8,10 +8,8 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine_traffic import Traffic
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.logits import LogitRows, NextTokenLogits
@@ -52,14 +50,6 @@ def test_logprobs_are_those_of_softmax(size: int, spread: float) -> None:
     among = np.array([8, 9, 200])
     expected = torch.log_softmax(logits[among].double(), -1)
     assert found.best_among(among) == (200, pytest.approx(float(expected[2]), abs=1e-5))
-
-
-@pytest.mark.gpu
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-@pytest.mark.parametrize("kind", [PackedEngine, BatchedEngine])
-def test_who_joins_and_leaves_changes_nothing_on_a_gpu(kind: Any) -> None:
-    model = tiny_model("llama", 200).to("cuda")
-    Traffic(kind(LanguageModel(model)), tiny_model("llama", 200), 0).run(40)
 
 
 class Transfers(TorchDispatchMode):

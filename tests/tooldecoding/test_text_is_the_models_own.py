@@ -46,23 +46,17 @@ def test_a_bracket_in_text_is_text(text: str) -> None:
     assert result.text.startswith(text) and not result.calls
 
 
-@pytest.mark.parametrize("invented", ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"])
-def test_a_call_of_an_invented_name_is_one_of_a_documented_name(invented: str) -> None:
-    text = f"So [1]: [{invented}"
-    engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or " so")
-    result = decode(engine)
-    assert result.text.startswith("So [1]: [") and result.valid
-    assert result.calls[0].voted.name in TOOLS
+LOST = ["get(get(x=1", "weather(), ", "get_wether_get_wether", "get_weather_get_weather", "get_id='Rome'", "get_{"]
+INVENTED = ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"]
 
 
 @pytest.mark.parametrize(
-    "lost", ["get(get(x=1", "weather(), ", "get_wether_get_wether", "get_weather_get_weather", "get_id='Rome'", "get_{"]
+    ("before", "lost", "more"),
+    [*(("So [1]: ", text, " so") for text in INVENTED), *((b, text, "_get") for b in ("", "\n ") for text in LOST)],
 )
-@pytest.mark.parametrize("before", ["", "\n "])
-def test_an_answer_that_gets_lost_in_a_documented_name_is_a_call(lost: str, before: str) -> None:
-    engine = ScriptedEngine(
-        DECODER.table.texts, lambda so_far: f"{before}[{lost}"[len(so_far) - len("go on ") :] or "_get"
-    )
+def test_a_call_of_an_invented_name_is_one_of_a_documented_name(before: str, lost: str, more: str) -> None:
+    text = f"{before}[{lost}"
+    engine = ScriptedEngine(DECODER.table.texts, lambda so_far: text[len(so_far) - len("go on ") :] or more)
     result = decode(engine)
     assert result.text.startswith(f"{before}[") and result.valid
     assert result.calls[0].voted.name in TOOLS
