@@ -7,7 +7,7 @@ import pytest
 
 from data import DATA, needs_data
 from formats.law.documents import Document, documents
-from formats.law.judges import Judged, Refused, judges_of, strict_reader
+from formats.law.judges import judges_of
 from formats.law.law import BIASES, check, decoders, texts, uncarried
 from formats.readers.reader_cases import needs_judges
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -57,18 +57,3 @@ def test_free_values_leave_names_and_keys(name: str) -> None:
                 assert {*schema.get("required", ())} <= {*keys} <= {*schema.get("properties", ())}
                 judged += 1
     assert judged > 20
-
-
-@needs_judges
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{}", "reads"), ('{"b": 1, "a": "x"}', "undocumented key 'b'"), ('{"a": 1}', "is 1, not string"),
-        ('{"a": "x", "a": "x"}', "written twice"), ('{"a": "x"', "not JSON"),
-    ],
-)  # fmt: skip
-def test_the_judges_can_refuse(text: str, expected: str) -> None:
-    schemas = [{"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}]
-    written = f"[TOOL_CALLS]f[ARGS]{text}"
-    with pytest.raises(Refused, match=expected):
-        strict_reader(Judged("mistral-args", written, [("f", {"a": "x"})], schemas))

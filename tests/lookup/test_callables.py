@@ -25,54 +25,35 @@ from voting.type_check import TypeCheckError, check_value
 # fmt: off
 
 
-def ints(a: int, b: int = -1, c: int = 1_000, d: float = 1.5e3, e: bool = True):
-    """Adds.
+def hints(
+    a: Optional[int],
+    b: Union[int, str, None],
+    c: Literal['a', 'b'],
+    d: "Optional[List[str]]",
+    e: int = 1_000,
+    f: float = 1.5e3,
+    g: Optional[Literal[1, 2]] = -1,
+    h: Dict[str, List[float]] = {"x": [1.0]},
+    i: Tuple[int, ...] = (1, 2),
+    j: tuple[int, str] = (1, "x"),  # two of them
+    k: list[dict[str, Any]] = [{"k": None}],
+    s: Sequence[str] = (),
+    m: set[int] = {1},
+    n: list[Literal['x', 'y']] = [],
+    *,
+    o: Literal['x', 3, None] = None,
+    p: Literal[True],
+    q: str | None = None,
+):
+    r"""Hints \d.
 
     More words, e.g. these.
 
     Args:
         a (str): The a (first).
-        b: The b. (choices: [1, -1])
+        e: The e. (choices: [1, -1])
             And more.
     """
-
-
-def unions(a: Optional[int], b: str | None = None, c: Union[int, str, None] = "x", d: Optional[List[str]] = None):
-    r"""Unites \d.
-
-    Parameters
-    ----------
-    a : str, optional
-        The a.
-    b, c
-        Both.
-    """
-
-
-def literals(
-    a: Literal['a', 'b'], b: Optional[Literal[1, 2]] = 1, *, c: Literal['x', 3, None] = None, d: Literal[True]
-):
-    """Limits.
-
-    :param a: The a.
-    :param b: The b,
-        wrapped.
-    :type b: str
-    """
-
-
-def containers(
-    a: list[int],
-    b: Dict[str, List[float]] = {"x": [1.0]},
-    c: Tuple[int, ...] = (1, 2),
-    d: tuple[int, str] = (1, "x"),  # two of them
-    e: list[dict[str, Any]] = [{"k": None}],
-    f: dict = {},
-    g: Sequence[str] = (),
-    h: set[int] = {1},
-    i: list[Literal['x', 'y']] = [],
-):
-    pass
 
 
 async def plain(a, b=1, c="two parts", d=r"\d", e=None, f=[1, [2]], *, g=("x",), h=0x10, **rest):
@@ -111,7 +92,7 @@ def odd(a: datetime, b: Any = ..., c: Callable[[int], str] = print, d: None = No
 
 # fmt: on
 
-SAME = [ints, unions, literals, containers, plain, annotated, strings]
+SAME = [hints, plain, annotated, strings]
 
 
 @pytest.mark.parametrize("function", SAME, ids=lambda function: function.__name__)

@@ -7,6 +7,8 @@ import pytest
 
 from growth import assert_linear
 from lookup import DocumentationError, LiteralError, extract, read_literal
+from lookup.forms import python_functions, signature_lines
+from lookup.text.yaml_text import find_yaml
 
 
 def tool(properties, definitions):
@@ -38,28 +40,51 @@ def operations_of_one_body(n):
     return json.dumps({"openapi": "3.0.0", "paths": paths, "components": {"schemas": {"X": {"properties": keys}}}})
 
 
+DOC = 'def f(x: int):\n  """\n'
+YAML = "name: a\nparameters:\n"
+SPACE = "namespace a {\ntype f = (_: {"
+GEMMA = "<|tool>declaration:f{"
+REPEATED = [
+    ("x ", "[", ""), ("x ", '{"a":', ""), ("x ", '{"', ""), ("x ", '[{"a":1},', ""), ("x ", "{\"a'{'b\"", ""),
+    ("x ", '{"""a', ""), ('x {"a": "', "\\", ""), ('x ["', '\\"', ""), ('x [{"a":[' * 450, '{"b":[1,2]},', ""),
+    ("", '{"a":', ""), ("x ", '{"name": ', ""), ("input_parameters\n", "description = ((((\n", ""),
+    ("input_parameters\n", "1.", "\n"), ("input_parameters\n", "#", ""), ("x ", "{\"a\":{'b':'\",", ""),
+    ('x [{"a":[', '{"b":1},', ""), ("", 'x {"name":"f","parameters":{}}\n', ""),
+    ('{"name": "f", "description": "', '", "parameters": {', ""),
+    ("", '{"name": "f", "description": "a "b", "parameters": {"a": ', ""),
+    # functions and signatures
+    ("", "def f(a: int\n", ""), ("", "def f(a: int = (\n", ""), ("", "def f(", ""), ("def f(a=", "[", "("),
+    ("", "def f(a: int):\n '''a\\\n", ""), ("", 'def f(a: int):\n """\ndef g(b: int):\n \'\'\'\n', ""),
+    ("", 'def f(x: int):\n x = """a\n', ""), (DOC, '\\"', ""), (DOC, "\\", ""), ('def f(a="', "\\", ""),
+    ("def f(a: int)", " ", "x"), ("def f(a: int)", " " * 50 + "de\n", ""), ("", "@a(\n", ""), ("", "@a\n\n# a\n", ""),
+    ("", "def f()\n\n \n#\n", "\n"), ("", "def f(x) -> ['a\n", ""), ("def f(x) -> ", "[", ""),
+    ("def f(", "a # a\n", ""), ("def f(a: Annotated[", "Optional[", ""), ("", "def f(x: int): ...\n", ""),
+    (DOC + "  Args:\n", "    x (((('\n", ""), (DOC + "  Args:\n    x", " (", '"""'),
+    (DOC + "  Args:\n    ", "x,", '\n"""'), (DOC + "  :param", " ", '"""'),
+    (DOC, "  Args:\n  Parameters\n  ---\n  x : a\n", '"""'), (DOC, "- x: a\n", '"""'), (DOC, "- ", '"""'),
+    (DOC, "\n", '"""'), (DOC, "\t", '"""'), (DOC, "(default", '"""'), ("", "f(a: int) -> int - x\n\n", ""),
+    ("", "f(a: int\n", ""), ("", "f(a: 'x\n", ""), ("", "f(a: int ", ""), ("f(a: int) -> a<", "a|", " -"),
+    ("f(a: int) -> a", " -", ""), ("f(a: int) -> [", "[", ""), ("f(a: int)\n", " f(a\n", ""),
+    ("f(a: int)\n", "Args:\n", ""), ("", "f(a: int)\n\nArgs:\n f(a: int)\n", ""), ("", "a.", ""), ("`", "1. ", ""),
+    ("", "`", ""), ("", "<|im_start|>user", ""), ("", "x {" + " " * 50, ""), ("", "a(b: \n", ""),
+    # YAML
+    ("", "openapi: 3\n- name: a\n", ""), ("openapi: 3.0.0\npaths: ", "[", ""), ("", "== Docs for GET /a ==\n", ""),
+    ("", "== Docs for GET /a ==\ndescription: 'a\n", ""), ("== Docs for GET /", "= ", "x"),
+    ("== Docs for GET /", "=", "x"), ("", "```yaml\ntools:\n", ""), ("", "```\ntools:\n- a\n```\n", ""),
+    (YAML + " - ", "[", ""), (YAML + " - ", "{a: ", ""), (YAML + " &a [", "*a, ", "]"),
+    (YAML + " - &a {x: 1}\n", " - *a\n", ""), (YAML, " - 'a\n", ""), (YAML + " - ", ": ", ""),
+    (YAML + "  ", "? ", ""), (YAML + "a", " ", "\na :"), (YAML + "a\na", " :", ""),
+    # TypeScript, Gemma and elements
+    ("namespace functions {\ntype f = (_: {\n", "// a\nb: {\n", ""), (SPACE + "\n// a\n", "b: c d\n", ""),
+    ("namespace functions {\n", "// a\nb\nc: d e\n", "type f = (_: {\n"), ("", SPACE + "a: (string | (", ""),
+    (SPACE, "\ntype g = (_: {\n", ""), (SPACE + "a: ", '"b" | ', "string}) => any;"), (SPACE + "a: ", "(b) | ", ""),
+    ("", "namespace a {\n}\n", ""), ("", GEMMA + 'description:<|"|>', ""), (GEMMA, "a:{", ""), (GEMMA, "a", ""),
+    ("", '<function name="a"><params><param name="', ""),
+    ("<function><name>f</name><parameters>", "<parameter><name>a</name>", ""),
+    ("<tool><name>f</name>", "<a>b</a> c", "<parameters></parameters></tool>"),
+]  # fmt: skip
+"""What stands before a piece, the piece that is repeated, and what stands behind."""
 WORST = {
-    "unclosed brackets": lambda n: "x " + "[" * n,
-    "unclosed objects": lambda n: "x " + '{"a":' * (n // 5),
-    "unclosed quotes": lambda n: "x " + '{"' * (n // 2),
-    "unclosed lists of objects": lambda n: "x " + '[{"a":1},' * (n // 9),
-    "quotes inside quotes": lambda n: "x " + "{\"a'{'b\"" * (n // 8),
-    "triple quotes": lambda n: "x " + '{"""a' * (n // 5),
-    "backslashes": lambda n: 'x {"a": "' + "\\" * n,
-    "escaped quotes": lambda n: 'x ["' + '\\"' * (n // 2),
-    "deep nesting, then width": lambda n: "x " + '[{"a":[' * 450 + '{"b":[1,2]},' * (n // 12),
-    "deep nesting in JSON": lambda n: '{"a":' * (n // 5),
-    "broken names": lambda n: "x " + '{"name": ' * (n // 9),
-    "assignments": lambda n: "input_parameters\n" + "description = ((((\n" * (n // 19),
-    "headings": lambda n: "input_parameters\n" + "1." * (n // 4) + "\n" + "#" * (n // 2),
-    "unclosed functions": lambda n: "def f(a: int = (\n" * (n // 17),
-    "unclosed docstrings": lambda n: 'def f(a):\n    """x\n' * (n // 19),
-    "unclosed signatures": lambda n: "a(b: \n" * (n // 6),
-    "unclosed elements": lambda n: '<function name="a"><params><param name="' * (n // 40),
-    "YAML starts": lambda n: "openapi: 3\n- name: a\n" * (n // 21),
-    "YAML brackets": lambda n: "openapi: 3.0.0\npaths: " + "[" * n,
-    "roles": lambda n: "<|im_start|>user" * (n // 16),
-    "spaces": lambda n: ("x {" + " " * 50) * (n // 53),
     "references to one object": references_to_one_object,
     "references to references": references_to_references,
     "references to all": references_to_all,
@@ -68,6 +93,12 @@ WORST = {
         {"name": "f" * n, "parameters": {"properties": {f"a{i}": {} for i in range(n // 9)}}}
     ),
     "headings of operations": lambda n: "".join(f"  == Docs for GET /a{i} ==\nx-{i}: a\n" for i in range(n // 40)),
+    "keys below a heading": lambda n: "== Docs for GET /a ==\n" + "".join(f"a{i}:\n\n" for i in range(n // 7)),
+    "longer fences": lambda n: "".join("`" * (3 + i % 50) + "yaml\n" for i in range(n // 30)),
+    "merges": lambda n: (
+        YAML + f" - &a {{{', '.join(f'k{i}: 1' for i in range(n // 80))}}}\n" + " - <<: *a\n" * (n // 20)
+    ),
+    "staircase": lambda n: "".join(f"{' ' * i}def f(x: int)\n{' ' * i}f(x: int)\n" for i in range(int(n**0.5))),
     "keys of one description": lambda n: (
         f'def f(a: int):\n    """D.\n\n    Args:\n        {", ".join(f"k{i}" for i in range(n // 16))}: x\n'
         + "            words of text\n" * (n // 52)
@@ -76,33 +107,19 @@ WORST = {
     "union of many types": lambda n: tool(
         {"a": {"anyOf": [*({"enum": [f"m{i}"]} for i in range(n // 22)), {"type": "integer"}]}}, {}
     ),
-    "unclosed lists": lambda n: "x " + "[" * n,
-    "quotes out of phase": lambda n: "x " + "{\"a\":{'b':'\"," * (n // 15),
-    "closed inside unclosed": lambda n: 'x [{"a":[' + '{"b":1},' * (n // 8),
-    "TypeScript keys": lambda n: "namespace functions {\ntype f = (_: {\n" + "// a\nb: {\n" * (n // 10),
-    "TypeScript text": lambda n: "namespace functions {\n" + "// a\nb\nc: d e\n" * (n // 13) + "type f = (_: {\n",
-    "TypeScript lines": lambda n: "namespace functions {\ntype f = (_: {\n// a\n" + "b: c d\n" * (n // 7),
-    "TypeScript types": lambda n: (
-        "namespace a {\ntype f = (_: {a: (string | (" * (n // 28) + "\ntype g = (_: {\n" * (n // 17)
-    ),
-    "TypeScript unions": lambda n: "namespace a {\ntype f = (_: {a: " + '"b" | ' * (n // 6) + "string}) => any;",
-    "TypeScript groups": lambda n: "namespace a {\ntype f = (_: {a: " + "(b) | " * (n // 6),
-    "namespaces": lambda n: "namespace a {\n}\n" * (n // 16),
-    "Gemma's declarations": lambda n: '<|tool>declaration:f{description:<|"|>' * (n // 37),
-    "Gemma's keys": lambda n: "<|tool>declaration:f{" + "a:{" * (n // 3),
-    "Gemma's texts": lambda n: "<|tool>declaration:f{" + "a" * n,
-    "printed tools": lambda n: '{"name": "f", "description": "a "b", "parameters": {"a": ' * (n // 54),
-    "printed descriptions": lambda n: '{"name": "f", "description": "' + '", "parameters": {' * (n // 18),
-    "tool elements": lambda n: "<function><name>f</name><parameters>" + "<parameter><name>a</name>" * (n // 25),
-    "element words": lambda n: "<tool><name>f</name>" + "<a>b</a> c" * (n // 10) + "<parameters></parameters></tool>",
     "tools": lambda n: "\n".join(f'{{"name":"f{i}","parameters":{{}}}}' for i in range(n // 30)),
-    "twins": lambda n: "\n".join(['x {"name":"f","parameters":{}}'] * (n // 30)),
+    **{
+        f"{head[:9]}{piece}": lambda n, h=head, p=piece, t=tail: h + p * (n // len(p)) + t
+        for head, piece, tail in REPEATED
+    },
 }
 
 
 def read(text):
     with contextlib.suppress(DocumentationError):
         extract(text)
+    for find in (python_functions.find, signature_lines.find, find_yaml):
+        list(find(text))
 
 
 @pytest.mark.parametrize("worst", WORST)

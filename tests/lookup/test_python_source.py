@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from growth import assert_linear
 from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
 from lookup.errors import MisreadError
 from lookup.forms import python_functions as python_source
@@ -335,45 +334,3 @@ def test_documented_keys_without_a_signature():
     )
     assert found.description == "Does." and list(found.keys) == ["a", "b", "*args"]
     assert read_docstring("Does.\n\nReturns:\n    a: A.").description == "Does."
-
-
-DOC = 'def f(x: int):\n  """\n'
-WORST = {
-    "unclosed lists": lambda n: "def f(a: int\n" * n,
-    "one line": lambda n: "def f(" * n,
-    "open brackets": lambda n: "def f(a=[" * n + "(" * n,
-    "open docstrings": lambda n: "def f(a: int):\n '''a\\\n" * n,
-    "two kinds of quotes": lambda n: 'def f(a: int):\n """\ndef g(b: int):\n \'\'\'\n' * n,
-    "quotes in bodies": lambda n: 'def f(x: int):\n x = """a\n' * (2 * n + 1),
-    "backslashes": lambda n: 'def f(a: int):\n  """' + '\\"' * n + "\\" * n,
-    "backslashes in a default": lambda n: 'def f(a="' + "\\" * n,
-    "spaces": lambda n: "def f(a: int)" + " " * n + "x" + (" " * 50 + "de\n") * (n // 50),
-    "decorators": lambda n: "@a(\n" * n + "@a\n\n# a\n" * n,
-    "blank lines": lambda n: "def f()\n\n \n#\n" * n + "\n" * n,
-    "return types": lambda n: "def f(x) -> ['a\n" * n + "def f(x) -> " + "[" * n,
-    "nested types": lambda n: "def f(a: Annotated[" + "Optional[" * n,
-    "comments": lambda n: "def f(" + "a # a\n" * n,
-    "functions": lambda n: "def f(x: int): ...\n" * (n // 10),
-    "staircase": lambda n: "".join(f"{' ' * i}def f(x: int)\n{' ' * i}f(x: int)\n" for i in range(int((8 * n) ** 0.5))),
-    "open types": lambda n: DOC + "  Args:\n" + "    x (((('\n" * n + "    x" + " (" * n + '"""',
-    "key lists": lambda n: DOC + "  Args:\n    " + "x," * n + "\n  :param" + " " * n + '"""',
-    "titles": lambda n: DOC + "  Args:\n  Parameters\n  ---\n  x : a\n" * n + '"""',
-    "bullets": lambda n: DOC + "- x: a\n" * n + "- " * n + '"""',
-    "docstring": lambda n: DOC + "\n" * n + "\t" * n + "(default" * n + '"""',
-    "signature lines": lambda n: "f(a: int) -> int - x\n\n" * (n // 10),
-    "open signatures": lambda n: "f(a: int\n" * n + "f(a: 'x\n" * n + "f(a: int " * n,
-    "prose types": lambda n: "f(a: int) -> a<" + "a|" * n + " -" * n + "\nf(a: int) -> [" + "[" * n,
-    "blocks": lambda n: "f(a: int)\n" + " f(a\n" * n + "Args:\n" * n,
-    "sections": lambda n: "f(a: int)\n\nArgs:\n f(a: int)\n" * (n // 10),
-    "names": lambda n: "a." * n + "\n" + "`" * n + "1. " * n,
-}  # fmt: skip
-
-
-def read(text):
-    for find in (python_source.find, signature_lines.find):
-        list(find(text))
-
-
-@pytest.mark.parametrize("worst", WORST)
-def test_doubling_the_text_doubles_the_time(worst):
-    assert_linear(read, WORST[worst], 2000)

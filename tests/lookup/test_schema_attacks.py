@@ -1,7 +1,6 @@
 """Documentation that is made to harm: what a schema says costs bounded steps and raises clear errors."""
 
 import json
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +13,9 @@ from lookup.schema.check import SchemaError
 from lookup.schema.value_schema import value_schema
 from lookup.schema.words import identity
 from lookup.values.grammar import ValueGrammar, schema_grammar
-from lookup.values.notations import BareKeys, Notation
-from tests.lookup.test_schema_laws import NOTATIONS, documented, judge, written
+from lookup.values.notations import Notation
 
 Schema = dict[str, Any]
-CHARACTERS = "{}[]()\"', :-.0123456789abcx-éNonetruefalslTF<q|>\\"
 
 
 def nested(inside: Callable[[Any], Schema], levels: int) -> Schema:
@@ -163,42 +160,6 @@ def test_many_members_and_keys() -> None:
     reading({"type": "object", "patternProperties": patterns, "additionalProperties": False})
 
 
-FINDS: list[Schema] = [
-    {"type": "array", "items": {"type": "string", "pattern": "^a+b?$"}, "minItems": 3, "uniqueItems": True},
-    {"type": "array", "items": {"type": "array", "items": {"type": "boolean"}, "maxItems": 2}, "uniqueItems": True},
-    {"type": "array", "items": {"enum": ["a", "ab"]}, "minItems": 3, "uniqueItems": True, "prefixItems": [{}]},
-    {
-        "type": "object",
-        "minProperties": 2,
-        "additionalProperties": {"type": "integer"},
-        "dependentRequired": {"a": ["b"]},
-    },
-    {"properties": {"a": {}, "b": {}, "c": False}, "dependentRequired": {"a": ["b"], "b": ["c"]}},
-    {"type": "object", "patternProperties": {"b$": False}, "unevaluatedProperties": False},
-    {"type": "object", "patternProperties": {"^a": False}, "additionalProperties": False},
-    {"type": "object", "propertyNames": {"pattern": "^[ab]"}, "minProperties": 3},
-    {"type": "object", "properties": {"é": {"type": "integer"}, "b": {"type": "null"}}, "additionalProperties": False},
-]
-
-
-@pytest.mark.parametrize("notation", NOTATIONS, ids=str)
-@pytest.mark.parametrize("schema", FINDS, ids=json.dumps)
-def test_no_beginning_is_a_dead_end(schema: Schema, notation: Notation) -> None:
-    allowed = value_schema(schema)
-    try:
-        grammar = schema_grammar(allowed, notation)
-    except DocumentationError as error:
-        pytest.skip(str(error))  # bare keys have no languages
-    for seed in range(4):
-        text = written(grammar, seed, CHARACTERS)
-        assert grammar.complete(text)
-        if notation == "json" and not allowed.notes:
-            assert judge(schema).is_valid(json.loads(text))
-        end = random.Random(seed).randrange(len(grammar.opener), len(text))
-        following = grammar.bytes_after(text[:end])
-        assert all(c.encode()[0] in following for c in CHARACTERS if grammar.possible(text[:end] + c))
-
-
 def test_what_cannot_be_told_apart_item_by_item_is_noted() -> None:
     rest = {"enum": ["a", "ab"]}
     unique = {"type": "array", "items": rest, "uniqueItems": True}
@@ -218,12 +179,3 @@ def test_a_check_that_takes_too_long_is_no_yes_inside_not() -> None:
     }
     with pytest.raises(SchemaError):
         value_schema(ring).check(1)
-
-
-def test_an_enum_against_its_own_type_is_allowed_where_it_is_decoded() -> None:
-    schema = {"type": "string", "enum": [1, 2], "minLength": 3}
-    allowed = documented(schema)
-    assert [allowed.check(value) for value in (1, 2)] == [1, 2]
-    assert documented({"allOf": [{"type": "boolean"}, {"enum": [1]}]}).unsatisfiable
-    grammar = schema_grammar(allowed, BareKeys("<|q|>"))
-    assert grammar.complete("1")

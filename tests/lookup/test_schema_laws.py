@@ -1,5 +1,6 @@
 """Grammars of schemas allow what jsonschema allows, in every notation, and never write anything else."""
 
+import contextlib
 import itertools
 import json
 import random
@@ -181,8 +182,12 @@ def test_every_notation_writes_what_the_schema_allows(notation: Notation, schema
     except DocumentationError:
         assume(False)
         raise
-    text = written(grammar, seed, "{}[]()\"', :-.0123456789abx-éNonetruefalslTF<|q>/P=sig\n\\")
+    characters = "{}[]()\"', :-.0123456789abx-éNonetruefalslTF<|q>/P=sig\n\\"
+    text = written(grammar, seed, characters)
     assert grammar.complete(text)
+    begun = text[: random.Random(seed).randrange(len(grammar.opener), len(text) + 1)]
+    following = grammar.bytes_after(begun)
+    assert all(c.encode()[0] in following for c in characters if grammar.possible(begun + c))
     if isinstance(notation, str) and notation != "quoted" and not allowed.notes:
         value = read_value(text, spec, notation)
         assert judge(schema).is_valid(json.loads(json.dumps(value))), text
@@ -210,130 +215,99 @@ def test_what_is_written_is_valid_and_every_beginning_of_it_can_be_closed(schema
         assert grammar.complete(text[:end] + grammar.close(text[:end]))
 
 
+NEVER: Schema = {"type": "string", "minLength": 5, "maxLength": 2}
+WHOLE: Schema = {"type": "integer"}
+TEXT: Schema = {"type": "string"}
+PAIR: Schema = {"enum": ["a", "b"]}
+ONE_OR_TWO: Schema = {"enum": [1, 2]}
 UNEVALUATED: list[Schema] = [
     schema
     for word, whole, some in (
-        ("unevaluatedProperties", "additionalProperties", {"properties": {"a": {"type": "string"}}}),
-        ("unevaluatedItems", "items", {"prefixItems": [{"type": "string"}]}),
+        ("unevaluatedProperties", "additionalProperties", {"properties": {"a": TEXT}}),
+        ("unevaluatedItems", "items", {"prefixItems": [TEXT]}),
     )
     for schema in (
         {"allOf": [{word: True}], word: False},
-        {"allOf": [{word: {"type": "string"}}], word: False},
-        {"allOf": [{"allOf": [{word: True}]}], word: False},
-        {"allOf": [{whole: {"type": "string"}}], word: False},
+        {"allOf": [{word: TEXT}], word: False},
+        {"allOf": [{whole: TEXT}], word: False},
         {"allOf": [some], word: False},
         {"anyOf": [some, {word: True}], word: False},
         {"if": some, "then": {word: True}, word: False},
         {"not": some, word: False},
-        {**some, "allOf": [{word: {"type": "integer"}}], word: False},
+        {**some, "allOf": [{word: WHOLE}], word: False},
     )
 ]
-CONTAINS: list[Schema] = [
-    {"contains": {"type": "string"}, "unevaluatedItems": False},
-    {"contains": {"type": "string"}, "unevaluatedItems": {"type": "integer"}},
-    {"contains": {"type": "string"}, "minContains": 0, "unevaluatedItems": False},
-    {"allOf": [{"contains": {"type": "string"}}], "prefixItems": [True], "unevaluatedItems": False},
+OBJECTS: list[Schema] = [
+    {"additionalProperties": NEVER},
+    {"additionalProperties": {"type": "object", "additionalProperties": NEVER, "minProperties": 1}},
+    {"additionalProperties": NEVER, "properties": {"a": WHOLE}, "minProperties": 1, "maxProperties": 3},
+    {"additionalProperties": NEVER, "properties": {"a": WHOLE}, "patternProperties": {"^a": TEXT}},
+    {"additionalProperties": NEVER, "patternProperties": {"^x": WHOLE}, "minProperties": 3},
+    {"additionalProperties": WHOLE, "patternProperties": {"^x": NEVER, "0$": {"type": "integer", "minimum": 3}}},
+    {"additionalProperties": False, "patternProperties": {"^x": WHOLE, "0$": NEVER}},
+    {"additionalProperties": WHOLE, "patternProperties": {"^x": NEVER}, "propertyNames": {"pattern": "^x"}},
+    {"additionalProperties": WHOLE, "patternProperties": {"a": NEVER}, "propertyNames": PAIR},
+    {"properties": {"a": {"type": "object", "additionalProperties": NEVER}}, "required": ["a"]},
+    {"additionalProperties": NEVER, "minProperties": 2, "properties": {"a": WHOLE}},
+    {"minProperties": 1, "propertyNames": NEVER},
+    {"minProperties": 3, "propertyNames": PAIR},
+    {"minProperties": 2, "propertyNames": PAIR, "patternProperties": {"a": NEVER}},
+    {"additionalProperties": {"$ref": "#"}, "minProperties": 1},
 ]
-SMALL_VALUES: list[Any] = [
-    *({key: value for key, value in zip("ab", pair, strict=True) if value is not None}
-      for pair in itertools.product(("s", 1, None), repeat=2)),
-    *(list(items) for size in range(4) for items in itertools.product(("s", 1, None), repeat=size)),
+LISTS: list[Schema] = [
+    {"contains": TEXT, "unevaluatedItems": WHOLE},
+    {"contains": TEXT, "minContains": 0, "unevaluatedItems": False},
+    {"allOf": [{"contains": TEXT}], "prefixItems": [True], "unevaluatedItems": False},
+    {"contains": WHOLE, "items": TEXT, "minContains": 0},
+    {"contains": WHOLE, "minContains": 2, "maxItems": 1},
+    {"contains": {"const": 1}, "uniqueItems": True},
+    {"contains": WHOLE, "prefixItems": [TEXT, WHOLE], "items": False},
+    *(
+        {**words, "uniqueItems": True, "minItems": least}
+        for words, most in (
+            ({"items": {"type": "boolean"}}, 2),
+            ({"items": {"enum": [1, 1.0, "a"]}}, 2),
+            ({"items": {"const": None}}, 1),
+            ({"items": {"type": ["boolean", "null"]}}, 3),
+            ({"items": {"type": "number", "minimum": 1, "maximum": 3, "multipleOf": 1}}, 3),
+            ({"items": {"type": "string", "pattern": "^[ab]$"}}, 2),
+            ({"items": ONE_OR_TWO, "prefixItems": [{"const": 1}]}, 2),
+            ({"items": {"enum": [1, 2, 3]}, "prefixItems": [{"const": 1}, ONE_OR_TWO]}, 3),
+            ({"items": False, "prefixItems": [ONE_OR_TWO, ONE_OR_TWO, ONE_OR_TWO]}, 2),
+        )
+        for least in (most, most + 1)
+    ),
+]
+ITEMS = ("s", "a", "b", 1, 2, 3, True, False, None)
+UNIVERSE: list[Any] = [
+    {},
+    *({key: value} for key in ("a", "b", "x", "x0", "0") for value in ("s", 1, 3, {})),
+    *({"a": one, "b": other} for one, other in itertools.product(("s", 1), repeat=2)),
+    *({"x": 1, "xx": 1, key: 1} for key in ("xa", "xb", "a")),
+    *(list(items) for size in range(4) for items in itertools.product(ITEMS, repeat=size)),
 ]  # fmt: skip
+EDGES = [*UNEVALUATED, *({"type": "object", **o} for o in OBJECTS), *({"type": "array", **words} for words in LISTS)]
 
 
-@pytest.mark.parametrize("schema", [*UNEVALUATED, *CONTAINS], ids=json.dumps)
-def test_what_other_schemas_name_is_evaluated(schema: Schema) -> None:
-    allowed = value_schema(schema)
-    for value in SMALL_VALUES:
-        valid = judge(schema).is_valid(value)
-        assert allowed.allows(value) == valid, value
-        complete = not allowed.unsatisfiable and schema_grammar(allowed, "json").complete(json.dumps(value))
-        assert complete == valid or (complete and allowed.notes), value
-
-
-NEVER = {"type": "string", "minLength": 5, "maxLength": 2}
-WHOLE = {"type": "integer"}
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        {"additionalProperties": NEVER},
-        {"additionalProperties": {"type": "object", "additionalProperties": NEVER, "minProperties": 1}},
-        {"additionalProperties": NEVER, "properties": {"a": WHOLE}, "minProperties": 1, "maxProperties": 3},
-        {"additionalProperties": NEVER, "properties": {"a": WHOLE}, "patternProperties": {"^a": {"type": "string"}}},
-        {"additionalProperties": NEVER, "patternProperties": {"^x": WHOLE}, "minProperties": 3},
-        {"additionalProperties": WHOLE, "patternProperties": {"^x": NEVER, "0$": {"type": "integer", "minimum": 3}}},
-        {"additionalProperties": False, "patternProperties": {"^x": WHOLE, "0$": NEVER}},
-        {"additionalProperties": WHOLE, "patternProperties": {"^x": NEVER}, "propertyNames": {"pattern": "^x"}},
-        {"additionalProperties": WHOLE, "patternProperties": {"a": NEVER}, "propertyNames": {"enum": ["a", "b"]}},
-        {"propertyNames": NEVER},
-        {"properties": {"a": {"type": "object", "additionalProperties": NEVER}}, "required": ["a"]},
-    ],
-    ids=json.dumps,
-)
-@pytest.mark.parametrize("notation", ["json", "python"])
-def test_a_key_is_only_begun_if_its_value_can_be_written(words: Schema, notation: Notation) -> None:
-    schema = {"type": "object", **words}
-    grammar = schema_grammar(value_schema(schema), notation)
+@pytest.mark.parametrize("schema", EDGES, ids=json.dumps)
+def test_small_values_are_allowed_and_written_as_jsonschema_says(schema: Schema) -> None:
+    allowed, validator = value_schema(schema), judge(schema)
+    valid = [validator.is_valid(value) for value in UNIVERSE]
+    assert [allowed.allows(value) for value in UNIVERSE] == valid
+    around = {"type": "object", "properties": {"k": {"$defs": {}, **schema}}, "required": ["k"]}
+    assert "$ref" in str(schema) or value_schema(around).unsatisfiable == allowed.unsatisfiable
+    if not any(valid):
+        assert allowed.unsatisfiable or "not" in schema
+        with pytest.raises(DocumentationError) if allowed.unsatisfiable else contextlib.nullcontext():
+            schema_grammar(allowed, "json")
+        return
+    assert not allowed.unsatisfiable
+    grammar = schema_grammar(allowed, "json")
+    assert allowed.notes or [grammar.complete(json.dumps(value)) for value in UNIVERSE] == valid
     for seed in range(40):
-        text = written(grammar, seed, "{'\"x0ab: }")
-        assert judge(schema).is_valid(parse_literal(text)), text
-
-
-TRUTH: Schema = {"type": "boolean"}
-ONE_OR_TWO: Schema = {"enum": [1, 2]}
-
-
-@pytest.mark.parametrize(
-    ("words", "most"),
-    [
-        ({"items": TRUTH}, 2),
-        ({"items": {"enum": [1, 1.0, "a"]}}, 2),
-        ({"items": {"const": None}}, 1),
-        ({"items": {"type": ["boolean", "null"]}}, 3),
-        ({"items": {"type": "number", "minimum": 1, "maximum": 3, "multipleOf": 1}}, 3),
-        ({"items": {"type": "string", "pattern": "^[ab]$"}}, 2),
-        ({"items": ONE_OR_TWO, "prefixItems": [{"const": 1}]}, 2),
-        ({"items": {"enum": [1, 2, 3]}, "prefixItems": [{"const": 1}, ONE_OR_TWO]}, 3),
-        ({"items": False, "prefixItems": [ONE_OR_TWO, ONE_OR_TWO, ONE_OR_TWO]}, 2),
-    ],
-    ids=str,
-)
-def test_a_list_that_needs_more_different_items_than_there_are_is_refused(words: Schema, most: int) -> None:
-    for least in (most, most + 1):
-        schema = {"type": "array", **words, "uniqueItems": True, "minItems": least}
-        around = {"type": "object", "properties": {"k": schema}, "required": ["k"]}
-        assert value_schema(schema).unsatisfiable == value_schema(around).unsatisfiable == (least > most)
-    assert not schema_grammar(value_schema({**schema, "minItems": most}), "json").complete("[]")
-
-
-OBJECTS: list[tuple[Schema, bool]] = [
-    ({"additionalProperties": NEVER, "minProperties": 1}, True),
-    ({"additionalProperties": NEVER, "minProperties": 2, "properties": {"a": WHOLE}}, True),
-    ({"additionalProperties": False, "minProperties": 1, "patternProperties": {"^x": NEVER}}, True),
-    ({"minProperties": 1, "propertyNames": NEVER}, True),
-    ({"minProperties": 3, "propertyNames": {"enum": ["a", "b"]}}, True),
-    ({"minProperties": 2, "propertyNames": {"enum": ["a", "b"]}, "patternProperties": {"a": NEVER}}, True),
-    ({"additionalProperties": {"$ref": "#"}, "minProperties": 1}, True),
-]
-CONTAINED: list[tuple[Schema, bool]] = [
-    ({"contains": WHOLE, "items": {"type": "string"}, "minContains": 0}, False),
-    ({"contains": WHOLE, "minContains": 2, "maxItems": 1}, True),
-    ({"contains": {"const": 1}, "uniqueItems": True}, False),
-    ({"contains": WHOLE, "prefixItems": [{"type": "string"}, WHOLE], "items": False}, False),
-]
-
-
-@pytest.mark.parametrize(("kind", "words", "unsatisfiable"), [
-    *(("object", *row) for row in OBJECTS), *(("array", *row) for row in CONTAINED)
-], ids=str)  # fmt: skip
-def test_what_no_value_can_obey_has_no_grammar(kind: str, words: Schema, unsatisfiable: bool) -> None:
-    found = value_schema({"type": kind, **words})
-    assert found.unsatisfiable == unsatisfiable
-    if unsatisfiable:
-        with pytest.raises(DocumentationError):
-            schema_grammar(found, "json")
+        for notation in ("json", "python"):
+            text = written(schema_grammar(allowed, notation), seed, "{'\"x0ab: }[],12")
+            assert allowed.notes or validator.is_valid(parse_literal(text)), text
 
 
 @pytest.mark.parametrize("free", [False, {"type": "integer"}], ids=str)

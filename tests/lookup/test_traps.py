@@ -54,28 +54,6 @@ def test_what_decides_whether_a_key_is_required(spec: Any, listed: Any, required
     assert (found.required, found.rule) == (required, rule)
 
 
-def test_tools_without_any_list_of_required_keys() -> None:
-    ultra = {
-        "name": "book",
-        "description": "\u9884\u8ba2\u9152\u5e97\u3002",
-        "arguments": {
-            "type": "object",
-            "properties": {
-                "city": {"description": "\u57ce\u5e02\uff0c\u5fc5\u586b", "type": "string"},
-                "class": {"description": "(Optional) \u7b49\u7ea7", "type": "string", "enum": ["\u4e00", "\u4e8c"]},
-                "nights": {"type": "integer", "default": 1},
-            },
-        },
-        "results": {"type": "object", "properties": {"order": {"type": "string"}}},
-    }
-    for source in (ultra, in_prompt(str([ultra])), in_prompt(json.dumps(ultra, ensure_ascii=False, indent=2))):
-        tools = extract(source)
-        found = [(p.name, p.required, p.rule) for p in tools["book"].parameters]
-        assert found == [("city", None, "habit"), ("class", False, "prose"), ("nights", False, "default")]
-    assert [p.name for p in tools.decided("required")["book"].required] == ["city"]
-    assert not tools.decided("optional")["book"].required
-
-
 # Contradicting types, enums and defaults
 
 
@@ -117,22 +95,6 @@ def test_the_default_and_a_documented_null_are_right_beside_type_and_enum(
             check_value(value, found)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A range [from, to).", "e.g. [1, 2", "{'a': 1", "it's \"so\"", "see f(x) and {y}", "<TYPE>.class <b>",
-        "Dec: +45\u00b0 20' 30\"", "JSON such as {\"name\": \"g\", \"parameters\": {}}", "def g(x: int):",
-        "\u4e2d\u6587\uff08\u62ec\u53f7\uff09\u3002", "```", "# Function: g", "\\",
-    ],
-)  # fmt: skip
-def test_descriptions_hold_anything(text: str) -> None:
-    tool = bfcl({"x": {"type": "string", "description": text}}, ["x"]) | {"description": text}
-    for printed in (json.dumps([tool], indent=4), str([tool]), json.dumps(tool, ensure_ascii=False)):
-        tools = extract(in_prompt(printed))
-        assert list(tools) == ["f"]
-        assert (tools["f"].description, keys(tools)["x"].description) == (text, text)
-
-
 # RapidAPI and ToolBench
 
 
@@ -153,20 +115,6 @@ RAPID = {
     "method": "GET",
     "template_response": {"leak": "str", "name": "str"},
 }
-
-
-@pytest.mark.parametrize("printed", [json.dumps, repr])
-def test_rapid_api(printed: Any) -> None:
-    tools = extract(in_prompt(printed({"api_list": [RAPID]})))
-    assert list(tools) == ["/users('{id}') "]
-    tool = tools["/users('{id}') "]
-    assert [(p.name, str(p.type), p.required, p.default) for p in tool.parameters] == [
-        ("query[]", "str", True, MISSING),
-        ("date\t", "str", True, "2020-01-01"),
-        ("from", "float", True, "25.65"),
-        ("mode", "str", False, MISSING),
-    ]
-    assert "documented twice" in tool.notes[0] and tool.collection == "\U0001f44b Demo"
 
 
 def test_tool_bench_lists_with_an_empty_key() -> None:

@@ -306,13 +306,6 @@ def test_defaults_and_null_are_written_where_they_are_documented() -> None:
     assert value_grammar(replace(count, enum=(1, 2)), "python").choices == ("1", "2", "None", "'many'")
 
 
-@pytest.mark.parametrize(("notation", "beginning"), [("python", "{'i"), ("python", '{"i'), ("quoted", "'{\"it\\")])
-def test_a_key_that_is_under_way_is_completed(notation: Notation, beginning: str) -> None:
-    spec = object_of("it's", required=("it's",))
-    whole = beginning + value_grammar(spec, notation).close(beginning)
-    assert check_value(read_value(whole, spec, notation), spec) == {"it's": 0}
-
-
 def test_a_quoted_null_beside_an_enum_of_texts() -> None:
     unit = ParameterSpec("x", ValueType("str", nullable=True), "str", True, enum=("m",))
     assert value_grammar(unit, "quoted").choices == ("'m'", "'None'")

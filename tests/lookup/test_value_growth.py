@@ -199,8 +199,3 @@ def test_what_closing_writes(value_type: ValueType, beginning: str, whole: str) 
 def test_the_bound_of_an_object_is_close() -> None:
     grammar = value_grammar(integers(50), "python")
     assert grammar.longest_closing <= len(grammar.close("{")) + 16
-
-
-def test_a_longer_number_of_an_enum_can_be_written_behind_another_element() -> None:
-    grammar = value_grammar(spec(ValueType("list", ValueType("int", enum=(1, 13)))), "python")
-    assert grammar.complete("[13, 13, 1]") and all(grammar.possible(b) for b in accumulate("[1, 13]"))

@@ -5,7 +5,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from growth import assert_linear
 from lookup import DocumentationError, extract
 from lookup.errors import MisreadError
 from lookup.text.yaml_reader import read_yaml
@@ -252,33 +251,3 @@ scraps = [*"-:#'\"{}[]|>&*!%@ \t\r\n/=a", "\n", "\n", "name: a", "paths:\n  /", 
 def test_any_text_is_searched_without_an_exception(text):
     for piece in find_yaml(text):
         assert 0 <= piece.start <= piece.end <= len(text) + 1
-
-
-TOOL = "name: a\nparameters:\n"
-WORST = {
-    "headings": lambda n: "== Docs for GET /a ==\n" * n,
-    "broken headings": lambda n: "== Docs for GET /a ==\ndescription: 'a\n" * (n // 4),
-    "equal signs": lambda n: "== Docs for GET /" + "= " * n + "=" * n + "x",
-    "keys below a heading": lambda n: "== Docs for GET /a ==\n" + "".join(f"a{i}:\n\n" for i in range(n)),
-    "open fences": lambda n: "```yaml\ntools:\n" * n,
-    "fences": lambda n: "```\ntools:\n- a\n```\n" * (n // 4),
-    "longer fences": lambda n: "".join("`" * (3 + i % 50) + "yaml\n" for i in range(n)),
-    "deep brackets": lambda n: TOOL + " - " + "[" * n,
-    "deep braces": lambda n: TOOL + " - " + "{a: " * n,
-    "cycles": lambda n: TOOL + " &a [" + "*a, " * n + "]",
-    "aliases": lambda n: TOOL + " - &a {x: 1}\n" + " - *a\n" * n,
-    "merges": lambda n: TOOL + " - &a {" + ", ".join(f"k{i}: 1" for i in range(n // 10)) + "}\n" + " - <<: *a\n" * n,
-    "unclosed quotes": lambda n: TOOL + " - 'a\n" * n,
-    "colons": lambda n: TOOL + " - " + ": " * n,
-    "questions": lambda n: TOOL + "  " + "? " * n,
-    "spaces and colons": lambda n: TOOL + "a" + " " * n + "\n" + "a" * n + " :" * n,
-}
-
-
-def read(text):
-    list(find_yaml(text))
-
-
-@pytest.mark.parametrize("worst", WORST)
-def test_doubling_the_text_doubles_the_time(worst):
-    assert_linear(read, WORST[worst], 2000)

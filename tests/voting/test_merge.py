@@ -110,14 +110,6 @@ def test_ties_go_to_the_likelier_value_then_to_documentation_order() -> None:
     assert merge([equal, candidate(GOOD)], BOOK).arguments["days"] == 3
 
 
-@pytest.mark.parametrize(
-    ("carrying", "of", "kept"), [(1, 1, True), (1, 2, False), (2, 3, True), (3, 6, False), (4, 6, True)]
-)
-def test_an_optional_key_needs_more_than_half(carrying: int, of: int, kept: bool) -> None:
-    calls = [candidate(GOOD | {"note": "a"})] * carrying + [candidate(GOOD)] * (of - carrying)
-    assert ("note" in merge(calls, BOOK).arguments) is kept
-
-
 def test_an_optional_key_without_valid_values_is_left_out_and_named() -> None:
     merged = merge([candidate(GOOD | {"note": 5})] * 3, BOOK)
     assert "note" not in merged.arguments and merged.valid

@@ -102,8 +102,10 @@ def _stable_tool_bench(data: Path) -> Iterator[Document]:
             schemas = []
             for row in distinct:
                 required = [key["name"] for key in row["required_parameters"]]
-                listed = [*row["required_parameters"], *row["optional_parameters"]][::-1]  # the first of a name counts
-                schemas.append(_object(row["api_name"], {key["name"]: key for key in listed}, required))
+                keys: dict[str, Json] = {}
+                for key in (*row["required_parameters"], *row["optional_parameters"]):
+                    keys.setdefault(key["name"], key)  # the first of a name counts
+                schemas.append(_object(row["api_name"], keys, required))
             yield Document(f"query {query['query_id']}", query["query"], distinct, schemas)
 
 

@@ -1,1 +1,0 @@
-"""A structural reader of the corpora, with which ``lookup.extract`` on their texts is compared."""
