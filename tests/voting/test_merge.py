@@ -85,6 +85,12 @@ def test_one_and_one_point_zero_are_one_vote_for_a_float() -> None:
     assert merged.arguments["price"] == 1.0 and merged.parameters[2].votes == 2
 
 
+def test_one_and_true_are_different_votes_where_both_may_stand() -> None:
+    book = tool("Book", parameter("city", "any"), parameter("days", "int"))
+    merged = merge([candidate({"city": c, "days": 3}) for c in (True, [True], 1, [1], 1)], book)
+    assert merged.arguments["city"] == 1 and merged.arguments["city"] is not True and merged.parameters[0].votes == 2
+
+
 def test_of_equal_values_the_spelling_nearest_to_documentation_order_is_taken() -> None:
     book = tool("Book", parameter("city", "dict"), parameter("days", "int"))
     orders: list[tuple[str, ...]] = [("city", "days"), ("days", "city")]
