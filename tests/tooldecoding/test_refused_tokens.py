@@ -105,3 +105,9 @@ def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.Monk
     counters = decoder.run([Request("go on\n", lookup(spec), options)])[0].counters
     assert counters.free_tokens > 20
     assert calls < 100 * counters.free_tokens
+
+
+def test_bytes_that_begin_no_character_are_refused() -> None:
+    state = next(states("pythonic", 0))
+    assert state(b"\xed") is not None and state(b"\xed\x9f") is not None
+    assert state(b"\xed\xa0") is None  # a surrogate's
