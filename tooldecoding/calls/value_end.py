@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from lookup.values.grammar import ValueGrammar
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.tokens.token_table import is_characters
 
 _EVERY_BYTE = frozenset(range(256))
 _LAST_CHARACTERS = frozenset("'\"]})")
@@ -112,8 +111,6 @@ class ValueState:
             except UnicodeDecodeError:
                 return None
             tail = decoder.getstate()[0]
-        if tail and not completable(tail):
-            return None
         if self._finishing and (len(new) > 1 or (new and tail)):
             return None
         ended = None if tail or self._first_behind.isdisjoint(new) else self._ended_inside(new)
@@ -147,9 +144,3 @@ class ValueState:
         begin = max(0, len(text) - new - self._format.longest_mark)
         found = self._format.mark_inside(text, begin)
         return found and not (text.endswith(self._format.value_mark or "\0") and self._grammar.complete(text))
-
-
-def completable(tail: bytes) -> bool:
-    """Whether some character begins with these bytes (``ED A0`` begins none: it would be a surrogate)."""
-    size = 2 if tail[0] < 0xE0 else 3 if tail[0] < 0xF0 else 4
-    return any(is_characters(tail + bytes([fill]) * (size - len(tail))) for fill in (0x80, 0xBF))

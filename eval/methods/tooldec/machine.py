@@ -16,7 +16,6 @@ from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from lookup.values.literal_values import read_value
-from tooldecoding.calls.value_end import completable
 from tooldecoding.formats.call_format import INDEX, Call, CallFormat
 
 
@@ -166,7 +165,7 @@ class CallMachine:
         except UnicodeDecodeError:
             return None
         tail, text, grammar = decoder.getstate()[0], value.text + new, value.grammar
-        if grammar.possible(text) and (not tail or (completable(tail) and grammar.possible_behind(text, tail))):
+        if grammar.possible(text) and (not tail or grammar.possible_behind(text, tail)):
             return replace(value, text=text, tail=tail)
         return next((end for end in self._ends(value, new, tail) if end is not None), None)
 
