@@ -1,12 +1,12 @@
 """Running MCP servers: what they are called, and their tools. The official package ``mcp`` does the protocol."""
 
 import json
-import math
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -24,21 +24,14 @@ MCP_TIMEOUT: Final = 60.0
 _MOST_PAGES: Final = 100
 """Pages of a list of tools; a server that has always one more does not hang the command."""
 
-_LONG: Final = 30
-"""Characters of a server's name that can stand before a tool's."""
-
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 
 
 def _filled(text: str) -> str:
     """Put variables of the environment in the places of ``${NAME}``."""
-
-    def variable(found: re.Match[str]) -> str:
-        if found[1] not in os.environ:
-            raise ValueError(f"the environment has no variable {found[1]}")
-        return os.environ[found[1]]
-
-    return _VARIABLE.sub(variable, text)
+    if missing := [name for name in _VARIABLE.findall(text) if name not in os.environ]:
+        raise ValueError(f"the environment has no variable {missing[0]}")
+    return _VARIABLE.sub(lambda found: os.environ[found[1]], text)
 
 
 _Text = Annotated[str, AfterValidator(_filled)]
@@ -143,7 +136,8 @@ class McpServers:
             self._portal = stack.enter_context(start_blocking_portal())
             listed: list[tuple[McpServer, Any, dict[str, Any]]] = []
             for server in self._servers:
-                log = stack.enter_context(closing(_Log()))
+                log = _Log()
+                stack.enter_context(log.file)
                 running = self._portal.wrap_async_context_manager(_running(server, self._timeout, log.file))
                 try:
                     client, tools = stack.enter_context(running)
@@ -156,16 +150,15 @@ class McpServers:
         return self
 
     def __exit__(self, *about: Any) -> None:
-        self._stack.close()
+        with suppress(Exception):  # a server that is gone cannot be ended
+            self._stack.close()
 
     def _named(self, listed: Sequence[tuple[McpServer, Any, dict[str, Any]]]) -> Iterator[AgentTool]:
-        owners: dict[str, set[int]] = {}
-        for server, _, tool in listed:
-            owners.setdefault(tool["name"], set()).add(id(server))
+        owners = Counter(name for _, name in {(id(server), tool["name"]) for server, _, tool in listed})
         for server, client, tool in listed:
             name = tool["name"]
-            if len(owners[name]) > 1:
-                own = server.name if len(server.name) <= _LONG else f"server{self._servers.index(server) + 1}"
+            if owners[name] > 1:
+                own = server.name if len(server.name) <= 30 else f"server{self._servers.index(server) + 1}"  # a command
                 name = f"{re.sub(r'[^A-Za-z0-9_]+', '_', own).strip('_')}__{name}"
                 self.notes.append(f"MCP server {server.name}: another one has {tool['name']}, too; it is {name} here")
             hints = [hint for hint, given in tool.get("annotations", {}).items() if given is True]
@@ -175,7 +168,7 @@ class McpServers:
     def _call(self, server: str, client: Any, name: str, arguments: Mapping[str, Any]) -> str:
         """Return the result of a tool as text; ToolFailed with what the server or the tool says is wrong."""
         try:
-            result = self._portal.call(client.call_tool, name, dict(arguments), self._timeout)
+            result = self._portal.call(client.call_tool, name, dict(arguments))
         except Exception as error:  # noqa: BLE001  # a server that is gone, hangs or answers nonsense
             raise ToolFailed(f"MCP server {server}: {_reason(error, self._timeout)}") from None
         text = "\n".join(map(_text, result.content))
@@ -192,35 +185,20 @@ async def _running(
 ) -> AsyncIterator[tuple[Any, list[dict[str, Any]]]]:
     """Start a server, whose standard error goes to ``log``; gives its client and its tools in MCP's shape."""
     import anyio
-    from mcp import Client
-
-    ready = False
-    try:
-        with anyio.CancelScope(deadline=anyio.current_time() + timeout) as starting:
-            async with AsyncExitStack() as stack:
-                client = await stack.enter_async_context(Client(await _transport(server, stack, log)))
-                tools = await _tools(client)
-                ready, starting.deadline = True, math.inf
-                yield client, tools
-    except Exception:
-        if not ready:  # else it is gone, and cannot be ended
-            raise
-    if not ready:
-        raise TimeoutError
-
-
-async def _transport(server: McpServer, stack: AsyncExitStack, log: TextIO) -> Any:
-    """What ``mcp.Client`` takes for a server."""
     import httpx2
-    from mcp import StdioServerParameters, stdio_client
+    from mcp import Client, StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
-    if server.url is None:
-        return stdio_client(StdioServerParameters.model_validate(server.model_dump()), log)
-    if not server.headers:
-        return server.url
-    http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers))
-    return streamable_http_client(server.url, http_client=http)
+    async with AsyncExitStack() as stack:
+        if server.url is None:
+            transport: Any = stdio_client(StdioServerParameters.model_validate(server.model_dump()), log)
+        else:
+            http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
+            transport = streamable_http_client(server.url, http_client=http)
+        client = await stack.enter_async_context(Client(transport, read_timeout_seconds=timeout))
+        with anyio.fail_after(timeout):
+            tools = await _tools(client)
+        yield client, tools
 
 
 async def _tools(client: Any) -> list[dict[str, Any]]:
@@ -266,10 +244,6 @@ class _Log:
         self._reader.join(1.0)
         lines = self._end.decode(errors="replace").strip().splitlines()
         return f" ({lines[-1].strip()})" if lines else ""
-
-    def close(self) -> None:
-        """Keep no more."""
-        self.file.close()
 
 
 def _reason(error: BaseException, timeout: float) -> str:

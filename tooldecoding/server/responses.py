@@ -142,8 +142,8 @@ class _Answer:
             yield self._of_item("response.function_call_arguments.delta", delta=text)
         else:
             self._open["content"][0] = {**self._open["content"][0], "text": self._open["content"][0]["text"] + text}
-            more: Row = {"logprobs": []} if kind == "message" else {}
-            yield self._of_item(f"response.{_DELTAS[kind]}.delta", content_index=0, delta=text, **more)
+            name, more = _DELTAS[kind]
+            yield self._of_item(f"response.{name}.delta", content_index=0, delta=text, **more)
 
     def _closed(self) -> Iterator[Row]:
         """End the item that is open, if there is one."""
@@ -155,9 +155,8 @@ class _Answer:
             yield self._of_item("response.function_call_arguments.done", **about)
         else:
             [part] = item["content"]
-            more: Row = {"logprobs": []} if item["type"] == "message" else {}
-            name = f"response.{_DELTAS[item['type']]}.done"
-            yield self._of_item(name, content_index=0, text=part["text"], **more)
+            name, more = _DELTAS[item["type"]]
+            yield self._of_item(f"response.{name}.done", content_index=0, text=part["text"], **more)
             yield self._of_item("response.content_part.done", content_index=0, part=part)
         yield self._row("response.output_item.done", output_index=len(self._output), item=item)
         self._output.append(item)
@@ -209,8 +208,8 @@ class _Answer:
         return row
 
 
-_DELTAS: Final = {"message": "output_text", "reasoning": "reasoning"}
-"""Kinds of items -> what the events of their texts are called."""
+_DELTAS: Final[Row] = {"message": ("output_text", {"logprobs": []}), "reasoning": ("reasoning", {})}
+"""Kinds of items -> what the events of their texts are called, and the fields that these have beside the text."""
 
 
 def _new_id(prefix: str) -> str:

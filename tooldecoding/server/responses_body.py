@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from tooldecoding.server.api_error import ApiError
 from tooldecoding.server.chat_body import wrong_field
@@ -20,24 +20,15 @@ class _Lenient(BaseModel):
 
 
 class _Text(_Lenient):
-    type: Literal["input_text", "output_text", "text", "reasoning_text", "summary_text"]
-    text: str
-
-
-class _Refusal(_Lenient):
-    type: Literal["refusal"]
-    refusal: str
-
-    @property
-    def text(self) -> str:
-        return self.refusal
+    type: Literal["input_text", "output_text", "text", "reasoning_text", "summary_text", "refusal"]
+    text: str = Field(validation_alias=AliasChoices("text", "refusal"))
 
 
 def _as_parts(content: Any) -> Any:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-_Content = Annotated[list[Annotated[_Text | _Refusal, Field(discriminator="type")]], BeforeValidator(_as_parts)]
+_Content = Annotated[list[_Text], BeforeValidator(_as_parts)]
 
 
 class _Message(_Lenient):
@@ -90,25 +81,19 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class _Function(_Strict):
-    type: Literal["function"]
-    name: str
-    description: str | None = None
-    parameters: dict[str, Any] | None = None
-    strict: bool | None = None
-
-    @property
-    def chat(self) -> dict[str, Any]:
-        return {"type": "function", "function": self.model_dump(exclude_none=True, exclude={"type"})}
-
-
 class _Named(_Strict):
     type: Literal["function"]
     name: str
 
     @property
     def chat(self) -> dict[str, Any]:
-        return {"type": "function", "function": {"name": self.name}}
+        return {"type": "function", "function": self.model_dump(exclude_none=True, exclude={"type"})}
+
+
+class _Function(_Named):
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+    strict: bool | None = None
 
 
 class _AllowedTools(_Strict):
@@ -145,10 +130,6 @@ class _ReasoningOptions(_Strict):
     summary: None = None
 
 
-class _StreamOptions(_Strict):
-    include_obfuscation: bool = False
-
-
 class ResponsesBody(_Strict):
     """A request. Fields of the specification that a text model without storage does not have take only what is neutral.
 
@@ -168,7 +149,7 @@ class ResponsesBody(_Strict):
     temperature: float | None = None
     top_p: float | None = None
     stream: bool | None = None
-    stream_options: _StreamOptions | None = None
+    stream_options: dict[Literal["include_obfuscation"], bool] | None = None
     reasoning: _ReasoningOptions | None = None
     include: list[Literal["reasoning.encrypted_content"]] | None = None
     store: bool | None = None
@@ -192,9 +173,10 @@ class ResponsesBody(_Strict):
         extension = dict(self.tooldecoding)
         if self.reasoning is not None and self.reasoning.effort == "none":
             extension.setdefault("max_thinking_tokens", 0)
+        instructions = [{"role": "system", "content": self.instructions}] if self.instructions else []
         fields = {
             "model": self.model,
-            "messages": self._messages(),
+            "messages": instructions + _messages(self.input),
             "tools": [tool.chat for tool in self.tools] if self.tools is not None else None,
             "tool_choice": self.tool_choice if isinstance(self.tool_choice, str | None) else self.tool_choice.chat,
             "parallel_tool_calls": self.parallel_tool_calls,
@@ -208,10 +190,6 @@ class ResponsesBody(_Strict):
             "stream_options": {"include_usage": True} if self.stream else None,
         }
         return {name: value for name, value in fields.items() if value is not None} | {"tooldecoding": extension}
-
-    def _messages(self) -> list[dict[str, Any]]:
-        said = [{"role": "system", "content": self.instructions}] if self.instructions else []
-        return said + _messages(self.input)
 
 
 def _messages(items: Sequence[_Item]) -> list[dict[str, Any]]:

@@ -235,7 +235,7 @@ REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
     ({"model": "other"}, "model", "model_not_found"),
     ({"input": []}, "input", "invalid_value"),
     ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]},
-     "input.0.message.content.0", "invalid_value"),
+     "input.0.message.content.0.type", "invalid_value"),
     ({"input": [{"type": "item_reference", "id": "x"}]}, "input.0", "invalid_value"),
     ({"input": [{"type": "function_call_output", "call_id": "x", "output": "y"}]}, "input", "invalid_value"),
     ({"tools": [{"type": "web_search"}]}, "tools.0.type", "invalid_value"),
