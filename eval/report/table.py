@@ -27,8 +27,6 @@ class Table:
         Each has as many cells as there are columns.
     texts : int
         Number of columns, from the left, that hold texts. The others hold numbers.
-    bold : frozenset of (int, int)
-        Row and column of cells to stress.
     notes : tuple of str
         Sentences to print below it.
     """
@@ -37,7 +35,6 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     texts: int
-    bold: frozenset[tuple[int, int]] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -49,8 +46,6 @@ def escaped(text: str) -> str:
 def markdown(table: Table) -> str:
     """Return title, pipe table and notes. Columns are aligned for a monospaced font, numbers to the right."""
     cells = [[escaped(c) for c in table.columns], *([escaped(c) for c in row] for row in table.rows)]
-    for row, column in table.bold:
-        cells[row + 1][column] = f"**{cells[row + 1][column]}**"
     widths = [max(3, *map(cell_len, column)) for column in zip(*cells, strict=True)]
     rules = ["-" * w if i < table.texts else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
     lines = [_line(row, widths, table.texts) for row in [cells[0], rules, *cells[1:]]]
