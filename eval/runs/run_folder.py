@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.errors import EvalError
+from eval.errors import EvalError, writing
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 
@@ -51,7 +51,7 @@ class RunFolder:
             If the folder holds another run, or something else, or cannot be written.
         """
         target = self.path / MANIFEST
-        try:
+        with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             if target.exists():
                 self._demand_same(manifest)
@@ -59,8 +59,6 @@ class RunFolder:
             if any(entry.name != _LOCK for entry in self.path.iterdir()):
                 raise EvalError(f"{self.path}: this folder holds something else than a run; --out must be a new folder")
             write_manifest(target, manifest)
-        except OSError as error:
-            raise EvalError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eval.benchmarks.error_class import classify
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.errors import EvalError
-from eval.metrics.error_class import classify
+from eval.errors import writing
 from eval.runs.predictions import PredictionRow, Predictions
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import write_whole
@@ -64,8 +64,6 @@ def _verdict(sample: Sample, judgement: Judgement, satisfiable: bool) -> dict[st
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Write JSON lines, whole or not at all; EvalError where that is impossible."""
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, "".join(json_line(row) + "\n" for row in rows).encode())
-    except OSError as error:
-        raise EvalError(f"{path}: cannot be written: {error.strerror}") from None

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.errors import EvalError
+from eval.errors import EvalError, writing
 from eval.methods.choose import Method, make_method
 from eval.methods.method_task import Draft, predict_all
 from eval.methods.scored_text import ScoredText
@@ -90,10 +90,8 @@ def decoded_prompts(made: Made, base: VoteOptions, place: str) -> dict[str, list
     """Return id -> what the run wrote for the prompt."""
     found = {}
     for sample, _, row in made.predictions.rows:
-        if row.get("error"):
-            found[sample.id] = [DecodedPrompt(None, base, "", "", (), str(row["error"]))]
-        else:
-            found[sample.id] = [read_decoded(row, f"{place}, {sample.id}", made.prompter.request(sample), base)]
+        request = None if row.get("error") else made.prompter.request(sample)
+        found[sample.id] = [read_decoded(row, f"{place}, {sample.id}", request, base)]
     return found
 
 
@@ -106,10 +104,7 @@ def decoding_again(method: Method, batch_size: int) -> DecodeAgain:
         for start in range(0, len(waiting), batch_size):
             drafts = waiting[start : start + batch_size]
             for draft, prediction in zip(drafts, predict_all(method, drafts), strict=True):
-                if prediction.error is not None or draft.request is None:
-                    found[draft.id] = DecodedPrompt(None, options, "", "", (), str(prediction.error))
-                else:
-                    found[draft.id] = read_decoded(prediction.to_json(), draft.id, draft.request, options)
+                found[draft.id] = read_decoded(prediction.to_json(), draft.id, draft.request, options)
         return found
 
     return again
@@ -121,7 +116,5 @@ def _write_files(tuning: Tuning, options: EvalOptions, out: Path) -> None:
     if tuning.deployed is not None:
         texts[DEPLOYMENT] = deployment_text(tuning.record, tuning.deployed, options)
     for name, text in texts.items():
-        try:
+        with writing(out / name):
             write_whole(out / name, text.encode())
-        except OSError as error:
-            raise EvalError(f"{out / name}: cannot be written: {error.strerror}") from None
