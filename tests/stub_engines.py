@@ -1,7 +1,7 @@
 """Engines that need no library and no model: they judge by the tokens of JSON literals alone."""
 
 import os
-import time
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,10 @@ def load_stub(tokenizer: str) -> Compile:
 def _compiled(schema: Any) -> Grammar:
     if schema.get("refuse"):
         raise ValueError("no grammar\nof this")
-    if schema.get("hang"):
-        time.sleep(600)
+    while schema.get("hang"):
+        pass
     if schema.get("die"):
-        os.abort()
+        os.kill(os.getpid(), signal.SIGKILL)
 
     def start() -> Take:
         left = iter(range(schema.get("maxTokens", 1000)))

@@ -10,7 +10,7 @@ from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
-from tooldecoding.options.option import CountOrNone, Positive, option, options_of
+from tooldecoding.options.option import CountOrNone, option, options_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +24,6 @@ class BenchSchemasCommand:
     peers: tuple[Literal["xgrammar", "llguidance"], ...] = option(
         PEER_METHODS, "Libraries to measure beside, those that are installed; empty for none.", commas=True
     )
-    time_limit: Positive = option(60.0, "Seconds for one schema; what takes longer is stopped and counts as refused.")
     out: str = option("runs/schemas.jsonl", "File of rows; the same command goes on in it.", metavar="FILE")
 
 
@@ -48,10 +47,10 @@ def bench_schemas(given: Given) -> None:
     files = draw(every, command.limit or None, command.seed)
     table = TokenTable(load_tokenizer(command.tokenizer))
     with going_on(command.out):
-        rows = run(files, engines, command.tokenizer, table, command.time_limit, command.out)
+        rows = run(files, engines, command.tokenizer, table, command.out)
     line = (
         f"{len(files):,} of {len(every):,} schemas (seed {command.seed}); tokenizer {Path(command.tokenizer).name}, "
-        f"{len(table.texts):,} tokens; {command.time_limit:g} s a schema at most; "
+        f"{len(table.texts):,} tokens; "
         f"{machine_line(describe_machine(torch.device('cpu')))}."
     )
     show(output_console(), tables(rows, line))

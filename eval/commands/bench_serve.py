@@ -26,7 +26,7 @@ from tooldecoding.options.option import Count, option, options_of
 from tooldecoding.options.serve_command import KEY_VARIABLE
 
 _HOST: Final = "127.0.0.1"
-_LOADING, _SILENCE = 600.0, 600.0
+_LONGEST: Final = 600.0
 """Seconds in which a server must be ready, and must say something."""
 _TOPICS: Final[Sequence[tuple[str, Mapping[str, str], str]]] = (
     ("get_weather", {"city": "string", "days": "integer"}, "What is the weather in Rome for {} days?"),
@@ -128,8 +128,8 @@ def draw_request(model: str, rng: Random) -> dict[str, Any]:
     for name, keys, sentence in topics:
         properties = {key: {"type": kind} for key, kind in keys.items()}
         parameters = {"type": "object", "properties": properties, "required": list(keys)}
-        function = {"name": name, "description": sentence, "parameters": parameters}
-        body["tools"].append({"type": "function", "function": function})
+        about = {"name": name, "description": sentence, "parameters": parameters}
+        body["tools"].append({"type": "function", "function": about})
     if choice != "required":
         body["max_tokens"] = rng.randint(16, 48)  # small models do not end a text themselves
     return body | {"tool_choice": choice, "temperature": 0, "stream": rng.random() < 0.5}
@@ -158,7 +158,7 @@ async def ask_all(
     waiting, answers = iter(enumerate(requests)), dict[int, Answer]()
 
     async def client() -> None:
-        async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=_SILENCE) as openai:
+        async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=_LONGEST) as openai:
             for number, body in waiting:
                 answers[number] = await _ask(openai, body)
                 advance(1)
@@ -240,8 +240,8 @@ def serving(command: Sequence[str]) -> Iterator[str]:
 def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
     import httpx
 
-    deadline = perf_counter() + _LOADING
-    while process.poll() is None and perf_counter() < deadline:
+    began = perf_counter()
+    while process.poll() is None and perf_counter() < began + _LONGEST:
         with suppress(httpx.HTTPError):
             if httpx.get(f"{url}/ready").status_code == 200:
                 return True

@@ -51,7 +51,6 @@ Compile = Callable[[Any], Grammar]
 """Makes the grammar of a schema, until it has answered for the first token; REFUSALS if there is none."""
 
 Load = Callable[[str], Compile]
-"""Loads an engine for a tokenizer (folder or hub id)."""
 
 
 def load_own(tokenizer: str) -> Compile:

@@ -7,10 +7,11 @@ import resource
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
+from math import ceil
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
-from time import process_time_ns
+from time import process_time, process_time_ns
 from typing import Any, Final
 
 from eval.errors import EvalError, failure
@@ -22,23 +23,18 @@ from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.tokens.token_table import TokenTable
 
-FOLDER: Final = Path("maskbench", "data")
-"""Where a checkout of guidance-ai/jsonschemabench has them."""
-
 MOST_MEMORY: Final = 8 * 2**30
 """Bytes of data that a process may hold; one that asks for more fails."""
-_LOADING: Final = 600.0
-"""Seconds to load an engine with its tokenizer."""
+MOST_SECONDS: Final = 60
+"""Processor time for one schema; the process ends there."""
 
 
 def find_files(data: str | Path) -> list[Path]:
-    """Return the files of a checkout, sorted by name; EvalError if there are none."""
-    folder = Path(data) / FOLDER
-    if not folder.is_dir():
-        raise EvalError(f"{data}: expected a checkout of guidance-ai/jsonschemabench; there is no folder {folder}")
+    """Return the files of a checkout of guidance-ai/jsonschemabench, sorted by name; EvalError if there are none."""
+    folder = Path(data) / "maskbench" / "data"
     files = sorted(folder.glob("*.json"))
     if not files:
-        raise EvalError(f"{folder}: expected files of schemas, found none")
+        raise EvalError(f"{data}: expected a checkout of guidance-ai/jsonschemabench; there is no {folder}/*.json")
     return files
 
 
@@ -56,29 +52,15 @@ def read_sample(path: Path) -> tuple[Any, list[dict[str, Any]]]:
 
 
 def run(
-    files: Sequence[Path], engines: Mapping[str, Load], tokenizer: str, table: TokenTable, time_limit: float, out: str
+    files: Sequence[Path], engines: Mapping[str, Load], tokenizer: str, table: TokenTable, out: str
 ) -> dict[str, list[dict[str, Any]]]:
-    """Measure the engines on the files that have no row in ``out``, and return the rows of each.
-
-    Parameters
-    ----------
-    engines : mapping
-        Label (name and version) -> engine.
-    table : TokenTable
-        That of the tokenizer.
-    time_limit : float
-        Seconds that an engine may take for a file.
-    """
+    """Measure engines, by name and version, on the files that have no row in ``out``, and return the rows of each."""
     ids = {label: [f"{label}/{Path(tokenizer).name}/{path.name}" for path in files] for label in engines}
     for label, load in engines.items():
-        with (
-            closing(ResultFile(out, frozenset({"refused", "verdicts"}))) as results,
-            progress_bar(label, len(files)) as advance,
-        ):
+        with closing(ResultFile(out, frozenset({"refused", "verdicts"}))) as results:
             missing = [(path, key) for path, key in zip(files, ids[label], strict=True) if key not in results.done]
-            advance(len(files) - len(missing))
             if missing:
-                with closing(Worker(label, load, tokenizer, time_limit)) as worker:
+                with closing(Worker(label, load, tokenizer)) as worker, progress_bar(label, len(missing)) as advance:
                     for path, key in missing:
                         schema, tests = read_sample(path)
                         for test in tests:
@@ -91,32 +73,16 @@ def run(
 
 
 class Worker:
-    """One engine in a process of its own.
+    """One engine in a process of its own; EvalError if it cannot be loaded with the tokenizer (folder or hub id)."""
 
-    Parameters
-    ----------
-    name : str
-        What the engine is called in messages.
-    tokenizer : str
-        Folder or hub id.
-    seconds : float
-        The longest time for one schema.
-
-    Raises
-    ------
-    EvalError
-        If the engine cannot be loaded.
-    """
-
-    def __init__(self, name: str, load: Load, tokenizer: str, seconds: float) -> None:
+    def __init__(self, name: str, load: Load, tokenizer: str) -> None:
         self._name = name
         self._asked = load, tokenizer
-        self._seconds = seconds
         self._start()
 
     def ask(self, task: Mapping[str, Any]) -> dict[str, Any]:
         """Return what ``measure`` finds for a task. Too much time, or the end of the process, is a refusal."""
-        found: dict[str, Any] | str = self._answer(self._seconds, task)
+        found: dict[str, Any] | str = self._answer(task)
         if isinstance(found, dict):
             return found
         self.close()
@@ -135,22 +101,21 @@ class Worker:
         self._process = context.Process(target=_serve, args=(theirs, *self._asked), daemon=True)
         self._process.start()
         theirs.close()
-        if problem := self._answer(_LOADING):
+        if problem := self._answer():
             self.close()
             raise EvalError(f"{self._name} cannot be loaded with the tokenizer {self._asked[1]!r}: {problem}")
 
-    def _answer(self, seconds: float, task: Mapping[str, Any] | None = None) -> Any:
-        """Return what the process sends, or why it sends nothing."""
+    def _answer(self, task: Mapping[str, Any] | None = None) -> Any:
         try:
             if task is not None:
                 self._pipe.send(task)
-            return self._pipe.recv() if self._pipe.poll(seconds) else f"stopped after {seconds:g} s"
+            return self._pipe.recv()
         except (EOFError, OSError):
-            return "its process died"
+            return f"its process died, or took more than {MOST_SECONDS} s"
 
 
 def _serve(pipe: Connection, load: Load, tokenizer: str) -> None:
-    """Load the engine, and measure tasks; interrupts and the terminal are the parent's, and the memory is bounded."""
+    """Load the engine and measure tasks; interrupts and the terminal are the parent's, memory and time are bounded."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
@@ -165,16 +130,16 @@ def _serve(pipe: Connection, load: Load, tokenizer: str) -> None:
     gc.freeze()  # no schema waits for a look at the tokenizer
     pipe.send("")
     with suppress(EOFError):  # the parent has ended
-        while True:
-            pipe.send(measure(compiled, pipe.recv()))
+        while task := pipe.recv():
+            resource.setrlimit(resource.RLIMIT_CPU, (ceil(process_time()) + MOST_SECONDS, resource.RLIM_INFINITY))
+            pipe.send(measure(compiled, task))
 
 
 def measure(compiled: Compile, task: Mapping[str, Any]) -> dict[str, Any]:
-    """Return verdicts and times of a ``schema`` on ``tests``, each with ``valid``, ``data`` and ``tokens``.
+    """Return what comes of a ``schema`` and ``tests``, each with ``valid``, ``data`` and ``tokens``.
 
-    The result has ``refused`` with the reason; or ``notes``, nanoseconds of ``grammar`` and of all ``tokens`` of valid
-    instances, and ``verdicts``: for each test whether it is ``valid``, was ``accepted``, and whether the check after
-    decoding ``kept`` it.
+    Either the reason why it is ``refused``; or ``notes``, nanoseconds of ``grammar`` and of all ``tokens`` of valid
+    tests, and ``verdicts``: whether each was ``accepted``, and ``kept`` by the check after decoding.
     """
     gc.collect()
     gc.disable()

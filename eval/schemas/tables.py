@@ -12,7 +12,6 @@ Rows = Sequence[Mapping[str, Any]]
 
 _MOST: Final = 12
 """Reasons shown of each kind."""
-_WIDTH: Final = 100
 
 _SCHEMAS: Final = (
     "Accepted: all of the schema is enforced while decoding; noted: not all of it; refused: no grammar. All right: "
@@ -27,14 +26,9 @@ _TIMES: Final = (
 
 
 def tables(rows: Mapping[str, Rows], about: str) -> list[Table]:
-    """Return verdicts, times, and what was refused or noted.
+    """Return verdicts, times, and what was refused or noted, of each engine by its label.
 
-    Parameters
-    ----------
-    rows : mapping
-        Label of an engine -> its rows.
-    about : str
-        Sample, tokenizer and machine; printed below the first table.
+    ``about``, printed below the first table, names sample, tokenizer and machine.
     """
     counts = {label: verdicts(own) for label, own in rows.items()}
     times, reasons = [], []
@@ -45,7 +39,7 @@ def tables(rows: Mapping[str, Rows], about: str) -> list[Table]:
         refused = Counter(row["refused"] for row in own if "refused" in row)
         noted = Counter(note for row in judged for note in set(row["notes"]))
         for kind, found in (("refused", refused), ("not enforced", noted)):
-            reasons += [(label, kind, why[:_WIDTH], f"{count:,}") for why, count in found.most_common(_MOST)]
+            reasons += [(label, kind, why[:100], f"{count:,}") for why, count in found.most_common(_MOST)]
     columns = ("engine", *next(iter(counts.values())))
     judgements = tuple((label, *found.values()) for label, found in counts.items())
     heads = (f"{word}\n{q}" for word in ("grammar ms", "token µs") for q in ("p50", "mean", "p99", "max"))
