@@ -68,9 +68,11 @@ def percent(estimate: Estimate | None) -> str:
     return f"{100 * estimate.value:.1f} ({100 * estimate.low:.1f}-{100 * estimate.high:.1f})"
 
 
-def counted(accuracy: Accuracy) -> str:
-    """Return ``65.7 (61.0-70.2) of 399``: per cent, interval and number of samples."""
-    return f"{percent(accuracy.estimate)} of {accuracy.total}" if accuracy.total else NONE
+def counted(accuracy: Accuracy, counts: bool) -> str:
+    """Return ``65.7 (61.0-70.2) of 399``: per cent, interval and, with ``counts``, the number of samples."""
+    return (
+        f"{percent(accuracy.estimate)} of {accuracy.total}" if counts and accuracy.total else percent(accuracy.estimate)
+    )
 
 
 def points(estimate: Estimate) -> str:

@@ -17,6 +17,7 @@ from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, r
 
 _PACKAGES = ("tooldecoding", "torch", "transformers")
 MANIFEST, PREDICTIONS, SCORES, VALUES = "run.json", "predictions.jsonl", "scores.jsonl", "values.jsonl"
+"""Files of a run; a row a sample, and a row a value slot."""
 _LOCK = "lock"
 _ASKED = ("benchmark", "categories", "samples")
 
@@ -26,21 +27,6 @@ class RunFolder:
     """The folder of one run."""
 
     path: Path
-
-    @property
-    def predictions(self) -> Path:
-        """``predictions.jsonl``, a row a sample."""
-        return self.path / PREDICTIONS
-
-    @property
-    def scores(self) -> Path:
-        """``scores.jsonl``, a row a sample."""
-        return self.path / SCORES
-
-    @property
-    def values(self) -> Path:
-        """``values.jsonl``, a row a value slot."""
-        return self.path / VALUES
 
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest, or check that the folder's own asks for the same.

@@ -15,7 +15,7 @@ from eval.methods.method_task import Draft, predict_all
 from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from eval.runs.run import Made, draw, make_run
-from eval.runs.run_folder import RunFolder
+from eval.runs.run_folder import PREDICTIONS, RunFolder
 from eval.tuning.choice import demand_enough
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import DecodeAgain, Evidence
@@ -64,7 +64,7 @@ def tune_benchmark(
         method = make_method(options, place.model, place.tokenizer, benchmark.call_format)
         evidence = Evidence(
             {row.sample.id: row.sample for row in made.predictions.rows},
-            decoded_prompts(made, base, str(folder.predictions)),
+            decoded_prompts(made, base, str(folder.path / PREDICTIONS)),
             decoding_again(method, options.batch_size),
             benchmark,
             ScoredText.of(options, benchmark.call_format),
