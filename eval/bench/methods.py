@@ -1,24 +1,30 @@
-"""The decoding methods that the bench measures: Tool Decoding, and ``model.generate`` with and without a constraint."""
+"""The decoding methods that the bench measures: Tool Decoding, other libraries' masks, and ``model.generate``."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
 from typing import Any
 
 import torch
-from transformers import LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.clock import PassClock
 from eval.bench.lesson import Lesson
-from eval.bench.teacher import TaughtEngine, TaughtProcessor, WatchedEngines
-from eval.bench.workload import Task, Workload
-from eval.errors import EvalError
+from eval.bench.subject import Subject
+from eval.bench.teacher import TaughtEngine, TaughtProcessor
+from eval.bench.workload import Workload
+from eval.errors import FAILURES, EvalError, failure
+from eval.methods.call_grammar import call_grammar
+from eval.methods.peers import load_peer, run_peer
 from eval.methods.plain_decoding import plain_search
+from eval.methods.prediction import Prediction
 from lookup.dictionary import LookupDictionary
-from tooldecoding.decoder import ToolDecoder
+from tooldecoding.cli.extras import how_to_install
 from tooldecoding.engines.batched_cache import cache_bytes
+from tooldecoding.formats.api_bank import API_BANK
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
@@ -35,8 +41,7 @@ class Run:
     outside : float
         Seconds of ``decode`` outside of forward passes and output layer.
     constraint : float
-        Seconds of the constraint: for Tool Decoding all of ``outside``, for the others the time in their logits
-        processor.
+        Seconds of the constraint: all of ``outside``, or 0 for a method without one.
     teacher : float
         Seconds of the teacher.
     passes : int
@@ -60,8 +65,11 @@ class Run:
     cache_bytes: int
 
 
-class ToolDecodingMethod:
-    """Tool Decoding with one order limit.
+Decode = Callable[[Sequence[Request]], Sequence[DecodeResult | Prediction]]
+
+
+class EngineMethod:
+    """A method that decodes through the engines of this program: Tool Decoding, or another library's masks.
 
     Attributes
     ----------
@@ -72,72 +80,82 @@ class ToolDecodingMethod:
         What a reader should know about it.
     """
 
-    note = ""
-
     def __init__(
-        self, decoder: ToolDecoder, engines: WatchedEngines, workload: Workload, options: DecodeOptions
+        self,
+        name: str,
+        subject: Subject,
+        workload: Workload,
+        options: DecodeOptions,
+        decode: Decode,
+        preparation: Mapping[str, float] | None = None,
+        note: str = "",
     ) -> None:
-        self.name = f"{options.order_limit} {'order' if options.order_limit == 1 else 'orders'}"
-        self.preparation: Mapping[str, float] = {}
-        self._decoder = decoder
-        self._engines = engines
-        self._workload = workload
-        self._lessons = [Lesson(task, decoder.table) for task in workload.tasks]
+        self.name, self.note, self.preparation = name, note, preparation or {}
+        self._subject = subject
+        self._decode = decode
+        self._tasks = workload.tasks
+        self._lessons = [Lesson(task, subject.decoder.table) for task in workload.tasks]
         tools = LookupDictionary((workload.tool,))
         self._requests = [Request(list(t.prompt_ids), tools, options) for t in workload.tasks]
 
     def run(self) -> Run:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
-        decoder = self._decoder
-        clock = PassClock(decoder.model.device)
-        self._engines.clock = clock
-        decoder.new_engine = lambda: TaughtEngine(self._engines(), self._lessons, decoder.table, clock)
-        results = decoder.run(self._requests)
+        decoder, engines = self._subject.decoder, self._subject.engines
+        engines.clock = clock = PassClock(decoder.model.device)
+        decoder.new_engine = lambda: TaughtEngine(engines(), self._lessons, decoder.table, clock)
+        made = self._decode(self._requests)
         clock.stop()
-        for task, result in zip(self._workload.tasks, results, strict=True):
-            self._check(task, result)
-        counters = [r.counters for r in results]
+        counted = []
+        for task, one in zip(self._tasks, made, strict=True):
+            require_same(self.name, task.text(), one.text)
+            for candidate in one.calls[0].candidates if isinstance(one, DecodeResult) else ():
+                require_same(self.name, task.text(candidate.order), f"[{candidate.text}]")
+            counted.append(one.counters.to_json() if isinstance(one, DecodeResult) else one.counters)
         return Run(
             decode=clock.decode,
             total=clock.total,
             outside=clock.outside,
             constraint=clock.outside,
             teacher=clock.teacher_seconds,
-            passes=max(c.forward_passes for c in counters),
-            positions=sum(c.positions for c in counters),
-            written=sum(c.forced_tokens + c.constrained_tokens + c.free_tokens for c in counters),
-            cache_bytes=sum(c.cache_bytes for c in counters),
+            passes=max(c["forward_passes"] for c in counted),
+            positions=sum(c["positions"] for c in counted),
+            written=sum(c[f"{kind}_tokens"] for c in counted for kind in ("forced", "constrained", "free")),
+            cache_bytes=sum(c["cache_bytes"] for c in counted),
         )
 
-    def _check(self, task: Task, result: DecodeResult) -> None:
-        require_same(self.name, task.text(), result.text)
-        for candidate in result.calls[0].candidates:
-            require_same(self.name, task.text(candidate.order), f"[{candidate.text}]")
+
+def tool_decoding(subject: Subject, workload: Workload, options: DecodeOptions) -> EngineMethod:
+    """Return Tool Decoding with one order limit."""
+    name = f"{options.order_limit} {'order' if options.order_limit == 1 else 'orders'}"
+    return EngineMethod(name, subject, workload, options, subject.decoder.run)
 
 
-@dataclass(frozen=True)
-class Constraint:
-    """Another library, prepared for the tools.
+def library(name: str, subject: Subject, workload: Workload, options: DecodeOptions) -> EngineMethod | str:
+    """Prepare another library for the workload's tool, or return why it cannot be measured.
 
-    Attributes
-    ----------
-    new_processor : callable
-        Makes the processor of one run.
-    preparation : mapping
-        Seconds by what was prepared once.
-    calls : sequence of sequences of int
-        The tokens with which it lets each call be written.
-    note : str
+    It has the grammar of the methods of ``eval``, with keys in documentation order: none of them knows orders.
     """
-
-    new_processor: Callable[[], LogitsProcessor]
-    preparation: Mapping[str, float]
-    calls: Sequence[Sequence[int]]
-    note: str
+    decoder = subject.decoder
+    try:
+        about = f"version {version(name)}"
+        start = perf_counter()
+        peer = load_peer(name, decoder.table)
+        prepared = perf_counter()
+        peer(call_grammar(API_BANK.start(0), [workload.tool], API_BANK, 1, decoder.table.special))
+        seconds = {"tokenizer": prepared - start, "tools": perf_counter() - prepared}
+        method = EngineMethod(
+            name, subject, workload, options, lambda asked: run_peer(decoder, peer, asked), seconds, about
+        )
+        method.run()
+    except PackageNotFoundError:
+        return f"not installed; {how_to_install('bench')}"
+    except (*FAILURES, EvalError) as error:
+        return failure(error)
+    return method
 
 
 class GenerateMethod:
-    """``model.generate`` without sampling: greedy, beam search, or greedy under another library's constraint.
+    """``model.generate`` without sampling: greedy or beam search.
 
     It stops after the last token of the longest call. A real run needs one more pass to see that the call has ended, so
     this favours ``generate``.
@@ -150,15 +168,12 @@ class GenerateMethod:
         tokenizer: PreTrainedTokenizerBase,
         workload: Workload,
         beams: int = 1,
-        constraint: Constraint | None = None,
     ) -> None:
-        self.name = name
-        self.preparation = constraint.preparation if constraint else {}
-        self.note = constraint.note if constraint else ""
-        self._new_processor = constraint.new_processor if constraint else None
+        self.name, self.note = name, ""
+        self.preparation: Mapping[str, float] = {}
         self._model = model
         prompts = [task.prompt_ids for task in workload.tasks]
-        self._calls = constraint.calls if constraint else [task.call_ids for task in workload.tasks]
+        self._calls = [task.call_ids for task in workload.tasks]
         used = {token for call in self._calls for token in call}
         end = tokenizer.eos_token_id
         if end is None:
@@ -175,14 +190,13 @@ class GenerateMethod:
     def run(self) -> Run:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         clock = PassClock(self._model.device)
-        timed = _Timed(self._new_processor()) if self._new_processor else None
         taught = TaughtProcessor(self._wanted, self._width, clock)
         with _watched(self._model, clock) as seen:
             output = self._model.generate(
                 input_ids=self._ids,
                 attention_mask=self._mask,
                 generation_config=self._config,
-                logits_processor=[taught] if timed is None else [timed, taught],
+                logits_processor=[taught],
             )
         clock.stop()
         for call, row in zip(self._calls, output[:, self._width :].tolist(), strict=True):
@@ -191,7 +205,7 @@ class GenerateMethod:
             decode=clock.decode,
             total=clock.total,
             outside=clock.outside,
-            constraint=0.0 if timed is None else timed.seconds,
+            constraint=0.0,
             teacher=clock.teacher_seconds,
             passes=clock.passes,
             positions=self._positions,
@@ -200,22 +214,7 @@ class GenerateMethod:
         )
 
 
-Method = ToolDecodingMethod | GenerateMethod
-
-
-class _Timed(LogitsProcessor):
-    """Times another processor."""
-
-    def __init__(self, processor: LogitsProcessor) -> None:
-        self._processor = processor
-        self.seconds = 0.0
-
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return the other processor's output."""
-        start = perf_counter()
-        processed: torch.Tensor = self._processor(input_ids, scores)
-        self.seconds += perf_counter() - start
-        return processed
+Method = EngineMethod | GenerateMethod
 
 
 @contextmanager

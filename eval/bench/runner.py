@@ -14,9 +14,8 @@ import pandas as pd
 import torch
 
 from eval.bench.machine import describe_machine
-from eval.bench.methods import GenerateMethod, Method, Run, ToolDecodingMethod
+from eval.bench.methods import GenerateMethod, Method, Run, library, tool_decoding
 from eval.bench.options import GREEDY, BenchOptions, beams_of
-from eval.bench.peers import constraint_of
 from eval.bench.subject import Subject, load_subject
 from eval.bench.workload import Workload, make_workload
 from eval.errors import writing
@@ -194,16 +193,16 @@ class BenchRunner:
             "stopping": options.stopping,
         }
         methods: list[Method] = [
-            ToolDecodingMethod(decoder, subject.engines, workload, replace(decode, order_limit=limit))
-            for limit in options.order_limits
+            tool_decoding(subject, workload, replace(decode, order_limit=limit)) for limit in options.order_limits
         ]
         missing: dict[str, str] = {}
         for name in options.against:
-            ready = constraint_of(name, decoder.table, workload) if name in PEER_METHODS else None
+            ready = library(name, subject, workload, decode) if name in PEER_METHODS else None
             if isinstance(ready, str):
                 missing[name] = ready
             else:
-                methods.append(GenerateMethod(name, model, subject.tokenizer, workload, beams_of(name) or 1, ready))
+                beams = beams_of(name) or 1
+                methods.append(ready or GenerateMethod(name, model, subject.tokenizer, workload, beams))
         heads = {each.name: {"preparation_seconds": dict(each.preparation), "note": each.note} for each in methods}
         return Cell(about, heads, missing), methods
 

@@ -12,9 +12,8 @@ _COLUMNS: Final = (
 )  # fmt: skip
 _LEGEND: Final = (
     "Decode: all behind the prompt's forward pass. Ratios to greedy of the same round: median (10th to 90th "
-    "percentile). µs per token: time of the constraint a token written; for Tool "
-    "Decoding all that is not forward pass or head, over the tokens of all orders. Cache: bytes of the KV cache. The "
-    "teacher's time is taken out of all times."
+    "percentile). µs per token: time outside of forward pass and head a token written, of all orders. Cache: bytes of "
+    "the KV cache. The teacher's time is taken out of all times."
 )
 
 

@@ -12,15 +12,12 @@ import torch
 from transformers import LogitsProcessor, PreTrainedModel
 
 from eval.bench.clock import PassClock
-from eval.bench.lesson import Lesson
+from eval.bench.lesson import BONUS, Lesson
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.token_table import TokenTable
-
-BONUS = 1000.0
-"""Added to the wanted token's logit; far above any logit of a model."""
 
 
 class TaughtProcessor(LogitsProcessor):
@@ -134,26 +131,20 @@ class TaughtEngine:
         answers = self._engine.extend(feeds)
         self._clock.end_prompt()
         with self._clock.teaching(), torch.inference_mode():
-            raised = [
-                logit for feed, found in zip(feeds, answers, strict=True) for logit in self._wanted_logits(feed, found)
-            ]
-            if raised:
-                torch._foreach_add_(raised, BONUS)
+            for feed, found in zip(feeds, answers, strict=True):
+                self._raise_wanted(feed, found)
         return answers
 
-    def _wanted_logits(self, feed: Feed, computed: Sequence[NextTokenLogits]) -> list[torch.Tensor]:
-        """Return zero-dimensional views of the wanted tokens' logits."""
+    def _raise_wanted(self, feed: Feed, computed: Sequence[NextTokenLogits]) -> None:
+        """Add the bonus to the logits of the wanted tokens."""
         trace = self._traces[feed.branch]
         sure = len(feed.tokens) - feed.ahead
         self._write(trace, feed.tokens[:sure])
-        found = []
         for number, logits in enumerate(computed):
             if number:
                 self._write(trace, feed.tokens[sure + number - 1 : sure + number])
-            token = trace.lesson.wanted(trace.text)
-            if token is not None:
-                found.append(logits.logits[token])
-        return found
+            if wanted := trace.lesson.wanted(trace.text):
+                torch._foreach_add_([logits.logits[token] for token in wanted], list(wanted.values()))
 
     def _write(self, trace: _Trace, tokens: Sequence[int]) -> None:
         trace.tokens.extend(tokens)

@@ -3,9 +3,13 @@
 import re
 import reprlib
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from lookup.errors import ToolDecodingError
+
+ErrorClass = Literal["awareness", "selection", "format", "key", "value", "unsatisfiable"]
+ERROR_CLASSES: Final[tuple[ErrorClass, ...]] = get_args(ErrorClass)
+"""The paper's five classes (section 2, table 1), and what no prediction can get right."""
 
 CRASH: Final = "official_scorer:crash"
 """Our own error type: the official scorer ends with an exception there, and gives no verdict on anything."""

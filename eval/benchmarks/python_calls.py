@@ -1,7 +1,7 @@
 """Calls in Python text, read without running anything. BFCL's and ACEBench's decoders run ``eval`` on parts of it.
 
-A text, a nesting and the results of arithmetic are bounded; beyond that a prediction counts as one that cannot be
-read.
+A text, a nesting and numbers are bounded, and arithmetic is that of numbers, and ``+`` of texts; beyond that a
+prediction counts as one that cannot be read.
 """
 
 import ast
@@ -18,9 +18,6 @@ MAX_LENGTH: Final = 100_000
 MAX_DEPTH: Final = 200
 """Nesting of values; Python's own tokenizer allows 200 open brackets."""
 
-MAX_SIZE: Final = 100_000
-"""Characters and elements that all arithmetic of one prediction may make together."""
-
 MAX_BITS: Final = 14_284
 """Bits of a whole number; it has about 4300 digits then, Python's limit for writing one."""
 
@@ -35,15 +32,8 @@ _OPERATORS: Final[Mapping[type, Callable[..., Any]]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
     ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
-    ast.Invert: operator.invert,
-    ast.Not: operator.not_,
 }
 
 
@@ -84,9 +74,8 @@ def read_calls(nodes: Sequence[ast.expr]) -> list[tuple[str, dict[str, Any]]]:
     CallDecodeError
         If a node is no call, or a value is anything else or beyond the bounds.
     """
-    reader = _Reader()
     try:
-        return [reader.call(node, 0) for node in nodes]
+        return [_call(node, 0) for node in nodes]
     except RecursionError:
         raise CallDecodeError("the text is nested too deeply") from None
 
@@ -94,110 +83,83 @@ def read_calls(nodes: Sequence[ast.expr]) -> list[tuple[str, dict[str, Any]]]:
 def evaluate(text: str) -> Any:
     """Return the value of arithmetic on literals; CallDecodeError for anything else."""
     demand_length(text)
-    return _Reader().arithmetic(parse_expression(text), 0)
+    return _arithmetic(parse_expression(text), 0)
 
 
-class _Reader:
-    """Turns syntax trees of one prediction into values."""
+def _call(node: ast.expr, depth: int) -> tuple[str, dict[str, Any]]:
+    if not isinstance(node, ast.Call):
+        raise CallDecodeError(f"expected a call, found {type(node).__name__}")
+    pairs = ((UNPACKED if k.arg is None else k.arg, _value(k.value, depth + 1)) for k in node.keywords)
+    return _dotted_name(node.func), dict(pairs)
 
-    def __init__(self) -> None:
-        self._left = MAX_SIZE
 
-    def call(self, node: ast.expr, depth: int) -> tuple[str, dict[str, Any]]:
-        if not isinstance(node, ast.Call):
-            raise CallDecodeError(f"expected a call, found {type(node).__name__}")
-        pairs = ((UNPACKED if k.arg is None else k.arg, self._value(k.value, depth + 1)) for k in node.keywords)
-        return _dotted_name(node.func), dict(pairs)
+def _value(node: ast.expr, depth: int) -> Any:
+    _demand_depth(depth)
+    match node:
+        case ast.Constant(value):
+            return "..." if value is ... else _bounded(value)
+        case ast.UnaryOp(operand=ast.Constant(int() | float() | complex() as value)):
+            return -_bounded(value)
+        case ast.Name(name):
+            return name
+        case ast.List(elements):
+            return [_value(e, depth + 1) for e in elements]
+        case ast.Tuple(elements):
+            return tuple(_value(e, depth + 1) for e in elements)
+        case ast.Dict(keys, values):
+            return _dict(keys, values, depth)
+        case ast.BinOp():
+            return _arithmetic(node, depth)
+        case ast.Call(keywords=[]):
+            return _source(node)
+        case ast.Call():
+            name, arguments = _call(node, depth)
+            return {name: arguments}
+        case ast.Subscript(value, index):
+            return f"{_source(value)}[{_source(index)}]"
+        case _:
+            raise CallDecodeError(f"a value cannot be {type(node).__name__}")
 
-    def _value(self, node: ast.expr, depth: int) -> Any:
-        _demand_depth(depth)
-        match node:
-            case ast.Constant(value):
-                return "..." if value is ... else _bounded(value)
-            case ast.UnaryOp(operand=ast.Constant(int() | float() | complex() as value)):
-                return -_bounded(value)
-            case ast.Name(name):
-                return name
-            case ast.List(elements):
-                return [self._value(e, depth + 1) for e in elements]
-            case ast.Tuple(elements):
-                return tuple(self._value(e, depth + 1) for e in elements)
-            case ast.Dict(keys, values):
-                return self._dict(keys, values, depth)
-            case ast.BinOp():
-                return self.arithmetic(node, depth)
-            case ast.Call(keywords=[]):
-                return _source(node)
-            case ast.Call():
-                name, arguments = self.call(node, depth)
-                return {name: arguments}
-            case ast.Subscript(value, index):
-                return f"{_source(value)}[{_source(index)}]"
-            case _:
-                raise CallDecodeError(f"a value cannot be {type(node).__name__}")
 
-    def _dict(self, keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> dict[Any, Any]:
-        result = {}
-        for key, value in zip(keys, values, strict=True):
-            if key is None:
-                raise CallDecodeError("a value cannot be {**…}")
-            read = self._value(key, depth + 1), self._value(value, depth + 1)
-            try:
-                result[read[0]] = read[1]
-            except TypeError as error:
-                raise CallDecodeError(f"no key of a dict: {error}") from None
-        return result
-
-    def arithmetic(self, node: ast.expr, depth: int) -> Any:
-        """The value of operators on literals, as Python has it.
-
-        Names, calls, indexing, comparisons, sets, dicts, f-strings and ``%``-formatting are not evaluated: the official
-        decoder would run them.
-        """
-        _demand_depth(depth)
-        match node:
-            case ast.Constant(value):
-                return _bounded(value)
-            case ast.UnaryOp(sign, operand):
-                return self._applied(sign, self.arithmetic(operand, depth + 1))
-            case ast.BinOp(left, operation, right) if type(operation) in _OPERATORS:
-                one, other = self.arithmetic(left, depth + 1), self.arithmetic(right, depth + 1)
-                self._demand_room(operation, one, other)
-                return self._applied(operation, one, other)
-            case ast.List(elements):
-                return [self.arithmetic(e, depth + 1) for e in elements]
-            case ast.Tuple(elements):
-                return tuple(self.arithmetic(e, depth + 1) for e in elements)
-            case _:
-                raise CallDecodeError(f"{type(node).__name__} inside arithmetic is not evaluated")
-
-    def _demand_room(self, operation: ast.operator, left: Any, right: Any) -> None:
-        """Refuse what would be too large before it is made; other results are at most twice as large as both values."""
-        whole = isinstance(left, int) and isinstance(right, int)
-        bits = size = 0
-        match operation:
-            case ast.Mod() if isinstance(left, str | bytes):
-                raise CallDecodeError("%-formatting is not evaluated")
-            case ast.Pow() if whole and abs(left) > 1:
-                bits = left.bit_length() * right
-            case ast.LShift() if whole:
-                bits = left.bit_length() + right
-            case ast.Mult() if isinstance(left, int):
-                size = _size(right) * left
-            case ast.Mult() if isinstance(right, int):
-                size = _size(left) * right
-        if bits > 2 * MAX_BITS or size > self._left:  # bits are estimated, at most twice too many
-            raise _too_large()
-
-    def _applied(self, operation: ast.operator | ast.unaryop, *values: Any) -> Any:
+def _dict(keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> dict[Any, Any]:
+    result = {}
+    for key, value in zip(keys, values, strict=True):
+        if key is None:
+            raise CallDecodeError("a value cannot be {**…}")
+        read = _value(key, depth + 1), _value(value, depth + 1)
         try:
-            result = _OPERATORS[type(operation)](*values)
-        except (TypeError, ValueError, ArithmeticError) as error:
-            raise CallDecodeError(f"arithmetic that Python refuses: {error}") from None
-        self._left -= _size(result)
-        if self._left < 0:
+            result[read[0]] = read[1]
+        except TypeError as error:
+            raise CallDecodeError(f"no key of a dict: {error}") from None
+    return result
+
+
+def _arithmetic(node: ast.expr, depth: int) -> Any:
+    """The value of operators on numbers, and of ``+`` between texts, as Python has it.
+
+    The official decoder runs anything else, too.
+    """
+    _demand_depth(depth)
+    match node:
+        case ast.Constant(int() | float() | complex() | str() as value):
+            return _bounded(value)
+        case ast.UnaryOp(operation, operand) if type(operation) in _OPERATORS:
+            values = [_arithmetic(operand, depth + 1)]
+        case ast.BinOp(left, operation, right) if type(operation) in _OPERATORS:
+            values = [_arithmetic(left, depth + 1), _arithmetic(right, depth + 1)]
+        case _:
+            raise CallDecodeError(f"{type(node).__name__} inside arithmetic is not evaluated")
+    texts = sum(isinstance(value, str) for value in values)
+    if texts and not (texts == 2 and isinstance(operation, ast.Add)):
+        raise CallDecodeError("texts inside arithmetic can only be joined by +")
+    if isinstance(operation, ast.Pow) and all(isinstance(value, int) for value in values):
+        base, exponent = values
+        if abs(base) > 1 and base.bit_length() * exponent > 2 * MAX_BITS:  # an estimate, at most twice too many
             raise _too_large()
-        return _bounded(result)
+    try:
+        return _bounded(_OPERATORS[type(operation)](*values))
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise CallDecodeError(f"arithmetic that Python refuses: {error}") from None
 
 
 def _demand_depth(depth: int) -> None:
@@ -212,21 +174,8 @@ def _bounded(value: Any) -> Any:
     return value
 
 
-def _size(value: Any) -> int:
-    """Characters and elements of a value, each as often as it is reached."""
-    match value:
-        case str() | bytes():
-            return len(value)
-        case list() | tuple():
-            return len(value) + sum(map(_size, value))
-        case int():
-            return value.bit_length() // 64
-        case _:
-            return 0
-
-
 def _too_large() -> CallDecodeError:
-    return CallDecodeError(f"arithmetic makes more than {MAX_SIZE} elements or a number of more than {MAX_BITS} bits")
+    return CallDecodeError(f"a number has more than {MAX_BITS} bits")
 
 
 def _dotted_name(node: ast.expr) -> str:

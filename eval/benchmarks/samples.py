@@ -3,17 +3,14 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eval.benchmarks.faults import Fault
+from eval.benchmarks.faults import ErrorClass, Fault
 from eval.errors import EvalError
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
-
-if TYPE_CHECKING:
-    from eval.metrics.error_class import ErrorClass
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,7 @@ class Judgement:
     calls : tuple of Call, or None
         The calls as the official parser understands them; None if it finds none or cannot read them.
     error_class : str, optional
-        The class of the error (``eval.metrics.error_class``), where the data have no reference call to tell it by.
+        The class of the error (``eval.benchmarks.error_class``), where the data have no reference call to tell it by.
     figures : mapping
         Further figures of the benchmark: name -> points and how many there were to get. A run's figure is the sum of
         its points divided by the sum of what there was to get.
@@ -71,7 +68,7 @@ class Judgement:
     error_type: str | None
     message: str
     calls: tuple[Call, ...] | None
-    error_class: "ErrorClass | None" = None
+    error_class: ErrorClass | None = None
     figures: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from eval.benchmarks.bfcl.parser import pythonic_calls
-from eval.benchmarks.faults import shown
+from eval.benchmarks.error_class import attempted_names
+from eval.benchmarks.faults import ErrorClass, shown
 from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.metrics.error_class import ErrorClass, attempted_names
 from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.call_format import Call
 from voting.type_check import TypeCheckError, check_value

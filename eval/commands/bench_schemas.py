@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Literal
 
 from eval.commands.benchmark_command import going_on
+from eval.options import PEER_METHODS
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
-from tooldecoding.options.option import CountOrNone, Positive, option, options_of
-
-PeerName = Literal["xgrammar", "llguidance"]
-"""The libraries in ``eval.schemas.engines``."""
+from tooldecoding.options.option import CountOrNone, option, options_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,14 +21,9 @@ class BenchSchemasCommand:
     limit: CountOrNone = option(300, "Schemas, drawn with --seed; 0 for all.")
     seed: int = option(0, "Seed of the draw.")
     tokenizer: str = option("reference", "Folder or hub id of the tokenizer.")
-    peers: tuple[PeerName, ...] | None = option(
-        None,
-        "Libraries to measure beside; empty for none.",
-        metavar="NAME,…",
-        commas=True,
-        default_text="xgrammar and llguidance, if they are installed",
+    peers: tuple[Literal["xgrammar", "llguidance"], ...] = option(
+        PEER_METHODS, "Libraries to measure beside, those that are installed; empty for none.", commas=True
     )
-    time_limit: Positive = option(60.0, "Seconds for one schema; what takes longer is stopped and counts as refused.")
     out: str = option("runs/schemas.jsonl", "File of rows; the same command goes on in it.", metavar="FILE")
 
 
@@ -43,27 +36,24 @@ def bench_schemas(given: Given) -> None:
     from eval.bench.machine import describe_machine, machine_line
     from eval.report.terminal import show
     from eval.runs.run import draw
-    from eval.schemas.engines import chosen
-    from eval.schemas.run import find_files, row_id, run
-    from eval.schemas.tables import figures, tables
-    from eval.validation import read_rows
+    from eval.schemas.engines import installed
+    from eval.schemas.run import find_files, run
+    from eval.schemas.tables import tables
     from tooldecoding.models.loading import load_tokenizer
     from tooldecoding.tokens.token_table import TokenTable
 
-    engines = chosen(command.peers)
+    engines = installed(command.peers)
     every = find_files(command.data)
     files = draw(every, command.limit or None, command.seed)
     table = TokenTable(load_tokenizer(command.tokenizer))
-    machine = describe_machine(torch.device("cpu"))
     with going_on(command.out):
-        run(files, engines, command.tokenizer, table, command.time_limit, command.out)
-    rows = {row["id"]: row for _, row in read_rows(Path(command.out), "the same command goes on in it")}
-    found = {label: figures([rows[row_id(label, command.tokenizer, path)] for path in files]) for label in engines}
+        rows = run(files, engines, command.tokenizer, table, command.out)
     line = (
         f"{len(files):,} of {len(every):,} schemas (seed {command.seed}); tokenizer {Path(command.tokenizer).name}, "
-        f"{len(table.texts):,} tokens; {command.time_limit:g} s a schema at most; {machine_line(machine)}."
+        f"{len(table.texts):,} tokens; "
+        f"{machine_line(describe_machine(torch.device('cpu')))}."
     )
-    show(output_console(), tables(found, line))
+    show(output_console(), tables(rows, line))
 
 
 BENCH_SCHEMAS = Command("bench schemas", bench_schemas, options_of(BenchSchemasCommand))

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from random import Random
 from time import perf_counter, sleep
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Field as Bounds
 
@@ -25,13 +25,8 @@ from tooldecoding.options.model_options import MODEL_HELP
 from tooldecoding.options.option import Count, option, options_of
 from tooldecoding.options.serve_command import KEY_VARIABLE
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
-    from eval.report.table import Table
-
 _HOST: Final = "127.0.0.1"
-_LOADING, _SILENCE = 600.0, 600.0
+_LONGEST: Final = 600.0
 """Seconds in which a server must be ready, and must say something."""
 _TOPICS: Final[Sequence[tuple[str, Mapping[str, str], str]]] = (
     ("get_weather", {"city": "string", "days": "integer"}, "What is the weather in Rome for {} days?"),
@@ -62,22 +57,18 @@ class BenchServeCommand:
     seed: int = option(0, "Seed of the requests.")
 
 
+Ending = Literal["answered", "lost", "refused"]
+"""Lost: no answer, or one that was cut. Refused: the server says that something is wrong."""
+
+
 @dataclass
 class Answer:
-    """What a client got.
+    """What a client got: ``calls`` as name and arguments, ``seconds`` from the request to the end.
 
-    Attributes
-    ----------
-    ending : str
-        Lost: no answer, or one that was cut. Refused: the server says that something is wrong.
-    reason : str
-        Why it was lost or refused.
-    content, calls, finish : str, list of [name, arguments], str
-    seconds : float
-        From the request to the end.
+    ``reason`` says why it was lost or refused.
     """
 
-    ending: Literal["answered", "lost", "refused"] = "answered"
+    ending: Ending = "answered"
     reason: str = ""
     content: str = ""
     calls: list[list[str]] = field(default_factory=list)
@@ -90,64 +81,46 @@ class Answer:
         return self.ending == alone.ending == "answered" and said[0] != said[1]
 
 
-class Load(NamedTuple):
-    """What came of a number of clients, 0 for one request after the other; seconds of all."""
-
-    clients: int
-    answers: Sequence[Answer]
-    seconds: float
-
-
 def bench_serve(given: Given) -> None:
     """Put load on a server of its own: lost and mixed-up answers, throughput, waiting times."""
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
     demand_extra("eval", "scipy", "pandas")
     demand_extra("bench", "openai", "httpx")
     command = given.read(BenchServeCommand)
-    from eval.report.terminal import show
-
-    requests = draw_requests(command.model, command.requests, command.seed)
-    loads: list[Load] = []
-    for clients in (0, *command.clients):
-        with progress_bar(f"clients: {clients or 'one after the other'}", len(requests)) as advance:
-            loads.append(_run_load(command.model, requests, clients, advance))
-    show(output_console(), [table(loads, command)])
-
-
-def table(loads: Sequence[Load], command: BenchServeCommand) -> "Table":
-    """Return what came of the requests. The first load is one after the other."""
     import pandas as pd
     import torch
 
     from eval.bench.machine import describe_machine, machine_line
     from eval.report.table import Table, times
+    from eval.report.terminal import show
 
+    rng = Random(command.seed)
+    requests = [draw_request(command.model, rng) for _ in range(command.requests)]
     rows: list[tuple[str, ...]] = []
     rates: list[float] = []
-    for load in loads:
-        frame = pd.DataFrame(load.answers)
-        answered = frame[frame.ending == "answered"]
-        mixed = sum(a.differs(b) for a, b in zip(load.answers, loads[0].answers, strict=True))
-        endings = [int((frame.ending == name).sum()) for name in ("answered", "lost", "refused")]
-        rates.append(endings[0] / load.seconds)
-        cells = [f"{seconds:.2f}" for seconds in answered.seconds.quantile([0.5, 0.95])]
-        counts = [f"{count:,}" for count in (*endings, mixed)]
-        speed = [f"{rates[-1]:.2f}", times(rates[-1], rates[0])]
-        rows.append((str(load.clients or "one after the other"), *counts, *speed, *cells))
-    reasons = Counter(answer.reason for load in loads for answer in load.answers if answer.reason).most_common(5)
+    alone: list[Answer] = []
+    reasons: Counter[str] = Counter()
+    for clients in (0, *command.clients):
+        name = str(clients or "one after the other")
+        with progress_bar(f"clients: {name}", len(requests)) as advance:
+            answers, seconds = _run_load(command.model, requests, clients or 1, advance)
+        alone = alone or answers
+        reasons.update(answer.reason for answer in answers if answer.reason)
+        frame = pd.DataFrame(answers)
+        mixed = sum(one.differs(other) for one, other in zip(answers, alone, strict=True))
+        counts = [*(int((frame.ending == ending).sum()) for ending in get_args(Ending)), mixed]
+        rates.append(counts[0] / seconds)
+        waited = frame[frame.ending == "answered"].seconds.quantile([0.5, 0.95])
+        speed = [f"{rates[-1]:.2f}", times(rates[-1], rates[0]), *(f"{quantile:.2f}" for quantile in waited)]
+        rows.append((name, *(f"{count:,}" for count in counts), *speed))
     machine = machine_line(describe_machine(torch.device("cuda" if torch.cuda.is_available() else "cpu")))
     about = f"{command.requests:,} requests (seed {command.seed}) to {command.model}; {machine}."
-    notes = (about, _NOTE, *(f"{count:,} times: {reason}" for reason, count in reasons))
-    return Table("Requests", _COLUMNS, tuple(rows), 1, notes=notes)
+    notes = (about, _NOTE, *(f"{count:,} times: {reason}" for reason, count in reasons.most_common(5)))
+    show(output_console(), [Table("Requests", _COLUMNS, tuple(rows), 1, notes=notes)])
 
 
-def draw_requests(model: str, count: int, seed: int) -> list[dict[str, Any]]:
-    """Return bodies of requests in OpenAI's shape, greedy: calls and text, streamed and not."""
-    rng = Random(seed)
-    return [_body(model, rng) for _ in range(count)]
-
-
-def _body(model: str, rng: Random) -> dict[str, Any]:
+def draw_request(model: str, rng: Random) -> dict[str, Any]:
+    """Return the body of a request in OpenAI's shape, greedy: calls and text, streamed and not."""
     topics = rng.sample(_TOPICS, rng.randint(1, 3))
     question = rng.choice(topics)[2].format(rng.randint(2, 999))
     choice = rng.choice(("required", "required", "required", "auto", "none"))
@@ -155,23 +128,25 @@ def _body(model: str, rng: Random) -> dict[str, Any]:
     for name, keys, sentence in topics:
         properties = {key: {"type": kind} for key, kind in keys.items()}
         parameters = {"type": "object", "properties": properties, "required": list(keys)}
-        function = {"name": name, "description": sentence, "parameters": parameters}
-        body["tools"].append({"type": "function", "function": function})
+        about = {"name": name, "description": sentence, "parameters": parameters}
+        body["tools"].append({"type": "function", "function": about})
     if choice != "required":
         body["max_tokens"] = rng.randint(16, 48)  # small models do not end a text themselves
     return body | {"tool_choice": choice, "temperature": 0, "stream": rng.random() < 0.5}
 
 
-def _run_load(model: str, requests: Sequence[Mapping[str, Any]], clients: int, advance: Callable[[int], None]) -> Load:
-    """Send all requests to a fresh server; EvalError if none is answered."""
+def _run_load(
+    model: str, requests: Sequence[Mapping[str, Any]], clients: int, advance: Callable[[int], None]
+) -> tuple[list[Answer], float]:
+    """Send all requests to a fresh server; return the answers and all seconds. EvalError if none is answered."""
     server = [sys.executable, "-m", "tooldecoding", "serve", "--model", model, "--host", _HOST]
     with serving([*server, "--queue", str(max(64, clients))]) as url:
         began = perf_counter()
-        answers = asyncio.run(ask_all(url, requests, clients or 1, advance))
-        load = Load(clients, answers, perf_counter() - began)
+        answers = asyncio.run(ask_all(url, requests, clients, advance))
+        seconds = perf_counter() - began
     if not any(answer.ending == "answered" for answer in answers):
         raise EvalError(f"no request was answered: {answers[0].reason}")
-    return load
+    return answers, seconds
 
 
 async def ask_all(
@@ -183,7 +158,7 @@ async def ask_all(
     waiting, answers = iter(enumerate(requests)), dict[int, Answer]()
 
     async def client() -> None:
-        async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=_SILENCE) as openai:
+        async with AsyncOpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0, timeout=_LONGEST) as openai:
             for number, body in waiting:
                 answers[number] = await _ask(openai, body)
                 advance(1)
@@ -192,7 +167,7 @@ async def ask_all(
     return [answers[number] for number in range(len(requests))]
 
 
-async def _ask(client: "AsyncOpenAI", body: Mapping[str, Any]) -> Answer:
+async def _ask(client: Any, body: Mapping[str, Any]) -> Answer:
     import httpx
     from openai import APIError, APIStatusError, OpenAIError
 
@@ -265,8 +240,8 @@ def serving(command: Sequence[str]) -> Iterator[str]:
 def _is_ready(url: str, process: subprocess.Popen[bytes]) -> bool:
     import httpx
 
-    deadline = perf_counter() + _LOADING
-    while process.poll() is None and perf_counter() < deadline:
+    began = perf_counter()
+    while process.poll() is None and perf_counter() < began + _LONGEST:
         with suppress(httpx.HTTPError):
             if httpx.get(f"{url}/ready").status_code == 200:
                 return True

@@ -27,7 +27,8 @@ def score(given: Given) -> None:
     """Score predictions, ours or any other, as the official scorers do. Missing predictions count as wrong."""
     demand_extra("eval", "scipy", "pandas")
     from eval.runs.predictions import read_predictions
-    from eval.runs.score import Scorer, write_rows
+    from eval.runs.score import score as scores_of
+    from eval.runs.score import write_rows
 
     command = given.read(ScoreCommand)
     benchmark, samples = command.load()
@@ -35,7 +36,7 @@ def score(given: Given) -> None:
     read = {p: read_predictions(p, benchmark, samples) for p in command.predictions}
     scored = {}
     for path, target in targets.items():
-        scored[_label(path)] = rows = Scorer(benchmark, benchmark.judge).score(read[path])
+        scored[_label(path)] = rows = scores_of(read[path], benchmark, benchmark.judge)
         write_rows(rows, target)
         missing = [row["category"] for row in rows if row["missing"]]
         if missing:

@@ -1,10 +1,8 @@
 """``tooldecoding tune``."""
 
-import sys
 from typing import Final
 
-import typer
-
+from eval.commands.benchmark_command import going_on
 from eval.errors import EvalError
 from eval.options import EvalOptions, benchmark_defaults
 from eval.tuning.options import TuneOptions
@@ -32,11 +30,8 @@ def tune(given: Given) -> None:
     benchmark, categories = wanted.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
     every, out, console = benchmark.load(wanted.data, categories), wanted.folder, output_console()
-    try:
+    with going_on(out):
         tuning = tune_benchmark(benchmark, categories, every, options, wanted)
-    except KeyboardInterrupt:
-        print(f"interrupted: the same command goes on behind what stands in {out}", file=sys.stderr)
-        raise typer.Exit(130) from None
     show(console, tables(tuning.record))
     reasons = tuning.record["chosen"]["reasons"]
     if tuning.deployed is None:

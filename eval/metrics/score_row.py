@@ -1,10 +1,10 @@
 """A row of ``scores.jsonl``: the verdict on one sample."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field
 
-from eval.metrics.error_class import ErrorClass
+from eval.benchmarks.faults import ErrorClass
 from eval.validation import Text
 
 Points = Annotated[list[Annotated[float, Field(ge=0, le=10**9)]], Field(min_length=2, max_length=2)]
@@ -38,14 +38,3 @@ class Score(BaseModel, frozen=True):
     missing: bool
     sample_id: Annotated[int, Field(le=10**9)] | None = None
     figures: dict[Text, Points] = {}
-
-    @model_validator(mode="after")
-    def _demand_consistent(self) -> Self:
-        if (self.error_class is None) != self.correct:
-            raise ValueError(
-                f"an error class exactly where 'correct' is false, found {self.error_class!r} and 'correct' "
-                f"{str(self.correct).lower()}"
-            )
-        if self.correct and (self.missing or self.structural):
-            raise ValueError("a correct sample to have a prediction and no structural error")
-        return self

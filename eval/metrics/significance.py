@@ -2,8 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
@@ -13,29 +12,18 @@ from eval.metrics.accuracy import Estimate
 RESAMPLES: Final = 10_000
 
 
-@dataclass(frozen=True)
-class Paired:
-    """Two runs on the samples that both have.
+class Paired(NamedTuple):
+    """Two runs: samples that both have, that only one has, that only the first or the second gets right, and both.
 
-    Attributes
-    ----------
-    won : int
-        Samples that only the first run gets right.
-    lost : int
-        Samples that only the second run gets right.
-    both_right, samples : int
-        Samples that both get right, and that both have.
-    left_out : int
-        Samples that only one of the runs has.
-    p : float
-        Two-sided exact McNemar test: the binomial test of ``won`` against ``lost`` with probability 1/2 (McNemar 1947).
+    ``p`` is that of the two-sided exact McNemar test: the binomial test of ``won`` against ``lost`` with probability
+    1/2 (McNemar 1947).
     """
 
+    samples: int
+    left_out: int
     won: int
     lost: int
     both_right: int
-    samples: int
-    left_out: int
     p: float
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from pandas import DataFrame
 
 from eval.benchmarks.registry import BENCHMARKS
-from eval.errors import EvalError
+from eval.errors import writing
 from eval.report.charts import accuracy_chart, error_chart
 from eval.report.finished_run import Run, read_runs
 from eval.report.score_tables import score_tables
@@ -50,15 +50,13 @@ def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
     """
     read = read_runs(runs)
     parts, charts = ["# Report of tool calls\n", markdown(_run_table(read))], []
-    try:
+    with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         for benchmark in dict.fromkeys(run.about.benchmark for run in read):
             section, drawn = _section(benchmark, [run for run in read if run.about.benchmark == benchmark], out)
             parts += section
             charts += drawn
         (out / "report.md").write_text("\n".join(parts), encoding="utf-8")
-    except OSError as error:
-        raise EvalError(f"{out}: expected a folder that can be written to: {error.strerror}") from None
     return [out / "report.md", *charts]
 
 
@@ -99,7 +97,7 @@ def _cost_table(runs: Sequence[Run]) -> Table:
     for run in runs:
         fields = [cost.model_dump() for cost in run.costs]
         names = [*_COSTS, "seconds", "cache_bytes"]
-        costs = DataFrame([each | each["counters"] for each in fields], columns=names, dtype=float)
+        costs = DataFrame([each["counters"] | each for each in fields], columns=names, dtype=float)
         means = [_figure(costs[name].mean(), ",.1f") for name in _COSTS]
         cache = _figure(costs["cache_bytes"].max() / 1e6, ",.1f")
         seconds = [_figure(costs["seconds"].median(), ".3f"), _figure(costs["seconds"].mean(), ".3f")]

@@ -9,7 +9,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from eval.errors import EvalError
+from eval.errors import writing
 
 LINES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 """Okabe and Ito's palette, which colour-blind readers can tell apart."""
@@ -44,7 +44,5 @@ def printable(text: str) -> str:
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a PNG file; EvalError if that fails."""
     FigureCanvasAgg(figure)
-    try:
+    with writing(path):
         figure.savefig(path)
-    except OSError as error:
-        raise EvalError(f"{path}: cannot be written: {error.strerror}") from None

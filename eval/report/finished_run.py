@@ -37,17 +37,6 @@ class Manifest(BaseModel, frozen=True):
     drawn_from: int
 
 
-class Counters(BaseModel, frozen=True):
-    """The counters that the report shows. Greedy and beam search have only the first two."""
-
-    forward_passes: Number | None = None
-    positions: Number | None = None
-    forced_tokens: Number | None = None
-    constrained_tokens: Number | None = None
-    free_tokens: Number | None = None
-    cache_bytes: Number | None = None
-
-
 class _Failed(BaseModel, frozen=True):
     id: Text
 
@@ -56,7 +45,7 @@ class Cost(_Failed, frozen=True):
     """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens."""
 
     seconds: Number
-    counters: Counters
+    counters: dict[str, Number | None]
     prompt_tokens: Number | None = None
 
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from pandas import DataFrame
 
+from eval.benchmarks.faults import ERROR_CLASSES
 from eval.metrics.accuracy import Accuracy, Estimate, unweighted_mean
-from eval.metrics.error_class import ERROR_CLASSES
 from eval.metrics.significance import holm, mcnemar
 from eval.report.table import NONE, Table, counted, percent, probability, share
 
@@ -95,14 +95,7 @@ def _side_by_side(names: Sequence[str], rows: Sequence[Mapping[str, Accuracy]]) 
     """Return titles and cells of columns. The number of samples is in the title, or in the cells where rows differ."""
     totals = {name: {row.get(name, _NOTHING).total for row in rows} for name in names}
     titles = [f"{name} ({min(found)})" if len(found) == 1 else name for name, found in totals.items()]
-    cells = [
-        [
-            percent(found.estimate) if len(totals[name]) == 1 else counted(found)
-            for name in names
-            for found in [row.get(name, _NOTHING)]
-        ]
-        for row in rows
-    ]
+    cells = [[counted(row.get(name, _NOTHING), len(totals[name]) > 1) for name in names] for row in rows]
     return titles, cells
 
 
@@ -139,17 +132,10 @@ def significance_table(scores: DataFrame, heads: Sequence[str]) -> Table:
     }
     tests = {(a, b): mcnemar(verdicts[a], verdicts[b]) for a, b in combinations(verdicts, 2) if a[:-1] == b[:-1]}
     tests = {pair: test for pair, test in tests.items() if test.samples}
+    adjusted = holm([test.p for test in tests.values()])
     rows = tuple(
-        (
-            *first,
-            second[-1],
-            *map(str, (test.samples, test.left_out, test.won, test.lost, test.both_right)),
-            probability(test.p),
-            probability(adjusted),
-        )
-        for ((first, second), test), adjusted in zip(
-            tests.items(), holm([test.p for test in tests.values()]), strict=True
-        )
+        (*first, second[-1], *map(str, test[:-1]), probability(test.p), probability(p))
+        for ((first, second), test), p in zip(tests.items(), adjusted, strict=True)
     )
     columns = (*heads[:-1], "first", "second", "samples", "left out", "won", "lost", "both right", "p", "p, Holm")
     note = (

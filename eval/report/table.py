@@ -27,8 +27,6 @@ class Table:
         Each has as many cells as there are columns.
     texts : int
         Number of columns, from the left, that hold texts. The others hold numbers.
-    bold : frozenset of (int, int)
-        Row and column of cells to stress.
     notes : tuple of str
         Sentences to print below it.
     """
@@ -37,7 +35,6 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     texts: int
-    bold: frozenset[tuple[int, int]] = frozenset()
     notes: tuple[str, ...] = ()
 
 
@@ -49,8 +46,6 @@ def escaped(text: str) -> str:
 def markdown(table: Table) -> str:
     """Return title, pipe table and notes. Columns are aligned for a monospaced font, numbers to the right."""
     cells = [[escaped(c) for c in table.columns], *([escaped(c) for c in row] for row in table.rows)]
-    for row, column in table.bold:
-        cells[row + 1][column] = f"**{cells[row + 1][column]}**"
     widths = [max(3, *map(cell_len, column)) for column in zip(*cells, strict=True)]
     rules = ["-" * w if i < table.texts else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
     lines = [_line(row, widths, table.texts) for row in [cells[0], rules, *cells[1:]]]
@@ -73,9 +68,11 @@ def percent(estimate: Estimate | None) -> str:
     return f"{100 * estimate.value:.1f} ({100 * estimate.low:.1f}-{100 * estimate.high:.1f})"
 
 
-def counted(accuracy: Accuracy) -> str:
-    """Return ``65.7 (61.0-70.2) of 399``: per cent, interval and number of samples."""
-    return f"{percent(accuracy.estimate)} of {accuracy.total}" if accuracy.total else NONE
+def counted(accuracy: Accuracy, counts: bool) -> str:
+    """Return ``65.7 (61.0-70.2) of 399``: per cent, interval and, with ``counts``, the number of samples."""
+    return (
+        f"{percent(accuracy.estimate)} of {accuracy.total}" if counts and accuracy.total else percent(accuracy.estimate)
+    )
 
 
 def points(estimate: Estimate) -> str:

@@ -29,10 +29,7 @@ def show(console: Console, tables: Sequence[Table], turn_small: bool = False) ->
 
 
 def _rich(table: Table, transposed: bool) -> rich.table.Table:
-    cells = [
-        [Text(shown(cell), style="bold" if (number, column) in table.bold else "") for column, cell in enumerate(row)]
-        for number, row in enumerate([table.columns, *table.rows], start=-1)
-    ]
+    cells = [[Text(shown(cell)) for cell in row] for row in (table.columns, *table.rows)]
     if transposed:
         cells = [list(column) for column in zip(*cells, strict=True)]
     printed = rich.table.Table(header_style="bold")

@@ -13,8 +13,8 @@ from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter, settled
 from eval.options import EvalOptions
 from eval.runs.predictions import Predictions, read_predictions
-from eval.runs.run_folder import RunFolder, describe_run
-from eval.runs.score import Scorer, write_rows
+from eval.runs.run_folder import PREDICTIONS, SCORES, VALUES, RunFolder, describe_run
+from eval.runs.score import score, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.templates import unshortened
@@ -84,7 +84,7 @@ def make_run(
         folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
         with folder.locked():
             with (
-                closing(ResultFile(folder.predictions, frozenset({"prediction"}))) as results,
+                closing(ResultFile(folder.path / PREDICTIONS, frozenset({"prediction"}))) as results,
                 progress_bar("decoding", len(samples)) as advance,
             ):
                 run(samples, benchmark, workers, prompter, results, options.batch_size, advance)
@@ -104,11 +104,12 @@ def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: in
 
 def _scored(benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, prompter: Prompter) -> Made:
     """Write the scores and the value slots of all predictions."""
-    predictions = read_predictions(folder.predictions, benchmark, samples)
-    rows = Scorer(benchmark, benchmark.judge).score(predictions)
-    write_rows(rows, folder.scores)
-    slots = run_values(predictions.rows, benchmark, prompter, str(folder.predictions))
-    write_rows([slot.model_dump() for slot in slots], folder.values)
+    path = folder.path / PREDICTIONS
+    predictions = read_predictions(path, benchmark, samples)
+    rows = score(predictions, benchmark, benchmark.judge)
+    write_rows(rows, folder.path / SCORES)
+    slots = run_values(predictions.rows, benchmark, prompter, str(path))
+    write_rows([slot.model_dump() for slot in slots], folder.path / VALUES)
     failed = [row for row in rows if row["error_type"] == "not_decoded"]
     if failed:
         print(

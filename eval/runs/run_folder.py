@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.errors import EvalError
+from eval.errors import EvalError, writing
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 
 _PACKAGES = ("tooldecoding", "torch", "transformers")
 MANIFEST, PREDICTIONS, SCORES, VALUES = "run.json", "predictions.jsonl", "scores.jsonl", "values.jsonl"
+"""Files of a run; a row a sample, and a row a value slot."""
 _LOCK = "lock"
 _ASKED = ("benchmark", "categories", "samples")
 
@@ -27,21 +28,6 @@ class RunFolder:
 
     path: Path
 
-    @property
-    def predictions(self) -> Path:
-        """``predictions.jsonl``, a row a sample."""
-        return self.path / PREDICTIONS
-
-    @property
-    def scores(self) -> Path:
-        """``scores.jsonl``, a row a sample."""
-        return self.path / SCORES
-
-    @property
-    def values(self) -> Path:
-        """``values.jsonl``, a row a value slot."""
-        return self.path / VALUES
-
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest, or check that the folder's own asks for the same.
 
@@ -51,7 +37,7 @@ class RunFolder:
             If the folder holds another run, or something else, or cannot be written.
         """
         target = self.path / MANIFEST
-        try:
+        with writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             if target.exists():
                 self._demand_same(manifest)
@@ -59,8 +45,6 @@ class RunFolder:
             if any(entry.name != _LOCK for entry in self.path.iterdir()):
                 raise EvalError(f"{self.path}: this folder holds something else than a run; --out must be a new folder")
             write_manifest(target, manifest)
-        except OSError as error:
-            raise EvalError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -4,15 +4,16 @@ The libraries are those of the methods of ``eval``; keys that are not listed are
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, NamedTuple
 
-from eval.errors import FAILURES, EvalError
+from eval.errors import FAILURES
 from eval.methods.call_grammar import Grammar as Rules
 from eval.methods.peers import PEERS as LIBRARIES
-from eval.methods.peers import Bits, end_tokens
+from eval.methods.peers import end_tokens
 from lookup.errors import ToolDecodingError
 from lookup.schema.value_schema import value_schema
 from lookup.values.grammar import ValueGrammar, schema_grammar
@@ -21,6 +22,8 @@ from tooldecoding.formats.json_objects import HERMES
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.tokens.token_table import TokenTable
 
+OWN: Final = "tooldecoding"
+
 REFUSALS: Final = (*FAILURES, ArithmeticError, MemoryError, ToolDecodingError)
 """What an engine raises for a schema that it has no grammar of."""
 
@@ -28,35 +31,18 @@ _PLACE: Final = re.compile(r"^\[[\d:]+\] \S+ ")
 """Time and line of the source, with which xgrammar's messages begin."""
 
 
-class Instance(NamedTuple):
-    """An instance that is being written.
-
-    Attributes
-    ----------
-    take : callable
-        Takes the next token, if it is allowed; this is timed. It may still raise REFUSALS.
-    complete : callable
-        Whether the instance may end here.
-    """
-
-    take: Callable[[int], bool]
-    complete: Callable[[], bool]
+Take = Callable[[int | None], bool]
+"""Takes the next token of an instance if it is allowed, or says, for None, whether it may end; may raise REFUSALS."""
 
 
 class Grammar(NamedTuple):
     """The grammar of one schema.
 
-    Attributes
-    ----------
-    start : callable
-        Begins an instance.
-    allows : callable
-        Whether a finished value passes the check after decoding; always true if there is none.
-    notes : callable
-        What the grammar does not enforce. Asked for last, because it may make all that was not needed before.
+    ``start`` begins an instance. ``allows`` is the check of a finished value. ``notes`` has what is not enforced while
+    decoding; it is asked for last, because it may make all that was not needed before.
     """
 
-    start: Callable[[], Instance]
+    start: Callable[[], Take]
     allows: Callable[[Any], bool] = lambda value: True
     notes: Callable[[], Sequence[str]] = tuple
 
@@ -64,12 +50,7 @@ class Grammar(NamedTuple):
 Compile = Callable[[Any], Grammar]
 """Makes the grammar of a schema, until it has answered for the first token; REFUSALS if there is none."""
 
-
-class Engine(NamedTuple):
-    """One engine: its package, and what loads it for a tokenizer (folder or hub id)."""
-
-    name: str
-    load: Callable[[str], Compile]
+Load = Callable[[str], Compile]
 
 
 def load_own(tokenizer: str) -> Compile:
@@ -80,10 +61,6 @@ def load_own(tokenizer: str) -> Compile:
         checked = value_schema(schema)
         grammar = schema_grammar(checked, "json")
 
-        def start() -> Instance:
-            own = _OwnInstance(grammar, table)
-            return Instance(own.take, own.complete)
-
         def allows(value: Any) -> bool:
             try:
                 checked.check(value)
@@ -92,41 +69,36 @@ def load_own(tokenizer: str) -> Compile:
             return True
 
         ValueState(grammar, HERMES).first_bytes()
-        return Grammar(start, allows, lambda: checked.notes)
+        return Grammar(lambda: _begin(grammar, table), allows, lambda: checked.notes)
 
     return compiled
 
 
-class _OwnInstance:
-    """A value whose opening bracket or quote is given, so the tokens that write it write only what goes on."""
+def _begin(grammar: ValueGrammar, table: TokenTable) -> Take:
+    """Begin a value. Its opening bracket or quote is given: the tokens that write it write only what goes on."""
+    state, given = ValueState(grammar, HERMES), grammar.opener.encode()
 
-    def __init__(self, grammar: ValueGrammar, table: TokenTable) -> None:
-        self._grammar = grammar
-        self._state = ValueState(grammar, HERMES)
-        self._given = grammar.opener.encode()
-        self._table = table
-
-    def take(self, token: int) -> bool:
-        piece = self._table.texts[token]
-        if piece is None or self._state.closed:
+    def take(token: int | None) -> bool:
+        nonlocal given
+        if token is None:
+            return not given and not state.tail and (state.closed or grammar.complete(state.text))
+        piece = table.texts[token]
+        if piece is None or state.closed:
             return False
-        if self._given:
-            same = min(len(self._given), len(piece))
-            if self._given[:same] != piece[:same]:
-                return False
-            self._given, piece = self._given[same:], piece[same:]
+        same = min(len(given), len(piece))
+        if given[:same] != piece[:same]:
+            return False
+        given, piece = given[same:], piece[same:]
         if not piece:
             return True
-        wanted = len(self._state.tail) + len(piece)
-        step = self._state(piece)
+        wanted = len(state.tail) + len(piece)
+        step = state(piece)
         if step is None:
             return False
-        self._state.write(piece)
+        state.write(piece)
         return len(step.value.encode()) + len(step.tail) == wanted  # else the value ended inside the token
 
-    def complete(self) -> bool:
-        state = self._state
-        return not self._given and not state.tail and (state.closed or self._grammar.complete(state.text))
+    return take
 
 
 def load_library(name: str, tokenizer: str) -> Compile:
@@ -137,16 +109,18 @@ def load_library(name: str, tokenizer: str) -> Compile:
     def compiled(schema: Any) -> Grammar:
         rules = Rules("start: schema\n", {"schema": schema if isinstance(schema, dict) else {"allOf": [schema]}})
 
-        def start() -> Instance:
+        def start() -> Take:
             matcher = peer(rules)
 
-            def take(token: int) -> bool:
-                allowed = _has(matcher.allowed(), token)
-                if allowed:
+            def take(token: int | None) -> bool:
+                bits = matcher.allowed()
+                wanted = ends if token is None else [token]
+                allowed = any(bits[each // 32] >> (each % 32) & 1 for each in wanted)
+                if allowed and token is not None:
                     matcher.take(token)
                 return allowed
 
-            return Instance(take, lambda: any(_has(matcher.allowed(), end) for end in ends))
+            return take
 
         try:
             peer(rules).allowed()
@@ -157,28 +131,14 @@ def load_library(name: str, tokenizer: str) -> Compile:
     return compiled
 
 
-def _has(bits: Bits, token: int) -> bool:
-    return bool(bits[token // 32] >> (token % 32) & 1)
+LOADERS: Final[dict[str, Load]] = {OWN: load_own, **{name: partial(load_library, name) for name in LIBRARIES}}
+"""Package -> engine."""
 
 
-OWN = Engine("tooldecoding", load_own)
-PEERS: Mapping[str, Engine] = {name: Engine(name, partial(load_library, name)) for name in LIBRARIES}
-"""Name -> library."""
-
-
-def chosen(names: Sequence[str] | None) -> dict[str, Engine]:
-    """Return our engine and those of the names, by name and version; None stands for all that are installed.
-
-    Raises
-    ------
-    EvalError
-        If one of the names is not installed.
-    """
-    engines = {f"{OWN.name} {version(OWN.name)}": OWN}
-    for name in PEERS if names is None else names:
-        try:
-            engines[f"{name} {version(name)}"] = PEERS[name]
-        except PackageNotFoundError:
-            if names is not None:
-                raise EvalError(f"--peers: {name} is not installed; pip install {name}") from None
+def installed(names: Sequence[str]) -> dict[str, Load]:
+    """Return our engine and those of the names that are installed, by name and version."""
+    engines = {}
+    for name in (OWN, *names):
+        with suppress(PackageNotFoundError):
+            engines[f"{name} {version(name)}"] = LOADERS[name]
     return engines

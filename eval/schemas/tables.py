@@ -1,4 +1,4 @@
-"""The figures of engines from their rows, and the tables that ``bench schemas`` prints."""
+"""The tables that ``bench schemas`` prints, from the rows of each engine."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,10 @@ import pandas as pd
 
 from eval.report.table import NONE, Table, share
 
-Figures = dict[str, Any]
+Rows = Sequence[Mapping[str, Any]]
 
 _MOST: Final = 12
 """Reasons shown of each kind."""
-_WIDTH: Final = 100
-_QUANTILES: Final = ("p50", "mean", "p99", "max")
-_KINDS: Final = {"reasons": "refused", "notes": "not enforced"}
 
 _SCHEMAS: Final = (
     "Accepted: all of the schema is enforced while decoding; noted: not all of it; refused: no grammar. All right: "
@@ -26,71 +23,59 @@ _TIMES: Final = (
     "Grammar: from the schema to the answer for the first token. Token: over the tokens of valid instances; ours takes "
     "the token alone, the libraries make a mask of the vocabulary first. All in processor time."
 )
-_COLUMNS: Final = {
-    "schemas": "schemas", "accepted": "accepted", "noted": "noted", "refused": "refused", "all\nright": "all_right",
-    "with\ncheck": "all_right_checked", "valid\nrefused": "valid_refused", "invalid\naccepted": "invalid_accepted",
-    "unnoted": "unnoted", "not\njudged": "not_judged",
-}  # fmt: skip
 
 
-def figures(rows: Sequence[Mapping[str, Any]]) -> Figures:
-    """Return the figures of one engine on some files; times are None where there are none."""
-    judged = [row for row in rows if "refused" not in row]
-    noted = sum(bool(row["notes"]) for row in judged)
-    every = [(number, bool(row["notes"]), verdict) for number, row in enumerate(judged) for verdict in row["verdicts"]]
-    wrong = [one for one in every if one[2]["accepted"] != one[2]["valid"]]
-    slipped = [one for one in wrong if not one[2]["valid"]]
-    return {
-        "schemas": len(rows),
-        "accepted": len(judged) - noted,
-        "noted": noted,
-        "refused": len(rows) - len(judged),
-        "all_right": len(judged) - len({schema for schema, *_ in wrong}),
-        "all_right_checked": len(judged) - len({schema for schema, _, one in every if one["kept"] != one["valid"]}),
-        "valid_refused": len(wrong) - len(slipped),
-        "invalid_accepted": len(slipped),
-        "unnoted": sum(not noted for _, noted, _ in slipped),
-        "not_judged": sum(row["instances"] for row in rows if "refused" in row),
-        "grammar_ms": _quantiles([row["grammar"] / 1e6 for row in judged]),
-        "token_us": _quantiles([ns / 1e3 for row in judged for ns in row["tokens"]]),
-        "notes": dict(Counter(note for row in judged for note in set(row["notes"])).most_common()),
-        "reasons": dict(Counter(row["refused"] for row in rows if "refused" in row).most_common()),
-    }
+def tables(rows: Mapping[str, Rows], about: str) -> list[Table]:
+    """Return verdicts, times, and what was refused or noted, of each engine by its label.
 
-
-def _quantiles(values: Sequence[float]) -> dict[str, float | None]:
-    found = pd.Series(values, dtype=float)
-    every = (found.median(), found.mean(), found.quantile(0.99), found.max())
-    return {name: float(value) if values else None for name, value in zip(_QUANTILES, every, strict=True)}
-
-
-def tables(found: Mapping[str, Figures], about: str) -> list[Table]:
-    """Return verdicts, times, and what was refused or noted.
-
-    Parameters
-    ----------
-    found : mapping
-        Label of an engine -> its figures.
-    about : str
-        Sample, tokenizer and machine; printed below the first table.
+    ``about``, printed below the first table, names sample, tokenizer and machine.
     """
-    verdicts, times, reasons = [], [], []
-    for label, each in found.items():
-        counts = ((each[n], n) for n in _COLUMNS.values())
-        cells = (share(c, each["schemas"]) if n.startswith("all_right") else f"{c:,}" for c, n in counts)
-        verdicts.append((label, *cells))
-        times.append((label, *(_number(each[name][q]) for name in ("grammar_ms", "token_us") for q in _QUANTILES)))
-        for name, kind in _KINDS.items():
-            shown = list(each[name].items())[:_MOST]
-            reasons += [(label, kind, reason[:_WIDTH], f"{count:,}") for reason, count in shown]
-    heads = (f"{word}\n{q}" for word in ("grammar ms", "token µs") for q in _QUANTILES)
+    counts = {label: verdicts(own) for label, own in rows.items()}
+    times, reasons = [], []
+    for label, own in rows.items():
+        judged = [row for row in own if "refused" not in row]
+        tokens = [ns / 1e3 for row in judged for ns in row["tokens"]]
+        times.append((label, *_quantiles([row["grammar"] / 1e6 for row in judged]), *_quantiles(tokens)))
+        refused = Counter(row["refused"] for row in own if "refused" in row)
+        noted = Counter(note for row in judged for note in set(row["notes"]))
+        for kind, found in (("refused", refused), ("not enforced", noted)):
+            reasons += [(label, kind, why[:100], f"{count:,}") for why, count in found.most_common(_MOST)]
+    columns = ("engine", *next(iter(counts.values())))
+    judgements = tuple((label, *found.values()) for label, found in counts.items())
+    heads = (f"{word}\n{q}" for word in ("grammar ms", "token µs") for q in ("p50", "mean", "p99", "max"))
     made = [
-        Table("Schemas and instances", ("engine", *_COLUMNS), tuple(verdicts), 1, notes=(about, _SCHEMAS)),
+        Table("Schemas and instances", columns, judgements, 1, notes=(about, _SCHEMAS)),
         Table("Times", ("engine", *heads), tuple(times), 1, notes=(_TIMES,)),
         Table("What is refused, or not enforced while decoding", ("engine", "", "why", "schemas"), tuple(reasons), 3),
     ]
     return [table for table in made if table.rows]
 
 
-def _number(value: float | None) -> str:
-    return NONE if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+def verdicts(rows: Rows) -> dict[str, str]:
+    """Return the counts of one engine: column -> cell."""
+    judged = [row for row in rows if "refused" not in row]
+    noted = sum(bool(row["notes"]) for row in judged)
+    every = [(number, bool(row["notes"]), verdict) for number, row in enumerate(judged) for verdict in row["verdicts"]]
+    wrong = [one for one in every if one[2]["accepted"] != one[2]["valid"]]
+    slipped = [one for one in wrong if not one[2]["valid"]]
+    all_right = len(judged) - len({schema for schema, *_ in wrong})
+    with_check = len(judged) - len({schema for schema, _, one in every if one["kept"] != one["valid"]})
+    return {
+        "schemas": f"{len(rows):,}",
+        "accepted": f"{len(judged) - noted:,}",
+        "noted": f"{noted:,}",
+        "refused": f"{len(rows) - len(judged):,}",
+        "all\nright": share(all_right, len(rows)),
+        "with\ncheck": share(with_check, len(rows)),
+        "valid\nrefused": f"{len(wrong) - len(slipped):,}",
+        "invalid\naccepted": f"{len(slipped):,}",
+        "unnoted": f"{sum(not noted for _, noted, _ in slipped):,}",
+        "not\njudged": f"{sum(row['instances'] for row in rows if 'refused' in row):,}",
+    }
+
+
+def _quantiles(values: Sequence[float]) -> list[str]:
+    """Return median, mean, 99th percentile and maximum."""
+    found = pd.Series(values, dtype=float)
+    every = (found.median(), found.mean(), found.quantile(0.99), found.max())
+    return [f"{value:,.0f}" if value >= 100 else f"{value:.2f}" if values else NONE for value in every]

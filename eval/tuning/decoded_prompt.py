@@ -79,15 +79,17 @@ class DecodedPrompt:
         return self.before + (text if self.closed else text.removesuffix(call_format.closer))
 
 
-def read_decoded(row: Mapping[str, Any], place: str, request: Request, vote_options: VoteOptions) -> DecodedPrompt:
+def read_decoded(
+    row: Mapping[str, Any], place: str, request: Request | None, vote_options: VoteOptions
+) -> DecodedPrompt:
     """Read a row of predictions. Values are read from their texts as the decoder does.
 
     Parameters
     ----------
     place : str
         File and line, for messages.
-    request : Request
-        The prompt that was decoded.
+    request : Request, optional
+        The prompt that was decoded; not needed if the row has an ``error``.
 
     Raises
     ------
@@ -95,6 +97,8 @@ def read_decoded(row: Mapping[str, Any], place: str, request: Request, vote_opti
         If it is no such row, or if its prediction is not the vote over its candidates (other documentation, or another
         version of the vote).
     """
+    if row.get("error") or request is None:
+        return DecodedPrompt(None, vote_options, "", "", (), str(row.get("error")))
     options = request.options
     call_format = options.call_format
     try:

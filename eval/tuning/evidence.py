@@ -12,7 +12,7 @@ from typing import Any
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.methods.scored_text import ScoredText
 from eval.runs.predictions import PredictionRow, Predictions
-from eval.runs.score import Judge, Scorer
+from eval.runs.score import Judge, score
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
@@ -57,7 +57,7 @@ class Evidence:
     _scores: dict[VoteOptions, dict[str, Mapping[str, Any]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._scorer = Scorer(self.benchmark, remembered(self.benchmark.judge))
+        self._judge = remembered(self.benchmark.judge)
 
     @property
     def requests(self) -> dict[str, Request]:
@@ -97,7 +97,7 @@ class Evidence:
         if options not in self._scores:
             outcomes = self.outcomes(options)
             rows = [PredictionRow(self.samples[i], o.text, {"error": o.error}) for i, o in outcomes.items()]
-            scores = self._scorer.score(Predictions(tuple(rows), ()))
+            scores = score(Predictions(tuple(rows), ()), self.benchmark, self._judge)
             self._scores[options] = dict(zip(outcomes, scores, strict=True))
         return self._scores[options]
 

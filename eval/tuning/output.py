@@ -32,11 +32,10 @@ def tables(record: Record) -> list[Table]:
 def limit_table(record: Record) -> Table:
     """Return accuracy, value errors and latency by order limit."""
     limits = record["limits"]
-    rows = [_limit_cells(row) for row in limits]
-    bold = _bold(rows, [row["limit"] == record["chosen"]["order_limit"] for row in limits])
+    rows = [_limit_cells(row, record["chosen"]["order_limit"]) for row in limits]
     columns = ["limit", "accuracy", f"p, loss against {record['chosen']['best']}", "value errors", "removed"]
     notes = [
-        f"The chosen limit is bold. Over {record['samples']} samples.",
+        f"Over {record['samples']} samples.",
         "Accuracy with 95 % intervals; value errors removed, in %, of those of limit 1 (paper, table 4).",
         f"Milliseconds of one prompt decoded alone: median (quartiles) over {limits[0]['latency']['prompts']} prompts, "
         "interleaved; times 1: median ratio to limit 1 with its 95 % interval.",
@@ -47,25 +46,30 @@ def limit_table(record: Record) -> Table:
         notes.append(f"Decoded again, because a call before another one was voted otherwise: {', '.join(again)}.")
     if failures := record["failures"]:
         notes.append(f"Could not be decoded, and count as wrong: {len(failures)}; the first: {failures[0]}.")
-    return Table("Order limit", (*columns, "ms", "times 1", "passes"), tuple(rows), 0, bold, tuple(notes))
+    return Table("Order limit", (*columns, "ms", "times 1", "passes"), tuple(rows), 0, tuple(notes))
 
 
-def _limit_cells(row: Record) -> tuple[str, ...]:
+def _limit_cells(row: Record, chosen: int | None) -> tuple[str, ...]:
     removed = row["value_errors_removed_percent"]
-    cells = [str(row["limit"]), _percent(row), _p(row), str(row["value_errors"])]
+    p = NONE if row["p"] is None else probability(row["p"])
+    cells = [_marked(str(row["limit"]), row["limit"] == chosen), _percent(row), p, str(row["value_errors"])]
     cells.append(NONE if removed is None or row["limit"] == 1 else f"{removed:.1f}")
     return (*cells, *_latency_cells(row["latency"]), f"{row['latency']['passes']:.1f}")
 
 
 def _share_table(record: Record) -> Table:
-    rows = [(f"{row['share']:g}", _percent(row), _p(row)) for row in record["optional_shares"]]
     chosen = (record["chosen"]["settings"] or {}).get("optional_share")
-    bold = _bold(rows, [row["share"] == chosen for row in record["optional_shares"]])
+    shares = [(row["share"], row) for row in record["optional_shares"]]
+    rows = [(_marked(f"{share:g}", share == chosen), _percent(row)) for share, row in shares]
     notes = (
         f"At limit {record['limits'][-1]['limit']}; an optional key is kept if more than this share of the candidates "
-        "carry it, so at 1 never. p: gain over the default, adjusted for all comparisons (Holm).",
+        "carry it, so at 1 never.",
     )
-    return Table("Optional keys", ("optional_share", "accuracy", "p, gain"), tuple(rows), 0, bold, notes)
+    return Table("Optional keys", ("optional_share", "accuracy"), tuple(rows), 0, notes)
+
+
+def _marked(text: str, chosen: bool) -> str:
+    return f"{text} (chosen)" if chosen else text
 
 
 def _stopping_table(found: Record) -> Table:
@@ -76,19 +80,11 @@ def _stopping_table(found: Record) -> Table:
     return Table("Adaptive stopping", columns, (row,), 1, notes=(note,))
 
 
-def _bold(rows: Sequence[tuple[str, ...]], chosen: Sequence[bool]) -> frozenset[tuple[int, int]]:
-    return frozenset((n, column) for n, stressed in enumerate(chosen) if stressed for column in range(len(rows[n])))
-
-
 def _percent(row: Record) -> str:
     if row["interval"] is None:
         return NONE
     low, high = row["interval"]
     return f"{100 * row['accuracy']:.1f} ({100 * low:.1f}-{100 * high:.1f})"
-
-
-def _p(row: Record) -> str:
-    return NONE if row["p"] is None else probability(row["p"])
 
 
 def _latency_cells(latency: Record) -> tuple[str, str]:

@@ -2,23 +2,20 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
 from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
-from eval.errors import EvalError
+from eval.errors import EvalError, writing
 from eval.methods.choose import Method, make_method
 from eval.methods.method_task import Draft, predict_all
 from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from eval.runs.run import Made, draw, make_run
-from eval.runs.run_folder import RunFolder
+from eval.runs.run_folder import PREDICTIONS, RunFolder
 from eval.tuning.choice import demand_enough
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import DecodeAgain, Evidence
@@ -26,25 +23,12 @@ from eval.tuning.latency import Stopwatch
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text, draw_chart
 from eval.tuning.tuner import Tuner, Tuning
-from tooldecoding.cluster.task import I, R, Solo, Task, Workers
+from tooldecoding.cluster.place import Here
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
-from tooldecoding.models.loading import load_quietly
 from tooldecoding.request import Request
 
 DEPLOYMENT: Final = "deployment.yaml"
-
-
-@dataclass
-class Loaded:
-    """This process, with a model that others use as well; see ``tooldecoding.cluster.place.Place``."""
-
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
-
-    def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
-        """Return this process as the only worker."""
-        return nullcontext(Solo(task.loaded(self.model, self.tokenizer)))
 
 
 def tune_benchmark(
@@ -69,7 +53,7 @@ def tune_benchmark(
         raise EvalError("tune decodes on this machine; leave ray out")
     # the largest limit gives the candidates of all others
     options = replace(options, order_limit=wanted.limits[-1], stopping="none")
-    place = Loaded(*load_quietly(options.model, **options.loading))
+    place = Here(options)
     folder = RunFolder(wanted.folder)
     made = make_run(benchmark, categories, every, options, folder, place)
     with folder.locked():
@@ -80,7 +64,7 @@ def tune_benchmark(
         method = make_method(options, place.model, place.tokenizer, benchmark.call_format)
         evidence = Evidence(
             {row.sample.id: row.sample for row in made.predictions.rows},
-            decoded_prompts(made, base, str(folder.predictions)),
+            decoded_prompts(made, base, str(folder.path / PREDICTIONS)),
             decoding_again(method, options.batch_size),
             benchmark,
             ScoredText.of(options, benchmark.call_format),
@@ -106,10 +90,8 @@ def decoded_prompts(made: Made, base: VoteOptions, place: str) -> dict[str, list
     """Return id -> what the run wrote for the prompt."""
     found = {}
     for sample, _, row in made.predictions.rows:
-        if row.get("error"):
-            found[sample.id] = [DecodedPrompt(None, base, "", "", (), str(row["error"]))]
-        else:
-            found[sample.id] = [read_decoded(row, f"{place}, {sample.id}", made.prompter.request(sample), base)]
+        request = None if row.get("error") else made.prompter.request(sample)
+        found[sample.id] = [read_decoded(row, f"{place}, {sample.id}", request, base)]
     return found
 
 
@@ -122,10 +104,7 @@ def decoding_again(method: Method, batch_size: int) -> DecodeAgain:
         for start in range(0, len(waiting), batch_size):
             drafts = waiting[start : start + batch_size]
             for draft, prediction in zip(drafts, predict_all(method, drafts), strict=True):
-                if prediction.error is not None or draft.request is None:
-                    found[draft.id] = DecodedPrompt(None, options, "", "", (), str(prediction.error))
-                else:
-                    found[draft.id] = read_decoded(prediction.to_json(), draft.id, draft.request, options)
+                found[draft.id] = read_decoded(prediction.to_json(), draft.id, draft.request, options)
         return found
 
     return again
@@ -137,7 +116,5 @@ def _write_files(tuning: Tuning, options: EvalOptions, out: Path) -> None:
     if tuning.deployed is not None:
         texts[DEPLOYMENT] = deployment_text(tuning.record, tuning.deployed, options)
     for name, text in texts.items():
-        try:
+        with writing(out / name):
             write_whole(out / name, text.encode())
-        except OSError as error:
-            raise EvalError(f"{out / name}: cannot be written: {error.strerror}") from None

@@ -8,7 +8,6 @@ from typing import Any, Final
 import pandas as pd
 
 from eval.metrics.accuracy import Accuracy
-from eval.metrics.significance import holm
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss
 from eval.tuning.decoded_prompt import VoteOptions
 from eval.tuning.evidence import Evidence
@@ -70,12 +69,11 @@ class Tuner:
         """
         failures = self.evidence.failures
         demand_enough(len(self.evidence.requests), self.wanted, len(failures))
-        shares = self._compare_shares()
-        share = choose_share(shares, self.base.optional_share, self.wanted.level)
+        shares, share, reasons = self._choose_share()
         largest = replace(self.base, optional_share=share)
         limits = self._compare_limits(largest)
         choice = self._choose(limits, largest)
-        reasons = [*self._share_reasons(shares, share), *choice.reasons]
+        reasons += choice.reasons
         stopping = deployed = None
         if choice.limit is not None:
             deployed = replace(largest, order_limit=choice.limit)
@@ -105,31 +103,27 @@ class Tuner:
         Random(self.seed).shuffle(drawn)
         return self.measure(dict(drawn[: self.wanted.latency_prompts]), every)
 
-    def _compare_shares(self) -> list[Row]:
-        """Compare ``SHARES`` and the default share at the largest limit."""
-        default = self.base.optional_share
+    def _choose_share(self) -> tuple[list[Row], float, list[str]]:
+        """Compare ``SHARES`` and the default share at the largest limit: rows, the share to deploy, and why.
+
+        The most accurate one is deployed, the nearest to the default of equal ones, if the default is significantly
+        worse; p is multiplied by the number of comparisons (Bonferroni).
+        """
+        default, level, at = self.base.optional_share, self.wanted.level, f"at limit {self.base.order_limit}"
         shares = sorted({*SHARES, default})
         right = {share: self.evidence.right(replace(self.base, optional_share=share)) for share in shares}
-        others = [share for share in shares if share != default]
-        # what the default loses against another share is what that share gains
-        p = dict(zip(others, holm([p_of_loss(right[default], right[share]) for share in others]), strict=True))
-        return [{"share": share, **_accuracy(right[share]), "p": p.get(share)} for share in shares]
-
-    def _share_reasons(self, shares: Sequence[Row], share: float) -> list[str]:
-        if len({row["right"] for row in shares}) < 2:
-            return []
-        default, chosen = (next(r for r in shares if r["share"] == s) for s in (self.base.optional_share, share))
-        at, others = f"at limit {self.base.order_limit}", f"adjusted for {len(shares) - 1} comparisons"
-        if chosen is default:
-            return [
-                f"optional_share stays {share:g}: no other share is significantly more accurate {at} "
-                f"(level {self.wanted.level:g}, {others})"
-            ]
-        gain = 100 * (chosen["right"] - default["right"]) / chosen["total"]
-        return [
-            f"optional_share {share:g} is {gain:.1f} points more accurate than {default['share']:g} {at} "
-            f"(p = {chosen['p']:.3g}, {others})"
-        ]
+        counts = {share: sum(right[share].values()) for share in shares}
+        best = max(shares, key=lambda share: (counts[share], -abs(share - default)))
+        p = min(1.0, (len(shares) - 1) * p_of_loss(right[default], right[best]))
+        rows = [{"share": share, **_accuracy(right[share])} for share in shares]
+        if len({*counts.values()}) == 1:
+            return rows, default, []
+        if p > level:
+            why = f"no other share is significantly more accurate {at} (level {level:g}, {len(shares) - 1} comparisons)"
+            return rows, default, [f"optional_share stays {default:g}: {why}"]
+        gain = 100 * (counts[best] - counts[default]) / len(right[best])
+        why = f"{gain:.1f} points more accurate than {default:g} {at} (p = {p:.3g}, {len(shares) - 1} comparisons)"
+        return rows, best, [f"optional_share {best:g} is {why}"]
 
     def _compare_limits(self, largest: VoteOptions) -> list[Row]:
         # limit 1 is the base of ratios
@@ -176,13 +170,6 @@ def _accuracy(right: Mapping[str, bool]) -> Row:
     estimate = found.estimate
     interval = estimate and [estimate.low, estimate.high]
     return {**asdict(found), "accuracy": estimate and estimate.value, "interval": interval}
-
-
-def choose_share(rows: Sequence[Row], default: float, level: float) -> float:
-    """Return the most accurate share among those significantly better than the default; the default if none is."""
-    better = [row for row in rows if row["p"] is not None and row["p"] <= level]
-    best = max(better, key=lambda row: (row["right"], -abs(row["share"] - default)), default=None)
-    return default if best is None else best["share"]
 
 
 def _stopping_reason(found: Row, faster: bool) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from command_line import Ran
-from eval.bench.methods import ToolDecodingMethod
+from eval.bench.methods import EngineMethod
 
 Cli = Callable[..., Ran]
 QUICK = ("--prompt-tokens", 320, "--value-tokens", 3, "--repeat", 2, "--required", 3)
@@ -30,7 +30,7 @@ def not_found(name: str) -> str:
 
 
 def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.bench.peers.version", not_found)
+    monkeypatch.setattr("eval.bench.methods.version", not_found)
     ran = cli(*command, "--order-limit", "1,6", "--batch", "1,2", "--draft-tokens", 0)
     assert ran.code == 0, ran.err
     for text in ("tiny, float32, batch 1, rounds 2", "2 of 3 values stand in the prompt; no drafts"):
@@ -95,15 +95,15 @@ def test_a_folder_without_a_tokenizer(cli: Cli, tmp_path: Path) -> None:
 def test_an_interrupt_leaves_the_finished_rounds(
     cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, left = ToolDecodingMethod.run, [3]
+    real, left = EngineMethod.run, [3]
 
-    def run(method: ToolDecodingMethod) -> Any:
+    def run(method: EngineMethod) -> Any:
         left[0] -= 1
         if left[0] < 0:
             raise KeyboardInterrupt
         return real(method)
 
-    monkeypatch.setattr(ToolDecodingMethod, "run", run)
+    monkeypatch.setattr(EngineMethod, "run", run)
     ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 5)
     assert ran.code == 130
     [cell] = found(tmp_path)["cells"]

@@ -5,7 +5,8 @@ from typing import Any
 
 import torch
 
-from eval.bench.methods import GenerateMethod, Method, ToolDecodingMethod
+from eval.bench.methods import GenerateMethod, Method
+from eval.bench.methods import tool_decoding as method_of
 from eval.bench.options import BenchOptions
 from eval.bench.subject import Subject, load_subject
 from eval.bench.workload import Workload, make_workload
@@ -29,4 +30,4 @@ def generate(work: Workload, beams: int = 1) -> Method:
 
 def tool_decoding(work: Workload, limit: int, **options: Any) -> Method:
     asked = DecodeOptions(order_limit=limit, max_calls=1, **options)
-    return ToolDecodingMethod(subject().decoder, subject().engines, work, asked)
+    return method_of(subject(), work, asked)

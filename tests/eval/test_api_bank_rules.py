@@ -7,8 +7,6 @@ import pytest
 from api_bank_folder import Bank, described, only, write_folder
 
 from eval.benchmarks.api_bank.data import LEVEL_2
-from eval.benchmarks.api_bank.tools.errands import calculate
-from eval.benchmarks.api_bank.tools.rule import ToolFailure
 
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
 ROW = {"username": "ann", "content": "Gym workout today", "time": "2023-03-16 10:00:00", "location": "hall"}
@@ -232,16 +230,11 @@ def test_tools_found_are_right_by_their_present_documentation(tmp_path: Path) ->
     assert bank.error("[ToolSearcher(keywords='zzz')]") == "OUTPUT_MISMATCH"
 
 
-@pytest.mark.parametrize(
-    ("formula", "value"), [("1+2*3", 7), ("(1 + 2) * 3", 9), ("8/4/2", 1), ("2-3-4", -5), ("(1+2)*(3-1)/2", 3)]
-)
-def test_sums(formula: str, value: float) -> None:
-    assert calculate(formula) == value
+SUMS = {"1+2*3": 7.0, "(1 + 2) * 3": 9.0, "8/4/2": 1.0, "2-3-4": -5.0, "(1+2)*(3-1)/2": 3.0, "007+1": 8.0}
+NO_SUMS = ("5", "-3+2", "((1+2)*3)", "1+", "1.5+2", "9**9", "1/0", ")1+2(", "(1+2", "()", "1)2+3")
 
 
-@pytest.mark.parametrize(
-    "formula", ["", "5", "-3+2", "((1+2)*3)", "1+", "1.5+2", "9**9", "1/0", ")1+2(", "(1+2", "()", "1)2+3"]
-)
-def test_no_sums(formula: str) -> None:
-    with pytest.raises(ToolFailure):
-        calculate(formula)
+@pytest.mark.parametrize(("formula", "value"), [*SUMS.items(), *((formula, None) for formula in NO_SUMS)])
+def test_sums(tmp_path: Path, formula: str, value: float | None) -> None:
+    found = only(tmp_path, ("Calculator", {"formula": formula}, value)).error(f"[Calculator(formula='{formula}')]")
+    assert found == (None if value is not None else "HAS_EXCEPTION")

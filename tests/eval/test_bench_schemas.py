@@ -1,20 +1,22 @@
-"""``tooldecoding bench schemas``: verdicts by split, rows that a run goes on from, engines that hang or die."""
+"""``tooldecoding bench schemas``: verdicts, rows that a run goes on from, engines that hang or die."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 import eval.schemas.engines as engines
 from command_line import Ran, assert_bad
-from eval.commands.bench_schemas import PeerName
-from eval.schemas.engines import OWN, PEERS, Engine
-from eval.schemas.tables import figures
-from eval.schemas.worker import Worker, measure
-from stub_engines import STRICT, STUB, UNLOADABLE
+from eval.errors import EvalError
+from eval.options import PEER_METHODS
+from eval.schemas.engines import LOADERS
+from eval.schemas.run import Worker, measure, read_sample
+from eval.schemas.tables import verdicts
+from stub_engines import load_nothing, load_strict, load_stub
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.tokens.token_table import TokenTable
@@ -41,63 +43,44 @@ def write(folder: Path, files: Mapping[str, Any] = FILES) -> Path:
 
 @pytest.fixture(scope="module", autouse=True)
 def stubs() -> Iterator[None]:
-    """A stub in the place of our engine, and one peer."""
+    """A stub in the place of our engine, and one peer; the other is not installed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines, "OWN", STUB)
-        patch.setattr(engines, "PEERS", {"scipy": STRICT})
+        patch.setattr(engines, "OWN", "numpy")
+        patch.setattr(engines, "LOADERS", {"numpy": load_stub, **dict.fromkeys(PEER_METHODS, load_strict)})
+        patch.setattr(engines, "version", version)
+        patch.setattr("eval.schemas.run.get_context", lambda _: get_context("fork"))  # a fresh process takes seconds
         yield
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory, tiny_model_path: str, cli: Cli) -> tuple[Any, ...]:
-    """The command of a finished run, which measures nothing again."""
-    folder = tmp_path_factory.mktemp("measured")
-    out = ("--tokenizer", tiny_model_path, "--out", folder / "rows.jsonl")
-    command = ("bench", "schemas", "--data", write(folder), *out)
-    assert cli(*command).code == 0
-    return command
+def version(name: str) -> str:
+    if name == "llguidance":
+        raise PackageNotFoundError
+    return "1.0"
 
 
-def found(path: Path) -> dict[str, Any]:
-    """Name of each engine -> its figures."""
+@pytest.fixture
+def command(tmp_path: Path, tiny_model_path: str) -> tuple[Any, ...]:
+    place = ("--data", write(tmp_path), "--tokenizer", tiny_model_path, "--out", tmp_path / "rows.jsonl")
+    return ("bench", "schemas", *place)
+
+
+def found(path: Path) -> dict[str, list[str]]:
+    """Name of each engine -> its counts."""
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     names = dict.fromkeys(row["engine"].partition(" ")[0] for row in rows)
-    return {name: figures([row for row in rows if row["engine"].startswith(f"{name} ")]) for name in names}
-
-
-def test_verdicts_are_counted(measured: tuple[Any, ...]) -> None:
-    every = found(measured[-1])
-    own, strict = every["numpy"], every["scipy"]
-    counts = ("schemas", "accepted", "noted", "refused", "not_judged", "unnoted", "valid_refused")
-    assert [own[name] for name in counts] == [5, 3, 1, 1, 2, 1, 1]
-    assert [own[name] for name in ("invalid_accepted", "all_right", "all_right_checked")] == [2, 1, 2]
-    assert own["reasons"] == {"ValueError: no grammar": 1} and own["notes"] == {"const": 1}
-    assert (strict["valid_refused"], strict["invalid_accepted"]) == (5, 0)
-    assert 0 < own["token_us"]["p50"] <= own["token_us"]["p99"] <= own["token_us"]["max"] and own["grammar_ms"]["mean"]
-
-
-def test_tables_name_engines_machine_and_sample(cli: Cli, measured: tuple[Any, ...]) -> None:
-    ran = cli(*measured, "--limit", 4, "--seed", 7)
-    assert ran.code == 0, ran.err
-    text = " ".join(ran.out.split())
-    for part in ("Schemas and instances", "Times", "What is refused", "4 of 5 schemas (seed 7)"):
-        assert part in text
-    assert " cores, " in text and "numpy " in text
+    return {n: list(verdicts([row for row in rows if row["engine"].startswith(f"{n} ")]).values()) for n in names}
 
 
 def test_a_run_goes_on_behind_an_interrupt(
-    cli: Cli, tmp_path: Path, tiny_model_path: str, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "rows.jsonl"
-    command = ("bench", "schemas", "--data", write(tmp_path), "--tokenizer", tiny_model_path, "--peers", "")
-    command = (*command, "--out", out)
-    asked: list[str] = []
-    real = Worker.ask
+    out, command = tmp_path / "rows.jsonl", (*command, "--seed", 7)
+    real, left = Worker.ask, [2]
 
-    def ask(worker: Worker, task: str) -> dict[str, Any]:
-        if len(asked) == 2:
+    def ask(worker: Worker, task: Mapping[str, Any]) -> dict[str, Any]:
+        left[0] -= 1
+        if left[0] < 0:
             raise KeyboardInterrupt
-        asked.append(task)
         return real(worker, task)
 
     with monkeypatch.context() as patch:
@@ -108,33 +91,40 @@ def test_a_run_goes_on_behind_an_interrupt(
     with out.open("a") as file:
         file.write('{"id": "torn')
     assert cli(*command).code == 0
-    whole = found(out)
-    assert len(out.read_text().splitlines()) == 5
-    with monkeypatch.context() as patch:
-        patch.setattr(Worker, "ask", lambda *_: pytest.fail("measured again"))
-        assert cli(*command).code == 0 and found(out) == whole
+    # schemas, accepted, noted, refused, all right, with check, valid refused, invalid accepted, unnoted, not judged
+    assert found(out) == {
+        "numpy": ["5", "3", "1", "1", "20.0", "40.0", "1", "2", "1", "2"],
+        "xgrammar": ["5", "5", "0", "0", "0.0", "0.0", "5", "0", "0", "0"],
+    }
+    monkeypatch.setattr(Worker, "__init__", lambda *_: pytest.fail("measured again"))
+    ran = cli(*command, "--limit", 4, "--peers", "")
+    text = " ".join(ran.out.split())
+    for part in ("Schemas and instances", "Times", "not enforced", "4 of 5 schemas (seed 7)", " cores, ", "numpy "):
+        assert part in text, ran
+    assert "xgrammar" not in text
 
 
-@pytest.mark.slow
-def test_an_engine_that_hangs_or_dies_refuses(tiny_model_path: str) -> None:
-    worker = Worker(STUB, tiny_model_path, 5)
+def test_an_engine_that_hangs_or_dies_refuses(tiny_model_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.schemas.run.MOST_SECONDS", 1)
+    worker = Worker("stub", load_stub, tiny_model_path)
     try:
-        for way, reason in (("hang", "stopped after 5 s"), ("die", "its process died")):
-            assert worker.ask(json.dumps({"schema": {way: True}, "tests": []})) == {"refused": reason}
-            assert "verdicts" in worker.ask(json.dumps({"schema": {}, "tests": []}))
+        for way in ("hang", "die"):
+            refused = {"refused": "its process died, or took more than 1 s"}
+            assert worker.ask({"schema": {way: True}, "tests": []}) == refused
+            assert "verdicts" in worker.ask({"schema": {}, "tests": []})
     finally:
         worker.close()
 
 
 def test_what_cannot_be_used(
-    cli: Cli, measured: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert_bad(cli("bench", "schemas", "--data", tmp_path), "there is no folder ", "maskbench/data")
-    (tmp_path / "maskbench" / "data").mkdir(parents=True)
-    assert_bad(cli("bench", "schemas", "--data", tmp_path), "expected files of schemas, found none")
-    monkeypatch.setattr(engines, "OWN", UNLOADABLE)
-    ran = cli(*measured, "--peers", "", "--limit", 1)
-    assert ran.code == 2 and "error: pydantic cannot be loaded" in ran.err and "TypeError: unknown" in ran.err
+    assert_bad(cli("bench", "schemas", "--data", tmp_path / "empty"), "there is no ", "maskbench/data/*.json")
+    assert_bad(cli(*command, "--peers", "luck"), "--peers: expected 'xgrammar' or 'llguidance'", "'luck'")
+    monkeypatch.setattr(engines, "LOADERS", {"numpy": load_nothing})
+    ran = cli(*command, "--peers", "", "--limit", 1)
+    assert ran.code == 2 and "error: numpy " in ran.err and "cannot be loaded" in ran.err
+    assert "TypeError: unknown" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -147,29 +137,11 @@ def test_what_cannot_be_used(
         ('{"schema": {}, "tests": [{"valid": true}]}', "no 'data'"),
     ],
 )
-def test_a_malformed_file_is_named(cli: Cli, tmp_path: Path, tiny_model_path: str, content: str, message: str) -> None:
-    folder = write(tmp_path, {"JME_1.json": content})
-    ran = cli(
-        "bench", "schemas", "--data", folder, "--tokenizer", tiny_model_path, "--peers", "", "--out", tmp_path / "o"
-    )
-    place = folder / "maskbench" / "data" / "JME_1.json"
-    assert ran.code == 2 and ran.out == "" and "Traceback" not in ran.err
-    assert f"error: {place}: this is no file of MaskBench: " in ran.err and message in ran.err
-
-
-def test_peers_by_name(cli: Cli, measured: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "scipy" in cli(*measured).out and "scipy" not in cli(*measured, "--peers", "").out
-    assert_bad(cli(*measured, "--peers", "luck"), "--peers: expected 'xgrammar' or 'llguidance'", "'luck'")
-    assert get_args(PeerName) == tuple(PEERS)
-    monkeypatch.setattr(engines, "PEERS", {"xgrammar": STRICT})
-    monkeypatch.setattr(engines, "version", not_found)
-    assert_bad(cli(*measured, "--peers", "xgrammar"), "xgrammar is not installed; pip install xgrammar")
-
-
-def not_found(name: str) -> str:
-    if name == "xgrammar":
-        raise PackageNotFoundError
-    return "1.0"
+def test_a_malformed_file_is_named(tmp_path: Path, content: str, message: str) -> None:
+    place = write(tmp_path, {"JME_1.json": content}) / "maskbench" / "data" / "JME_1.json"
+    with pytest.raises(EvalError) as error:
+        read_sample(place)
+    assert str(error.value).startswith(f"{place}: this is no file of MaskBench: ") and message in str(error.value)
 
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}, "required": ["a"]}
@@ -182,11 +154,10 @@ CASES: Sequence[tuple[Any, list[Any], list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("engine", [OWN, *PEERS.values()], ids=lambda engine: engine.name)
-def test_an_engine_judges(engine: Engine, tiny_model_path: str) -> None:
-    if engine is not OWN:
-        pytest.importorskip(engine.name)
-    compiled, table = engine.load(tiny_model_path), TokenTable(load_tokenizer(tiny_model_path))
+@pytest.mark.parametrize("name", LOADERS)
+def test_an_engine_judges(name: str, tiny_model_path: str) -> None:
+    pytest.importorskip(name)
+    compiled, table = LOADERS[name](tiny_model_path), TokenTable(load_tokenizer(tiny_model_path))
     for schema, valid, invalid in CASES:
         data = [(value, True) for value in valid] + [(value, False) for value in invalid]
         tests = [
@@ -201,6 +172,5 @@ def test_an_engine_judges(engine: Engine, tiny_model_path: str) -> None:
     texts = {b"{": False, b'{"a": 1': False, b'{"a": 1}}': False, b'{"a": 1},': False}
     texts[b'{"a": 1, "c": [null]}'] = True  # keys that are not listed are allowed
     for text, right in texts.items():
-        instance = grammar.start()
-        taken = all(instance.take(token) for token in table.encode_after(b"", text))
-        assert (taken and instance.complete()) == right
+        take = grammar.start()
+        assert all(take(token) for token in [*table.encode_after(b"", text), None]) == right

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.error_class import attempted_names, classify
 from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Judgement, Sample
-from eval.metrics.error_class import attempted_names, classify
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
 

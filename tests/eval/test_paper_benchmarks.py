@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
+from eval.benchmarks.error_class import classify
 from eval.benchmarks.python_names import python_name, writable_name
 from eval.benchmarks.registry import BENCHMARKS, find_benchmark
 from eval.benchmarks.samples import Sample
 from eval.commands.benchmark_command import BENCHMARK_NAMES
 from eval.errors import EvalError
-from eval.metrics.error_class import classify
 
 RESTBENCH, STABLE = find_benchmark("restbench"), find_benchmark("stabletoolbench")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from eval.benchmarks.acebench import checker as acebench
 from eval.benchmarks.bfcl.parser import decode_calls
-from eval.benchmarks.python_calls import MAX_BITS, MAX_LENGTH, MAX_SIZE, UNPACKED, CallDecodeError
+from eval.benchmarks.python_calls import MAX_BITS, MAX_LENGTH, UNPACKED, CallDecodeError
 from growth import assert_linear
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -37,7 +37,7 @@ VALUES: dict[str, Any] = {
     "None": None, "...": "...", "'a' 'b'": "ab", "1_000": 1000, "(1)": 1, "(1,)": (1,), "[1, [x]]": [1, ["x"]],
     "{'a': {1: -2}}": {"a": {1: -2}}, "g()": "g()", "g(1,  2)": "g(1, 2)", "g.h(1, b=x)": {"g.h": {"b": "x"}},
     "x[ 0 ]": "x[0]", "x.y[1:2]": "x.y[1:2]", "1 + 2 * 3": 7, "2 ** -1": 0.5, "-(1) + 1": 0, "7 // 2 - 7 % 4": 0,
-    "1 << 3 | 1": 9, "'a' + 'b'": "ab", "[1] * 2": [1, 1], "2 * (1,)": (1, 1), "~1 + 1": -1, "(not 1) + 1": 1,
+    "'a' + 'b'": "ab", "1 + True": 2, "1j * 2": 2j,
 }  # fmt: skip
 UNREADABLE = [
     "Sure: [f(a=1)]", "[f(a=1)] ok", "[f(a=1)];", "'[f(a=1)]'", "```python\n[f(a=1)]\n```", "[[f(a=1)]]",
@@ -45,12 +45,11 @@ UNREADABLE = [
 ]  # fmt: skip
 UNREADABLE_VALUES = [
     "x.y", "{1}", "[*a]", "{**a}", "{[]: 1}", "f'{x}'", "lambda: 1", "1 if x else 2", "1 < 2", "a and b", "(x := 1)",
-    "-x", "--5", "-'a'", "-None", "007", "“x”", "x + 1", "'%s' % 1", "1 / 0", "'a' - 1", "1 @ 2", "len('a') + 1",
-    "[1][0] + 1", "await x", "1 2", "",
+    "-x", "--5", "-'a'", "-None", "007", "“x”", "x + 1",  "'%s' % 1", "1 / 0", "'a' - 1", "1 @ 2", "len('a') + 1",
+    "[1][0] + 1", "await x", "'a' * 2", "[1] + [2]", "1 << 3", "1 2", "",
 ]  # fmt: skip
 HARMFUL_VALUES = [
-    "9**9**9", "9.0**9**9", "(10**4000)**4000", "1<<9**9", "'a'*9**9", "[[[[1]*999]*999]*999]*999",
-    "+".join(["'a'*30000"] * 9), "[" + "[1]*50000," * 2000 + "]", "1" * 5000, "0x" + "f" * 90_000,
+    "9**9**9", "9.0**9**9", "(10**4000)**4000", "1<<9**9", "'a'*9**9", "[1]*9**9", "1" * 5000, "0x" + "f" * 90_000,
     "'%999999999d' % 1", "__import__('os').system('true') + 1",
 ]  # fmt: skip
 HARMFUL_TEXTS = [
@@ -100,14 +99,8 @@ def test_adversarial_texts(text: str) -> None:
 
 def test_arithmetic_is_exact_up_to_the_bound() -> None:
     assert decode_calls(f"f(a=2**{MAX_BITS - 1})") == [("f", {"a": 2 ** (MAX_BITS - 1)})]
-    refused = [f"f(a=2**{MAX_BITS})"]
-    for unit in ("'x'", "[1]", "['']", "(1,)"):
-        [(_, arguments)] = decode_calls(f"f(a={unit}*{MAX_SIZE})")
-        assert len(arguments["a"]) == MAX_SIZE
-        refused += [f"f(a={unit}*{MAX_SIZE + 1})", f"f(a={unit}*{MAX_SIZE}, b={unit}*1)"]
-    for text in refused:
-        with pytest.raises(CallDecodeError):
-            decode_calls(text)
+    with pytest.raises(CallDecodeError):
+        decode_calls(f"f(a=2**{MAX_BITS})")
 
 
 @given(st.text(max_size=200) | st.text(alphabet="[](){}'\",=:.+-*/% \n\\#0aN_f`", max_size=60))

@@ -277,5 +277,5 @@ def test_a_report_cannot_replace_a_file(run: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("mine")
     (tmp_path / "folder" / "report.md").mkdir(parents=True)
     for out in ("out", "folder"):
-        with pytest.raises(EvalError, match="written to"):
+        with pytest.raises(EvalError, match="cannot be written"):
             write_report([run], tmp_path / out)

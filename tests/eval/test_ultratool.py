@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from eval.benchmarks.error_class import classify
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
-from eval.metrics.error_class import classify
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 ULTRATOOL = find_benchmark("ultratool")

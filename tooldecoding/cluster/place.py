@@ -33,11 +33,11 @@ class Here:
     """This process; loads the model."""
 
     def __init__(self, options: RayOptions) -> None:
-        self._model, self.tokenizer = load_quietly(options.model, **options.loading)
+        self.model, self.tokenizer = load_quietly(options.model, **options.loading)
 
     def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
         """Return this process as the only worker."""
-        return nullcontext(Solo(task.loaded(self._model, self.tokenizer)))
+        return nullcontext(Solo(task.loaded(self.model, self.tokenizer)))
 
 
 class There:

@@ -10,15 +10,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
-from eval.benchmarks.api_bank.tools import accounts, errands, hospital, lookups, schedule
-from eval.benchmarks.api_bank.tools.rule import ApiCall, Database, Dialogue, Replay, Tool, ToolFailure, learn_recorded
+from eval.benchmarks.api_bank.tools import lookups, people, schedule
+from eval.benchmarks.api_bank.tools.rule import ApiCall, Database, Dialogue, Execution, Tool, ToolFailure
 from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Judgement
 from tooldecoding.formats.call_format import Call
 
-TOOLS: Final[Mapping[str, Tool]] = {
-    tool.name: tool for group in (accounts, schedule, hospital, lookups, errands) for tool in group.TOOLS
-}
+TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for group in (people, schedule, lookups) for tool in group.TOOLS}
 """Name -> rule, for every tool of API-Bank."""
 
 _POSITIONAL: Final = ("self", "tool_name")
@@ -36,9 +34,9 @@ class _Rejected(Exception):
 def replay_database(dialogues: Sequence[Dialogue], descriptions: Mapping[str, Mapping[str, Any]]) -> Database:
     """What dialogues show of the database that every sample starts from."""
     database = Database(descriptions)
-    for group in (accounts, schedule, hospital, errands):
+    for group in (people, schedule, lookups):
         group.learn(dialogues, database)
-    learn_recorded(TOOLS, dialogues, database)
+    database.learn_recorded(TOOLS, dialogues)
     return database
 
 
@@ -66,7 +64,7 @@ def check_output(output: str, truth: ApiCall, database: Database, repeated: bool
         return Judgement(False, "API_NAME_MISMATCH", message, (call,))
     tool = TOOLS[truth.name]
     try:
-        made = _execute(tool, call, Replay(database, tool, truth))
+        made = _execute(tool, call, truth, database)
     except _Rejected as rejected:
         return Judgement(False, rejected.error_type, rejected.message, (call,))
     if repeated and truth.name in schedule.SHARING_TRUTH:  # an earlier check of the same turn leaves it so
@@ -75,7 +73,7 @@ def check_output(output: str, truth: ApiCall, database: Database, repeated: bool
     return Judgement(error is None, error, _explain(error, made, truth), (call,))
 
 
-def _execute(tool: Tool, call: Call, replay: Replay) -> ApiCall:
+def _execute(tool: Tool, call: Call, truth: ApiCall, database: Database) -> ApiCall:
     given = _convert(tool, call.arguments)
     missing = [key for key in tool.keys if key not in given]
     if missing:
@@ -83,7 +81,7 @@ def _execute(tool: Tool, call: Call, replay: Replay) -> ApiCall:
     if tool.filled:
         given = dict.fromkeys(tool.optional) | given
     try:
-        output, exception = tool.run(given, replay), None
+        output, exception = tool.run(Execution(tool, given, truth, database)), None
     except ToolFailure as failure:
         output, exception = None, str(failure)
     return ApiCall(tool.name, call.arguments, given, output, exception)

@@ -21,6 +21,12 @@ class ToolFailure(Exception):
     """The call raises inside the tool, which the official evaluator reports as HAS_EXCEPTION."""
 
 
+def demand(holds: object, message: str) -> None:
+    """ToolFailure unless something holds."""
+    if not holds:
+        raise ToolFailure(message)
+
+
 class Unrecorded:
     """An output that no recording shows; it equals no recorded one."""
 
@@ -95,26 +101,54 @@ class Database:
     recorded: dict[str, dict[Hashable, dict[str, Any]]] = field(default_factory=dict)
     orders: list[Any] = field(default_factory=list)
 
-    def owner(self, token: str) -> str:
-        """The user of a token; ToolFailure for one that no recording shows as valid in the fresh database."""
-        if token not in self.tokens:
-            raise ToolFailure("the token is invalid")
-        return self.tokens[token]
+    def owner(self, arguments: Arguments) -> str:
+        """The user of a call's token; ToolFailure for one that no recording shows as valid in the fresh database."""
+        demand(arguments["token"] in self.tokens, "the token is invalid")
+        return self.tokens[arguments["token"]]
+
+    def learn_recorded(self, tools: Mapping[str, "Tool"], dialogues: Sequence[Dialogue]) -> None:
+        """Keep what recorded calls found, unless an earlier call of the dialogue had put it there. The first holds."""
+        for dialogue in dialogues:
+            made = set()
+            for call in dialogue:
+                tool = tools[call.name]
+                place = tool.place(call.input, self)
+                if tool.makes:
+                    made.add((tool.table, place))
+                elif place is not None and (tool.table, place) not in made:
+                    found = self.recorded.setdefault(tool.table or tool.name, {})
+                    found.setdefault(place, {}).setdefault(tool.name, call.output)
 
 
 @dataclass(frozen=True)
-class Replay:
-    """The database in which one sample's prediction is executed, with the tool and the sample's own recorded call."""
+class Execution:
+    """One prediction in its tool: what it gives, the sample's own recorded call, and the fresh database."""
 
-    database: Database
     tool: "Tool"
+    given: Arguments
     truth: ApiCall
+    database: Database
+
+    def text(self, key: str) -> str:
+        """A text without white space around it."""
+        return str(self.given[key]).strip()
+
+    def recorded(self, unknown: Unrecorded | None = None) -> Any:
+        """The recorded output, the sample's own first; ``unknown`` or ToolFailure for what no recording knows."""
+        tool, database = self.tool, self.database
+        place = tool.find(self.given, database) if tool.find else None
+        outputs = database.recorded.get(tool.table or tool.name, {}).get(place)
+        if outputs is None:
+            demand(unknown, "this is not known")
+            return unknown
+        own = tool.place(self.truth.input, database) == place
+        return self.truth.output if own else outputs.get(tool.name, UNRECORDED)
 
 
 Form = Callable[[Any], Hashable]
 """Makes values alike that the tool's checker takes for equal."""
 
-Run = Callable[[Arguments, Replay], Any]
+Run = Callable[[Execution], Any]
 Check = Callable[["Tool", ApiCall, ApiCall], bool]
 """Whether a call (first) is right by the recorded one. KeyError is KEY_ERROR, other errors end the official run."""
 
@@ -162,7 +196,8 @@ class Tool:
     integers, booleans : tuple of str
         Keys whose text the tool manager converts. It leaves lists as texts.
     table, find
-        Where recordings are kept, and by what a call finds its own there (ToolFailure if it cannot).
+        Where recordings are kept (by default under the tool's name), and by what a call finds its own there
+        (ToolFailure if it cannot).
     makes : bool
         Whether the call puts its row there: a later call of the dialogue shows nothing of the fresh database.
     """
@@ -179,55 +214,12 @@ class Tool:
     find: Find | None = None
     makes: bool = False
 
-
-def place(tool: Tool, arguments: Arguments, database: Database) -> tuple[str, Hashable] | None:
-    """Table and place of a call's recording; None for a tool without one, and where its rule cannot read a value."""
-    if tool.find is None:
-        return None
-    try:
-        return tool.table or tool.name, tool.find(arguments, database)
-    except (ToolFailure, KeyError, AttributeError):
-        return None
-
-
-def learn_recorded(tools: Mapping[str, Tool], dialogues: Sequence[Dialogue], database: Database) -> None:
-    """Keep what recorded calls found, unless an earlier call of the dialogue had put it there. The first holds."""
-    for dialogue in dialogues:
-        made = set()
-        for call in dialogue:
-            tool = tools[call.name]
-            where = place(tool, call.input, database)
-            if where and tool.makes:
-                made.add(where)
-            elif where and where not in made:
-                table, key = where
-                database.recorded.setdefault(table, {}).setdefault(key, {}).setdefault(tool.name, call.output)
-
-
-def recorded(arguments: Arguments, replay: Replay, unknown: Unrecorded | None = None) -> Any:
-    """The recorded output, the sample's own first; ``unknown`` or ToolFailure for what no recording knows."""
-    tool, database = replay.tool, replay.database
-    key = tool.find(arguments, database) if tool.find else None
-    table = tool.table or tool.name
-    outputs = database.recorded.get(table, {}).get(key)
-    if outputs is None and unknown is None:
-        raise ToolFailure("this is not known")
-    if outputs is None:
-        return unknown
-    if place(tool, replay.truth.input, database) == (table, key):
-        return replay.truth.output
-    return outputs.get(tool.name, UNRECORDED)
-
-
-def succeed(arguments: Arguments, replay: Replay) -> str:
-    """Success for what a recording knows; ToolFailure for anything else."""
-    recorded(arguments, replay)
-    return "success"
-
-
-def always(arguments: Arguments, replay: Replay) -> Any:
-    """The recorded output; an unrecorded one for what no recording knows."""
-    return recorded(arguments, replay, UNRECORDED)
+    def place(self, arguments: Arguments, database: Database) -> Hashable:
+        """By what a recording is found; None for a tool without one, and where its rule cannot read a value."""
+        try:
+            return self.find(arguments, database) if self.find else None
+        except (ToolFailure, KeyError, AttributeError):
+            return None
 
 
 def same(value: Any) -> Any:

@@ -19,9 +19,10 @@ from eval.benchmarks.api_bank.tools.rule import (
     Check,
     Database,
     Dialogue,
-    Replay,
+    Execution,
     Tool,
     ToolFailure,
+    demand,
     read_time,
     same_call,
     same_result,
@@ -118,16 +119,17 @@ def learn(dialogues: Sequence[Dialogue], database: Database) -> None:
                 rows.append(row)
 
 
-def _run(verb: str, table: _Table, arguments: Arguments, replay: Replay) -> Any:
-    for key in ("from_time", "to_time") if "from_time" in arguments else table.times:
-        read_time(arguments[key], TIME)
-    if table.text and (verb == "Add" or table.needs_text) and not arguments[table.text].strip():
-        raise ToolFailure(f"the {table.text} is empty")
-    user = replay.database.owner(arguments["token"])
+def _run(verb: str, table: _Table, call: Execution) -> Any:
+    given = call.given
+    for key in ("from_time", "to_time") if "from_time" in given else table.times:
+        read_time(given[key], TIME)
+    if table.text and (verb == "Add" or table.needs_text):
+        demand(call.text(table.text), f"the {table.text} is empty")
+    user = call.database.owner(given)
     if verb == "Add":
         return "success"
-    rows = replay.database.rows.get(table.name, ())
-    row = next((row for row in rows if table.matches(row, user, arguments)), None)
+    rows = call.database.rows.get(table.name, ())
+    row = next((row for row in rows if table.matches(row, user, given)), None)
     if row is None:
         raise ToolFailure(f"the user has no {table.name.lower()} of this text or time")
     return row if verb == "Query" else "success"

@@ -3,14 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
+from eval.benchmarks.faults import ErrorClass
 from eval.benchmarks.samples import Judgement, Sample
 from lookup.dictionary import ToolSpec
 from tooldecoding.formats.call_format import Call
-
-ErrorClass = Literal["awareness", "selection", "format", "key", "value", "unsatisfiable"]
-ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 
 _BRACKETED = re.compile(r"\[\s*([^\W\d][\w.\-/]*)\s*[(='\"]")
 _ACTION = re.compile(r"(?:^|\n)[ \t]{0,20}Action[ \t]{0,20}:[ \t]{0,20}([^\s(]{1,200})")
