@@ -20,6 +20,7 @@ NOTATIONS: list[Notation] = [
     "python-lists",
     "python-json",
     RawText("\n</parameter>"),
+    RawText("</arg_value>"),
     RawText("</P>", " string=T>", " string=F>"),
     RawText("\U000f0003"),
     RawText("</\U000f0003p>", ' s="1">', ' s="0">'),

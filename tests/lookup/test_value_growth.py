@@ -1,47 +1,18 @@
 """Small documentation is cheap: closing and reading values is linear, and unreasonable types are errors."""
 
-import json
-import sys
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 import pytest
-from test_value_grammar import NOTATIONS
+from seams import NOTATIONS, ONE_OF_EACH, record, spec, steps
 
 from lookup import DocumentationError, extract
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import read_value, render_value
-from lookup.values.notations import BareKeys, Notation, RawText
+from lookup.values.notations import Notation
 from voting import check_value
-
-ONE_OF_EACH = ["python", "quoted", "json", RawText("\n</parameter>"), BareKeys("\U000f0004")]
-
-
-def spec(value_type: ValueType, **fields: Any) -> ParameterSpec:
-    return ParameterSpec("x", value_type, "", True, **fields)
-
-
-def record(*keys: tuple[str, ValueType], required: bool = True) -> ValueType:
-    return ValueType("dict", properties=tuple(ParameterSpec(name, t, "", required) for name, t in keys))
-
-
-def steps(work: Callable[[], object]) -> int:
-    """The number of function calls, which is the same on every machine."""
-    count = 0
-
-    def watch(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(watch)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def integers(count: int) -> ParameterSpec:
@@ -70,7 +41,7 @@ def doubling(depth: int) -> ParameterSpec:
     }
     links[f"d{depth}"] = {"type": "integer"}
     parameters = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "required": ["x"], "$defs": links}
-    return extract(json.dumps({"name": "f", "description": "", "parameters": parameters}))["f"].parameters[0]
+    return extract({"name": "f", "description": "", "parameters": parameters})["f"].parameters[0]
 
 
 def test_references_that_double_cost_what_they_write() -> None:
@@ -161,12 +132,12 @@ def wide(depth: int) -> ValueType:
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
 def test_unreasonable_documentation_is_an_error_that_names_the_key(notation: Notation) -> None:
     with pytest.raises(DocumentationError, match=r"key 'x': .*takes \d+ bytes"):
-        value_grammar(spec(tree(4, 12)), notation)
+        value_grammar(spec(tree(3, 24)), notation)
 
 
 @pytest.mark.parametrize(
     ("value_type", "beginning"),
-    [(chain(60), "[" * 39), (tree(3, 12), "{'k3': {"), (wide(4), "[[[[[1, 2")],
+    [(chain(60), "[" * 39), (tree(3, 12), "{'k3': {"), (wide(3), "[[[[1, 2")],
     ids=["deep", "large", "ambiguous"],
 )
 def test_much_documentation_is_taken(value_type: ValueType, beginning: str) -> None:
