@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from lookup import MISSING, DocumentationError, LookupDictionary, ParameterSpec, extract
-from voting import TypeCheckError, check_value
 
 
 def bfcl(properties: dict[str, Any], required: list[str] | None = None, name: str = "f") -> dict[str, Any]:
@@ -52,47 +51,6 @@ def in_prompt(documentation: str) -> str:
 def test_what_decides_whether_a_key_is_required(spec: Any, listed: Any, required: bool, rule: str) -> None:
     found = keys(extract(bfcl({"x": {"type": "string"} | spec}, listed)))["x"]
     assert (found.required, found.rule) == (required, rule)
-
-
-# Contradicting types, enums and defaults
-
-
-@pytest.mark.parametrize(
-    ("spec", "right", "wrong"),
-    [
-        ({"type": "boolean", "enum": ["True", "False", "dontcare"]}, ["dontcare", "True"], [True, "x"]),
-        ({"type": "integer", "enum": ["1", "2"]}, ["1"], [1]),
-        ({"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]}, [["a"], []], [["c"], "a"]),
-        ({"type": "string", "enum": ["AA", "Aa", "aa"]}, ["AA", "aa"], ["aA"]),
-        ({"type": "string", "enum": ["plus", "black"], "default": None}, ["plus", None], ["", "None"]),
-        ({"type": "string", "enum": ["a"], "default": "all"}, ["a", "all"], ["any"]),
-        ({"type": "integer", "default": "5 years"}, [5, "5 years"], ["6 years", None]),
-        ({"type": "boolean", "default": "false"}, [True, "false"], ["true"]),
-        ({"type": "string", "default": None}, ["x", None], [5]),
-        ({"type": ["integer", "null"]}, [1, None], ["1"]),
-        ({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}, ["a", ["a"]], [1, [1]]),
-        ({"type": "integer", "nullable": True}, [None], ["None"]),
-        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, [1, None], ["1"]),
-        (
-            {"anyOf": [{"anyOf": [{"type": "integer"}, {"type": "string"}], "enum": ["x"]}, {"type": "boolean"}]},
-            ["x", True],
-            [1],
-        ),
-        ({"type": ""}, ["a", 1, None], []),
-        ({"type": "float", "default": 3}, [3, 2.5], ["3"]),
-    ],
-)
-def test_the_default_and_a_documented_null_are_right_beside_type_and_enum(
-    spec: Any, right: list[Any], wrong: list[Any]
-) -> None:
-    found = keys(extract(in_prompt(json.dumps(bfcl({"x": spec}, [])))))["x"]
-    assert found.enum == (tuple(spec["enum"]) if "enum" in spec else None)
-    assert found.default == spec.get("default", MISSING)
-    for value in right:
-        assert check_value(value, found) == value
-    for value in wrong:
-        with pytest.raises(TypeCheckError):
-            check_value(value, found)
 
 
 # RapidAPI and ToolBench
