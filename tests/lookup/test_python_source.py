@@ -6,13 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
-from lookup.errors import MisreadError
-from lookup.forms import python_functions as python_source
-from lookup.forms import signature_lines
+from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, extract
 from lookup.literals.literal_writer import escape, render_literal
 from lookup.parameters.requiredness import prose
-from lookup.python.docstring import read_docstring
 from lookup.type_names import value_type
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(
@@ -81,10 +77,10 @@ def function(tool, style, parameters):
     return f"def {tool.name}({parameters}) -> dict[str, int]:\n{docstring}    return call(x='def fake(a: int)')\n"
 
 
-def only(found):
-    found = list(found)
-    assert len(found) == 1, found
-    return found[0].tool
+def only(text):
+    """The only tool of a text."""
+    (tool,) = extract(text).tools
+    return tool
 
 
 @pytest.mark.parametrize("style", [google, numpy, sphinx])
@@ -97,11 +93,10 @@ def test_a_function_extracts_to_itself(style, tool):
     )
     stub = source.partition("\n")[0]
     for text in (source, several, method, f"Use:\n```python\n{source}```\nGo.", source.replace("\n", "\r\n")):
-        assert only(python_source.find(text)) == tool
-        assert not list(signature_lines.find(text))
+        assert only(text) == tool
     undocumented = ToolSpec(tool.name, "", tuple(bare(p) for p in tool.parameters))
     for text in (f"{stub} ...", stub.removesuffix(":"), f"1. `{stub.removesuffix(':')}`", f"{stub}\n    pass\n\nEnd."):
-        assert only(python_source.find(text)) == undocumented
+        assert only(text) == undocumented
 
 
 def bare(p):
@@ -113,26 +108,22 @@ def test_a_signature_line_extracts_to_itself(tool):
     """Without a known type, the words may be the values of a call."""
     head = f"{tool.name}({listed(tool)}) -> dict[str, int]"
     undescribed = ToolSpec(tool.name, tool.description, tuple(bare(p) for p in tool.parameters))
-    ending = "" if tool.description.endswith((";", "{", "=>")) else f"{head}: {tool.description}"
-    for line in (
-        f"{head} - {tool.description}",
-        f"- `{head}` \u2014 {tool.description}",
-        f"{head}  # {tool.description}",
-        ending,
-    ):
+    lines = [f"{head} - {tool.description}", f"- `{head}` \u2014 {tool.description}", f"{head}  # {tool.description}"]
+    if not tool.description.endswith((";", "{", "=>")):
+        lines.append(f"{head}: {tool.description}")
+    for line in lines:
         for text in (line, f"Tools:\n{line}\nEnd: (x: y)", f"  {line}\r\n"):
-            assert [found.tool for found in signature_lines.find(text)] == [undescribed] * bool(line)
+            assert only(text) == undescribed
     block = google(tool).removeprefix(tool.description)
-    line = f"{head} - {tool.description}"
-    for text in (f"{line}{indented(block)}", f"* {line}{indented(block)}\nEnd."):
-        assert only(signature_lines.find(text)) == tool
+    for text in (f"{lines[0]}{indented(block)}", f"* {lines[0]}{indented(block)}\nEnd."):
+        assert only(text) == tool
 
 
 @pytest.mark.parametrize("style", [numpy, sphinx, lambda tool: google(tool, typed=True)])
 @given(tools())
 def test_the_docstring_fills_in_types(style, tool):
     keys = ", ".join(p.name for p in tool.parameters)
-    found = only(python_source.find(function(tool, style, keys)))
+    found = only(function(tool, style, keys))
     assert [(p.name, p.raw_type, p.type) for p in found.parameters] == [
         (p.name, p.raw_type, p.type) for p in tool.parameters
     ]
@@ -141,7 +132,7 @@ def test_the_docstring_fills_in_types(style, tool):
 def parameter(signature, docstring=""):
     """The only parameter of a function."""
     docstring = indented(f'"""\n{docstring}\n"""\n') if docstring else ""
-    return only(python_source.find(f"def f({signature}):\n{docstring}    pass")).parameters[0]
+    return only(f"def f({signature}):\n{docstring}    pass").parameters[0]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +160,7 @@ def test_what_a_signature_says(signature, kind, enum, default, description):
     "default", ["now()", "Unit.C", "lambda a, b=1: (a, b)", "...", "{1, 2}", "b'x'", "1 + 2", "f'{x}'", "float('inf')"]
 )
 def test_a_default_that_no_literal_writes_is_noted(default):
-    (tool,) = (found.tool for found in python_source.find(f"def f(x: int = {default}, y: int = 1): ..."))
+    tool = only(f"def f(x: int = {default}, y: int = 1): ...")
     assert [(p.name, p.default, p.required) for p in tool.parameters] == [("x", MISSING, False), ("y", 1, False)]
     assert len(tool.notes) == 1 and default in tool.notes[0]
 
@@ -179,52 +170,28 @@ def test_a_default_that_no_literal_writes_is_noted(default):
     [
         ("Args:\n    x (int, optional): The x.", "int", False, MISSING, None, "The x."),
         ("Args:\n  x (str, default='a (b): c'): The x.", "str", False, "a (b): c", None, "The x."),
-        (
-            'Args:\n  x (`str`, *optional*, defaults to `"a"`):\n    The x.\n    More.',
-            "str",
-            False,
-            "a",
-            None,
-            "The x. More.",
-        ),
+        ('Args:\n  x (`str`, *optional*, defaults to `"a"`):\n    The x.\n    More.',
+         "str", False, "a", None, "The x. More."),
         ("Args:\n    x (the user's): The x.", "the user's", True, MISSING, None, "The x."),
         ('Args:\n    x: The x. (choices: ["a", "b"])', "", True, MISSING, ("a", "b"), 'The x. (choices: ["a", "b"])'),
         ("Args:\n    **x** - The x, e.g. a: b.\n\n    y: No.", "", True, MISSING, None, "The x, e.g. a: b."),
         ("Args:\nx: The x.\ny: No.", "", True, MISSING, None, "The x."),
-        (
-            "Args:\n    example:\n        No.\n    x: The x\n    https://a.b",
-            "",
-            True,
-            MISSING,
-            None,
-            "The x https://a.b",
-        ),
-        (
-            "Args:\n    x: One of\n      - a\n      - b\n\n      More.",
-            "",
-            True,
-            MISSING,
-            None,
-            "One of\n- a\n- b\nMore.",
-        ),
+        ("Args:\n    example:\n        No.\n    x: The x\n    https://a.b",
+         "", True, MISSING, None, "The x https://a.b"),
+        ("Args:\n    x: One of\n      - a\n      - b\n\n      More.",
+         "", True, MISSING, None, "One of\n- a\n- b\nMore."),
         (":type x: Literal['a', 'b']", "Literal['a', 'b']", True, MISSING, ("a", "b"), ""),
         ("参数:\n    x: 城市, 必填", "", True, MISSING, None, "城市, 必填"),
         ("- `x` (int): The x.", "int", True, MISSING, None, "The x."),
-        (
-            "Parameters\n----------\nx : {'b', 'a'}, default 'a'\n    The x.",
-            "{'b', 'a'}",
-            False,
-            "a",
-            ("b", "a"),
-            "The x.",
-        ),
+        ("Parameters\n----------\nx : {'b', 'a'}, default 'a'\n    The x.",
+         "{'b', 'a'}", False, "a", ("b", "a"), "The x."),
         ("Parameters\n---\nx, y : int or None, optional (default: 5)", "int or None", False, 5, None, ""),
         ("Parameters\n---\nx\n  The x.\n\nNotes\n-----\ny : int", "", True, MISSING, None, "The x."),
         (":param int x: The x\n    and more.\n:raises x: No.", "int", True, MISSING, None, "The x and more."),
         (":param x: [Optional] The x.\n:type x: list of str", "list of str", False, MISSING, None, "[Optional] The x."),
         ("Returns:\n    x: The result.", "", True, MISSING, None, ""),
     ],
-)
+)  # fmt: skip
 def test_what_a_docstring_says(docstring, raw_type, required, default, enum, description):
     found = parameter("x", docstring)
     assert (found.raw_type, found.required, found.default) == (raw_type, required, default)
@@ -238,7 +205,7 @@ def test_the_signature_beats_the_docstring():
 
 
 def test_what_is_no_key_is_noted():
-    tool = only(python_source.find("def f(a, *args, **kwargs):\n  '''F.\n\n  Args:\n    b: B.\n    *args: All.\n  '''"))
+    tool = only("def f(a, *args, **kwargs):\n  '''F.\n\n  Args:\n    b: B.\n    *args: All.\n  '''")
     assert [p.name for p in tool.parameters] == ["a"]
     assert [note.split(" ")[0] for note in tool.notes] == ["*args", "**kwargs", "the"]
 
@@ -274,26 +241,23 @@ def last(x: str) -> str: return x
 '''
 
 
-def test_functions_of_a_source_and_their_stretches():
-    found = {f.tool.name: f for f in python_source.find(SOURCE)}
+def test_functions_of_a_source_and_their_places():
+    found = extract(SOURCE)
     assert list(found) == ["drive", "joins", "later", "last"]
-    descriptions = [f.tool.description for f in found.values()]
-    assert descriptions == ["Drive \\d.", "", "At the margin.", ""]
-    stretch = SOURCE[found["drive"].start : found["drive"].end]
-    assert stretch.startswith("@log") and stretch.endswith("return inner")
-    assert SOURCE.startswith("def joins", found["joins"].start)
+    assert [tool.description for tool in found.tools] == ["Drive \\d.", "", "At the margin.", ""]
+    span = found["drive"].source.span
+    lines = SOURCE.split("\n")
+    assert (lines[span.line - 1].strip(), lines[span.end_line - 1].strip()) == ("@log", "return inner")
 
 
-def test_a_function_that_loses_keys_is_misread():
-    for text in (
-        "def f(a: int, b\ndef g(a): ...",
-        "def f(a: int, a: str): ...",
-        "def f(a: int, (b, c)): ...",
-        "def f(a: int",
-    ):
-        found = next(python_source.find(text))
-        assert isinstance(found.tool, MisreadError) and "'f'" in str(found.tool)
-    assert only(f for f in python_source.find("def f(this is prose\ndef g(a): ...")).name == "g"
+@pytest.mark.parametrize(
+    "text",
+    ["def f(a: int, b\ndef g(a): ...", "def f(a: int, a: str): ...", "def f(a: int, (b, c)): ...", "def f(a: int"],
+)
+def test_a_function_that_loses_keys_is_misread(text):
+    with pytest.raises(DocumentationError, match="'f'"):
+        extract(text)
+    assert only("def f(this is prose\ndef g(a): ...").name == "g"
 
 
 @pytest.mark.parametrize(
@@ -307,7 +271,7 @@ def test_a_function_that_loses_keys_is_misread():
     ],
 )
 def test_what_resembles_a_signature_is_none(text):
-    assert not list(signature_lines.find(f"Text.\n{text}\nMore."))
+    assert only(f"Text.\n{text}\nMore.\n\nok(a: str)").name == "ok"
 
 
 def test_signature_lines_in_a_row():
@@ -316,21 +280,7 @@ def test_signature_lines_in_a_row():
         "\u67e5\u8be2(\u57ce\u5e02: str)\uff1a\u67e5\u5929\u6c14\nf(\n    a: int,  # b)\n) -> a list - F.\n"
         "add(a: number)\nTools(a: int)\n    inner(b: int) -> int: Inner.\n"
     )
-    found = [f.tool for f in signature_lines.find(text)]
-    assert [(t.name, t.description, [p.description for p in t.parameters]) for t in found] == [
-        ("uber.ride", "Rides\nhome.", ["Where."]),
-        ("now", "", []),
-        ("\u67e5\u8be2", "\u67e5\u5929\u6c14", [""]),
-        ("f", "F.", [""]),
-        ("add", "", [""]),
-        ("Tools", "", [""]),
-        ("inner", "Inner.", [""]),
-    ]
-
-
-def test_documented_keys_without_a_signature():
-    found = read_docstring(
-        "Does.\n\n    Args:\n        a: A.\n        `b` (int): B.\n        *args: C.\n    Raises:\n        d: D."
-    )
-    assert found.description == "Does." and list(found.keys) == ["a", "b", "*args"]
-    assert read_docstring("Does.\n\nReturns:\n    a: A.").description == "Does."
+    assert [(t.name, t.description, [p.description for p in t.parameters]) for t in extract(text).tools] == [
+        ("uber.ride", "Rides\nhome.", ["Where."]), ("now", "", []), ("\u67e5\u8be2", "\u67e5\u5929\u6c14", [""]),
+        ("f", "F.", [""]), ("add", "", [""]), ("Tools", "", [""]), ("inner", "Inner.", [""]),
+    ]  # fmt: skip
