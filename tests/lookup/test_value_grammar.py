@@ -126,44 +126,6 @@ def parts(notation: Notation) -> list[str]:
     return [notation.mark, core, core[:2], core[-2:], core[:6], "k:"]
 
 
-def test_text_that_begins_no_literal_cannot_be_closed() -> None:
-    with pytest.raises(LiteralError):
-        value_grammar(typed("list"), "python").close("[}")
-
-
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [
-        ("int", "1.5"), ("int", "01"), ("int", "'1'"), ("int", "True"), ("int", "1" * 41),
-        ("float", "1e999"), ("float", "nan"), ("float", ".5"),
-        ("str", "'a\nb'"), ("str", "'\\x41'"), ("str", "'a'b"), ("str", '"a"'),
-        ("list", "[1]"), ("list", "['a',]"), ("list", "['a'  , 'b']"), ("tuple", "(1)"),
-        ("dict", "{1: 2}"), ("any", "[" * 14 + "]" * 14), ("any", "nul"), ("bool", "true"),
-    ],
-)  # fmt: skip
-def test_refused(kind: str, text: str) -> None:
-    assert not value_grammar(typed(kind), "python").complete(text)
-
-
-def test_enums_decide_alone() -> None:
-    strings = value_grammar(typed("bool", ("True", "dontcare")), "python")
-    assert strings.choices == ("'True'", "'dontcare'")
-    numbers = value_grammar(typed("int", (1, 13)), "python")
-    assert numbers.choices is None and numbers.complete("1") and numbers.extendable("1") and not numbers.possible("2")
-    assert value_grammar(typed("int", (1, 13)), "quoted").choices == ("'1'", "'13'")
-    elements = value_grammar(typed("list", ("a", "b")), "python")
-    assert elements.complete("['a', 'b']") and not elements.possible("['c")
-
-
-def test_free_values_may_have_any_type() -> None:
-    free = value_grammar(typed("int", (1, 2)), "python", "free")
-    assert free.complete("'many'") and free.complete("7") and free.complete("{'a': None}")
-
-
-def test_digits_are_ascii() -> None:
-    assert not value_grammar(typed("int"), "python").possible("٣")
-
-
 def keys(inner: st.SearchStrategy[ValueType]) -> st.SearchStrategy[tuple[ParameterSpec, ...]]:
     names = st.sampled_from(["a", "ab", "b", "it's", 'say "a"', "a\\b", "年"])
     enums = st.none() | st.just(("a", 1, "ab"))
@@ -246,40 +208,74 @@ def test_every_member_of_an_enum_can_be_written(notation: Notation, members: lis
         assert check_value(read_value(listed, elements, notation), elements) == [member]
 
 
-def object_of(*keys: str, required: tuple[str, ...] = ()) -> ParameterSpec:
-    properties = tuple(ParameterSpec(key, ValueType("int"), "int", key in required) for key in keys)
-    return ParameterSpec("x", ValueType("dict", properties=properties), "dict", True)
+def object_of(keys: str, required: str = "") -> ParameterSpec:
+    properties = tuple(ParameterSpec(key, ValueType("int"), "", key in required.split()) for key in keys.split())
+    return spec(ValueType("dict", properties=properties))
+
+
+COUNT = spec(ValueType("int", nullable=True), default="many")
+EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
 
 
 @pytest.mark.parametrize(
-    ("keys", "required", "text", "possible"),
+    ("wanted", "notation", "whole", "begun", "refused"),
     [
-        ("a", "", "{}", True), ("a", "a", "{}", False), ("a b", "b", "{'a': 1}", False), ("a b", "b", '{"b": 1}', True),
-        ("a", "", "{'a': 1,", False), ("a b", "", "{'a': 1,", True), ("a", "", "{'c", False),
-        ("a ab", "", "{'a': 1, 'a", True), ("a ab", "", "{'a': 1, 'a'", False), ("a b", "", "{'a': 1, 'a", False),
-        ("a", "", "{'a': 'x'", False), ("a b", "a b", "{'b': 1, 'a': 2}", True),
+        (typed("int"), "python", ["-1"], ["-"], ["1.5", "01", "'1'", "True", "1" * 41, "٣"]),
+        (typed("float"), "python", ["1", "1.5"], ["1."], ["1e999", "nan", ".5"]),
+        (typed("str"), "python", ["'a'"], ["'a"], ["'a\nb'", "'\\x41'", "'a'b", '"a"']),
+        (typed("list"), "python", ["[]", "['a']"], ["['a',"], ["[1]", "['a',]", "['a'  , 'b']"]),
+        (typed("tuple"), "python", ["(1,)"], ["(1"], ["(1)"]),
+        (typed("dict"), "python", ["{}"], ["{'a"], ["{1: 2}"]),
+        (typed("any"), "python", ["None"], ["N"], ["[" * 14 + "]" * 14, "nul"]),
+        (typed("bool"), "python", ["True"], ["Tru"], ["true"]),
+        (typed("int", (1, 13)), "python", ["1", "13"], [], ["2", "3"]),
+        (typed("list", ("a", "b")), "python", ["['a', 'b']"], ["['a"], ["['c"]),
+        (object_of("a"), "python", ["{}", "{'a': 1}"], ["{'a"], ["{'a': 1,", "{'c", "{'a': 'x'"]),
+        (object_of("a", "a"), "python", ["{'a': 1}"], ["{"], ["{}"]),
+        (object_of("a b", "b"), "python", ['{"b": 1}'], ["{'a': 1,"], ["{'a': 1}", "{'a': 1, 'a"]),
+        (object_of("a b"), "quoted", ["'{\"a\": 1}'"], ["'{\"a\": 1,"], ["'{\"c", "'{\"a\": 1, \"a"]),
+        (object_of("a ab"), "python", ["{'ab': 1}"], ["{'a': 1, 'a"], ["{'a': 1, 'a'"]),
+        (object_of("a b", "a b"), "python", ["{'b': 1, 'a': 2}"], [], ["{'b': 1}"]),
+        (COUNT, "python", ["'many'", "None", "3"], ["'m"], ["'few"]),
+        (COUNT, "quoted", ["'many'", "'None'", "'3'"], ["'m"], ["'few"]),
+        (EITHER, RawText("</v>"), ["[1, 2]</v>", "one</v>"], ["[1"], ["[a", "[1</v>"]),
+        (EITHER, RawText("</v>", "T", "F"), ["T[a</v>"], ["F[1"], ["F[a", "Fone"]),
+        (typed("str"), "json", [r'"\udb80\udd00"'], [r'"\udb80'], [r'"\udb80\udc']),  # no reserved character
     ],
 )  # fmt: skip
-def test_objects_have_their_documented_keys(keys: str, required: str, text: str, possible: bool) -> None:
-    spec = object_of(*keys.split(), required=tuple(required.split()))
-    assert value_grammar(spec, "python").possible(text) is possible
-    quoted = "'" + text.replace("'", '"')
-    assert value_grammar(spec, "quoted").possible(quoted) is possible
+def test_what_a_grammar_allows(
+    wanted: ParameterSpec, notation: Notation, whole: list[str], begun: list[str], refused: list[str]
+) -> None:
+    grammar = value_grammar(wanted, notation)
+    assert [text for text in (*whole, *begun, *refused) if grammar.complete(text)] == whole
+    assert all(grammar.possible(beginning) for text in (*whole, *begun) for beginning in accumulate(text))
+    for text in (*whole, *(text + grammar.close(text) for text in begun)):
+        assert carried(check_value(read_value(text, wanted, notation), wanted), notation)
+    for text in refused:
+        assert not grammar.possible(text)
+        with pytest.raises(LiteralError):
+            grammar.close(text)
 
 
-def test_defaults_and_null_are_written_where_they_are_documented() -> None:
-    count = ParameterSpec("x", ValueType("int", nullable=True), "int", False, default="many")
-    for value in ("many", None, 3):
-        assert value_grammar(count, "python").complete(render_value(value, "python"))
-        assert check_value(read_value(render_value(value, "quoted"), count, "quoted"), count) == value
-    assert not value_grammar(count, "python").possible("'few")
-    assert value_grammar(replace(count, enum=(1, 2)), "python").choices == ("1", "2", "None", "'many'")
+@pytest.mark.parametrize(
+    ("wanted", "notation", "choices"),
+    [
+        (typed("bool", ("True", "dontcare")), "python", ("'True'", "'dontcare'")),
+        (typed("int", (1, 13)), "python", None),  # one is a prefix of the other
+        (typed("int", (1, 13)), "quoted", ("'1'", "'13'")),
+        (replace(COUNT, enum=(1, 2)), "python", ("1", "2", "None", "'many'")),
+        (spec(ValueType("str", nullable=True), ("m",)), "quoted", ("'m'", "'None'")),
+    ],
+)
+def test_choices(wanted: ParameterSpec, notation: Notation, choices: tuple[str, ...] | None) -> None:
+    assert value_grammar(wanted, notation).choices == choices
+    for text in choices or ():
+        check_value(read_value(text, wanted, notation), wanted)
 
 
-def test_a_quoted_null_beside_an_enum_of_texts() -> None:
-    unit = ParameterSpec("x", ValueType("str", nullable=True), "str", True, enum=("m",))
-    assert value_grammar(unit, "quoted").choices == ("'m'", "'None'")
-    assert check_value(read_value("'None'", unit, "quoted"), unit) is None
+def test_free_values_may_have_any_type() -> None:
+    free = value_grammar(typed("int", (1, 2)), "python", "free")
+    assert free.complete("'many'") and free.complete("7") and free.complete("{'a': None}")
 
 
 @pytest.mark.parametrize("notation", [n for n in NOTATIONS if n not in IN_TEXT])
@@ -308,18 +304,10 @@ def test_a_default_that_cannot_be_written_is_left_out_and_an_enum_is_an_error(no
 
 
 def test_a_key_that_cannot_be_written_bare_is_an_error() -> None:
-    wanted = object_of("a b", required=())
+    wanted = spec(ValueType("dict", properties=(ParameterSpec("a b", ValueType("int"), "", True),)))
     with pytest.raises(DocumentationError, match="key 'x': the key 'a b' of an object cannot be written"):
         value_grammar(wanted, BareKeys("<|q|>"))
     assert value_grammar(wanted, "json").complete('{"a b": 1}')
-
-
-def test_an_escape_writes_no_reserved_character() -> None:
-    grammar = value_grammar(typed("str"), "json")
-    assert grammar.complete(r'"\udb80\udd00"') and not grammar.possible(r'"\udb80\udc')
-    for beginning in (r'"\udb80', r'"\udb8', r'"\udb80\ud', r'"\udb7f', r'"\ud'):
-        whole = beginning + grammar.close(beginning)
-        assert grammar.complete(whole) and carried(read_value(whole, typed("str"), "json"), "json")
 
 
 @pytest.mark.parametrize("notation", [n for n in NOTATIONS if isinstance(n, RawText)])
@@ -359,12 +347,3 @@ def test_a_raw_value_has_the_first_documented_type_that_it_is_json_of(
     read = read_value(written, wanted, notation)
     assert read == value and type(read) is type(value)
     assert value_grammar(wanted, notation).complete(written)
-
-
-def test_a_list_beside_a_text_is_well_formed() -> None:
-    wanted = ParameterSpec("x", united([ValueType("str"), ValueType("list", ValueType("int"))]), "", True)
-    grammar = value_grammar(wanted, RawText("</v>"))
-    assert grammar.complete("[1, 2]</v>") and grammar.complete("one</v>")
-    assert not grammar.possible("[a") and not grammar.possible("[1</v>")
-    marked = value_grammar(wanted, RawText("</v>", "T", "F"))
-    assert marked.complete("T[a</v>") and not marked.possible("F[a") and not marked.possible("Fone")
