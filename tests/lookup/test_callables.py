@@ -140,23 +140,6 @@ class Place(BaseModel):
     zone: Optional[Literal[1, 2]] = Field(None, description="The zone.")
 
 
-def test_enums_and_models_as_hints():
-    def weather(
-        place: Place,
-        unit: Unit = Unit.C,
-        units: list[Unit] | None = None,
-        other: int = Unit.F,
-        name: Literal["x"] = Unit.F,
-    ): ...
-
-    place, unit, units, *others = tool_of(weather).parameters
-    found = [(p.name, str(p.type), p.required) for p in place.type.properties]
-    assert found == [("city", "str", True), ("zone", "int", False)]
-    assert (str(unit.type), unit.enum, unit.default) == ("str", ("c", "f"), "c")
-    assert units.type.nullable and units.type.items.enum == ("c", "f")
-    assert all(p.default is MISSING and not p.required for p in others)
-
-
 class Greeter:
     """No."""
 
@@ -343,14 +326,6 @@ def test_limits_of_a_function_hold_for_values(key, good, bad):
         assert not grammar.complete(render_value(value, "python"))
         with pytest.raises(TypeCheckError):
             check_value(value, spec)
-
-
-def test_what_pydantic_says_and_no_grammar_writes_is_told():
-    def twice(word: Annotated[str, Field(json_schema_extra={"pattern": r"^(a|b)\1$"})]):
-        """Says a letter twice."""
-
-    [told] = tool_of(twice).unenforced
-    assert "word" in told and "pattern" in told
 
 
 def test_pydantic_is_not_imported_before_it_is_needed():

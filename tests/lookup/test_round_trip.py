@@ -67,15 +67,6 @@ def test_signatures(tools: LookupDictionary) -> None:
     assert without_raw_types(found) == with_inferred_types(expected)
 
 
-def test_an_enum_without_a_type_has_the_type_of_its_members() -> None:
-    """A union of an object with an enumerated list, whose elements have no type of their own."""
-    elements = ValueType("list", ValueType("any", enum=(False,)))
-    union = ValueType("any", any_of=(ValueType("str"), elements))
-    inner = ParameterSpec("inner", union, "", required=False)
-    outer = ParameterSpec("outer", ValueType("dict", properties=(inner,)), "", required=False)
-    check_json_schema(LookupDictionary((ToolSpec("f", parameters=(outer,)),)), "parameters")
-
-
 RAW = {"str": "STRING", "int": "int", "float": "NUMBER", "bool": "BOOLEAN", "list": "ARRAY", "dict": "OBJECT"}
 
 

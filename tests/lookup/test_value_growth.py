@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from seams import NOTATIONS, ONE_OF_EACH, record, spec, steps
 
-from lookup import DocumentationError, extract
-from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup import DocumentationError
+from lookup.dictionary import ParameterSpec, ValueType
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import read_value, render_value
 from lookup.values.notations import Notation
@@ -32,25 +32,6 @@ def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
     close(wanted, "{")
     assert steps(lambda: close(wanted, "{")) < 480  # what is made once is not made again
     assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
-
-
-def doubling(depth: int) -> ParameterSpec:
-    links: dict[str, Any] = {
-        f"d{n}": {"properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in "ab"}, "required": ["a", "b"]}
-        for n in range(depth)
-    }
-    links[f"d{depth}"] = {"type": "integer"}
-    parameters = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "required": ["x"], "$defs": links}
-    return extract({"name": "f", "description": "", "parameters": parameters})["f"].parameters[0]
-
-
-def test_references_that_double_cost_what_they_write() -> None:
-    wanted = [doubling(depth) for depth in (4, 5, 6, 7)]
-    counts = [steps(lambda w=w: close(w, "{")) for w in wanted]  # type: ignore[misc]
-    for count, w in zip(counts, wanted, strict=True):
-        text = close(w, "{")
-        check_value(read_value(text, w, "python"), w)
-        assert count < 60 * len(text)
 
 
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
@@ -102,14 +83,6 @@ def test_a_grammar_is_made_once_for_a_parameter() -> None:
     assert value_grammar(wanted, "json") is first and value_grammar(wanted, "python") is not first
     assert value_grammar(wanted, "json", "free") is not first
     assert value_grammar(replace(wanted, enum=("a",)), "json").choices == ('"a"',)
-
-
-def test_what_is_decided_stays_the_same_object() -> None:
-    tools = extract('{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}')
-    assert tools.decided("optional") is tools and tools.decided("required") is tools
-    unknown = LookupDictionary((ToolSpec("f", "", (replace(integers(1), required=None),)),))
-    assert unknown.decided("required") is unknown.decided("required") is not unknown
-    assert unknown.decided("required")["f"].required and not unknown.decided("optional")["f"].required
 
 
 def chain(depth: int, kind: Any = "list") -> ValueType:
@@ -165,8 +138,3 @@ def test_what_closing_writes(value_type: ValueType, beginning: str, whole: str) 
     grammar = value_grammar(wanted, "python")
     slack = grammar.longest_closing - len(whole) + len(beginning)
     assert slack >= 0 and grammar.complete(whole)
-
-
-def test_the_bound_of_an_object_is_close() -> None:
-    grammar = value_grammar(integers(50), "python")
-    assert grammar.longest_closing <= len(grammar.close("{")) + 16

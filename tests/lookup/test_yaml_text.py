@@ -5,7 +5,7 @@ from textwrap import indent
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup import DocumentationError, extract
@@ -127,25 +127,6 @@ def test_refused(text, found, expected):
     assert found is None or text.split("\n")[line - 1][column - 1 :].startswith(found)
 
 
-characters = st.text(st.characters(codec="utf-8"))
-scalars = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), characters
-)
-values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(characters, inner, max_size=4),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=100)
-@given(values, st.booleans(), st.sampled_from([None, True, False]), st.sampled_from([None, '"', "|"]))
-def test_what_was_dumped_is_read_again(value, allow_unicode, flow, style):
-    tool = {"name": "f", "parameters": {"properties": {"a": {"default": value}}}}
-    text = yaml.dump(tool, allow_unicode=allow_unicode, default_flow_style=flow, default_style=style)
-    assert extract(text, origin="t.yaml")["f"].parameters[0].default == value
-
-
 BLOCKS = [
     (DOCUMENT, ["GET /albums/{id}"]),
     (yaml.dump(yaml.safe_load(DOCUMENT)), ["GET /albums/{id}"]),
@@ -169,11 +150,6 @@ def test_whole_texts_files_and_fences_are_read(block, expected, newline):
     assert file == extract(block)
     assert all(tool.source.span.line == 1 for tool in file.tools)  # places inside YAML are not kept
     assert extract(f"{block}---\na: 1\n", origin="t.yml", on_duplicate="rename") == file
-
-
-def test_yaml_in_other_text_is_reported():
-    with pytest.raises(DocumentationError, match=r"what looks like a tool: <text>:.* YAML inside other text"):
-        extract(f"The API of albums:\n\n{DOCUMENT}\nUser: hello: there\n")
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
