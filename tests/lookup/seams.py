@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from lookup.dictionary import ParameterSpec, ValueType
+from lookup.dictionary import MISSING, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.schema.document import Document
 from lookup.schema.value_schema import ValueSchema, value_schema
@@ -70,6 +70,30 @@ def steps(work: Callable[[], object]) -> int:
     return count
 
 
-def literal(text: str) -> str:
-    """The literal of a text in JSON."""
-    return json.dumps(text, ensure_ascii=False)
+def literal(value: Any) -> str:
+    """The literal of a value in JSON."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def type_text(t: ValueType) -> str:
+    """A type in short: ``list[str in ["a"]]?``; ``?`` if it may be null."""
+    if t.any_of:
+        text = " | ".join(map(type_text, t.any_of))
+    elif t.properties is not None:
+        text = "{" + ", ".join(map(key_text, t.properties)) + "}"
+    else:
+        text = t.kind + (f"[{type_text(t.items)}]" if t.items else "")
+    return text + ("" if t.enum is None else f" in {literal(t.enum)}") + ("?" if t.nullable else "")
+
+
+def key_text(p: ParameterSpec) -> str:
+    """A key in short: ``x!: int = 5 # Words.``; ``!`` if it is required."""
+    text = f"{p.name}{'!' if p.required else ''}: {type_text(p.type)}" + (f" in {literal(p.enum)}" if p.enum else "")
+    text += "" if p.default is MISSING else f" = {literal(p.default)}"
+    return text + f" # {p.description}" * bool(p.description)
+
+
+def tool_text(tool: ToolSpec) -> str:
+    """A tool in short: ``f(x: int) -> Words.``"""
+    keys = ", ".join(map(key_text, tool.parameters))
+    return f"{tool.name}({keys})" + f" -> {tool.description}" * bool(tool.description)

@@ -14,6 +14,7 @@ from drawn_tools import chat_tools
 from drawn_tools import without_raw_types as plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seams import tool_text
 
 from lookup import DocumentationError, extract
 
@@ -202,12 +203,11 @@ def test_the_harmony_library_s_namespace():
         '// A nullable one\nnull?: string | null, // default: "the default"\n// a oneof\n// default: 20\none?:\n'
         ' | string // default: "other"\n | number // numbers, too\n,\n}) => any;\n\n} // namespace functions'
     )
-    location, sink = extract(text).tools
-    assert (location.name, location.description, location.parameters) == ("get_location", "Where one is.", ())
-    string, null, one = sink.parameters
-    assert string.description == "STRING\n\nA string"
-    assert (null.default, null.type.nullable) == ("the default", True)
-    assert (one.default, one.description, str(one.type)) == (20, "a oneof", "str | float")
+    assert list(map(tool_text, extract(text).tools)) == [
+        "get_location() -> Where one is.",
+        'sink(string: str # STRING\n\nA string, null: str? = "the default" # A nullable one, '
+        "one: str | float = 20 # a oneof) -> All.",
+    ]
 
 
 def test_built_in_tools_of_another_namespace_are_reported():

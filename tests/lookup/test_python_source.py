@@ -5,13 +5,14 @@ import keyword
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from seams import key_text, tool_text
 
 from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, extract
 from lookup.literals.literal_writer import escape, render_literal
 from lookup.parameters.requiredness import prose
 from lookup.type_names import value_type
 
-KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(
+KEYS = st.from_regex(r"[^\W\d\u02bc]\w{0,8}", fullmatch=True).filter(
     lambda key: key.isidentifier() and key not in ("self", "cls", "lambda", "None", "True", "False")
 )
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
@@ -129,31 +130,45 @@ def test_the_docstring_fills_in_types(style, tool):
     ]
 
 
-def parameter(signature, docstring=""):
-    """The only parameter of a function."""
-    docstring = indented(f'"""\n{docstring}\n"""\n') if docstring else ""
-    return only(f"def f({signature}):\n{docstring}    pass").parameters[0]
-
-
 @pytest.mark.parametrize(
-    ("signature", "kind", "enum", "default", "description"),
+    ("signature", "docstring", "expected"),
     [
-        ("x: Literal['a', 'b'] = 'a'", "str", ("a", "b"), "a", ""),
-        ("x: Optional[Literal[1, 2]] = None", "int", (1, 2), None, ""),
-        ("x: Annotated[int, 'The (x), it\\'s.']", "int", None, MISSING, "The (x), it's."),
-        ("x: Annotated[list[int], Field(description='The ' 'x', ge=1)] = []", "list[int]", None, [], "The x"),
-        ("x: int = Field(5, description='(x)')", "int", None, 5, "(x)"),
-        ("x: int = Field(..., description=(\n 'a '\n 'b'))", "int", None, MISSING, "a b"),
-        ("x: 'int' = 1_000", "int", None, 1000, ""),
-        ("x=r'\\d' '\\t'", "any", None, "\\d\t", ""),
-        ("x: (\n int\n | None # or not\n) = 0x10", "int", None, 16, ""),
-        ("x: str = None, \\\n  /", "str", None, None, ""),
+        ("x: Literal['a', 'b'] = 'a'", "", 'x: str in ["a", "b"] = "a"'),
+        ("x: Optional[Literal[1, 2]] = None", "", "x: int? in [1, 2] = null"),
+        ("x: Annotated[int, 'The (x), it\\'s.']", "", "x!: int # The (x), it's."),
+        ("x: Annotated[list[int], Field(description='The ' 'x', ge=1)] = []", "", "x: list[int] = [] # The x"),
+        ("x: int = Field(5, description='(x)')", "", "x: int = 5 # (x)"),
+        ("x: int = Field(..., description=(\n 'a '\n 'b'))", "", "x!: int # a b"),
+        ("x: 'int' = 1_000", "", "x: int = 1000"),
+        ("x=r'\\d' '\\t'", "", 'x: any = "\\\\d\\t"'),
+        ("x: (\n int\n | None # or not\n) = 0x10", "", "x: int? = 16"),
+        ("x: str = None, \\\n  /", "", "x: str = null"),
+        ("x: int = 1", "Args:\n    x (str, required, default 2): The x.", "x: int = 1 # The x."),
+        ("x: int", "Args:\n    x (int, optional): The x.", "x: int # The x."),
+        ("x", "Args:\n  x (str, default='a (b): c'): The x.", 'x: str = "a (b): c" # The x.'),
+        ("x", 'Args:\n x (`str`, *optional*, defaults to `"a"`):\n  The x.\n  More.', 'x: str = "a" # The x. More.'),
+        ("x", "Args:\n    x (the user's): The x.", "x!: any # The x."),
+        ("x", 'Args:\n    x: The x. (choices: ["a", "b"])', 'x!: any in ["a", "b"] # The x. (choices: ["a", "b"])'),
+        ("x", "Args:\n    **x** - The x, e.g. a: b.\n\n    y: No.", "x!: any # The x, e.g. a: b."),
+        ("x", "Args:\nx: The x.\ny: No.", "x!: any # The x."),
+        ("x", "Args:\n    example:\n        No.\n    x: The x\n    https://a.b", "x!: any # The x https://a.b"),
+        ("x", "Args:\n    x: One of\n      - a\n      - b\n\n      More.", "x!: any # One of\n- a\n- b\nMore."),
+        ("x", ":type x: Literal['a', 'b']", 'x!: str in ["a", "b"]'),
+        ("x", "参数:\n    x: 城市, 必填", "x!: any # 城市, 必填"),
+        ("x", "- `x` (int): The x.", "x!: int # The x."),
+        ("x", "Parameters\n----------\nx : {'b', 'a'}, default 'a'\n    The x.", 'x: str in ["b", "a"] = "a" # The x.'),
+        ("x", "Parameters\n---\nx, y : int or None, optional (default: 5)", "x: int? = 5"),
+        ("x", "Parameters\n---\nx\n  The x.\n\nNotes\n-----\ny : int", "x!: any # The x."),
+        ("x", ":param int x: The x\n    and more.\n:raises x: No.", "x!: int # The x and more."),
+        ("x", ":param x: [Optional] The x.\n:type x: list of str", "x: list[str] # [Optional] The x."),
+        ("x", "Returns:\n    x: The result.", "x!: any"),
     ],
-)
-def test_what_a_signature_says(signature, kind, enum, default, description):
-    found = parameter(signature)
-    assert (str(found.type), found.enum, found.default, found.description) == (kind, enum, default, description)
-    assert found.required is (default is MISSING)
+)  # fmt: skip
+def test_what_signature_and_docstring_say(signature, docstring, expected):
+    docstring = indented(f'"""\n{docstring}\n"""\n') if docstring else ""
+    (found,) = only(f"def f({signature}):\n{docstring}    pass").parameters
+    assert key_text(found) == expected
+    assert found.rule == ("prose" if "optional" in docstring.lower() and found.default is MISSING else found.rule)
 
 
 @pytest.mark.parametrize(
@@ -161,52 +176,13 @@ def test_what_a_signature_says(signature, kind, enum, default, description):
 )
 def test_a_default_that_no_literal_writes_is_noted(default):
     tool = only(f"def f(x: int = {default}, y: int = 1): ...")
-    assert [(p.name, p.default, p.required) for p in tool.parameters] == [("x", MISSING, False), ("y", 1, False)]
+    assert tool_text(tool) == "f(x: int, y: int = 1)"
     assert len(tool.notes) == 1 and default in tool.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("docstring", "raw_type", "required", "default", "enum", "description"),
-    [
-        ("Args:\n    x (int, optional): The x.", "int", False, MISSING, None, "The x."),
-        ("Args:\n  x (str, default='a (b): c'): The x.", "str", False, "a (b): c", None, "The x."),
-        ('Args:\n  x (`str`, *optional*, defaults to `"a"`):\n    The x.\n    More.',
-         "str", False, "a", None, "The x. More."),
-        ("Args:\n    x (the user's): The x.", "the user's", True, MISSING, None, "The x."),
-        ('Args:\n    x: The x. (choices: ["a", "b"])', "", True, MISSING, ("a", "b"), 'The x. (choices: ["a", "b"])'),
-        ("Args:\n    **x** - The x, e.g. a: b.\n\n    y: No.", "", True, MISSING, None, "The x, e.g. a: b."),
-        ("Args:\nx: The x.\ny: No.", "", True, MISSING, None, "The x."),
-        ("Args:\n    example:\n        No.\n    x: The x\n    https://a.b",
-         "", True, MISSING, None, "The x https://a.b"),
-        ("Args:\n    x: One of\n      - a\n      - b\n\n      More.",
-         "", True, MISSING, None, "One of\n- a\n- b\nMore."),
-        (":type x: Literal['a', 'b']", "Literal['a', 'b']", True, MISSING, ("a", "b"), ""),
-        ("参数:\n    x: 城市, 必填", "", True, MISSING, None, "城市, 必填"),
-        ("- `x` (int): The x.", "int", True, MISSING, None, "The x."),
-        ("Parameters\n----------\nx : {'b', 'a'}, default 'a'\n    The x.",
-         "{'b', 'a'}", False, "a", ("b", "a"), "The x."),
-        ("Parameters\n---\nx, y : int or None, optional (default: 5)", "int or None", False, 5, None, ""),
-        ("Parameters\n---\nx\n  The x.\n\nNotes\n-----\ny : int", "", True, MISSING, None, "The x."),
-        (":param int x: The x\n    and more.\n:raises x: No.", "int", True, MISSING, None, "The x and more."),
-        (":param x: [Optional] The x.\n:type x: list of str", "list of str", False, MISSING, None, "[Optional] The x."),
-        ("Returns:\n    x: The result.", "", True, MISSING, None, ""),
-    ],
-)  # fmt: skip
-def test_what_a_docstring_says(docstring, raw_type, required, default, enum, description):
-    found = parameter("x", docstring)
-    assert (found.raw_type, found.required, found.default) == (raw_type, required, default)
-    assert (found.enum, found.description) == (enum, description)
-
-
-def test_the_signature_beats_the_docstring():
-    found = parameter("x: int = 1", "Args:\n    x (str, required, default 2): The x.")
-    assert (found.raw_type, found.default, found.required, found.rule) == ("int", 1, False, "default")
-    assert parameter("x: int", "Args:\n    x (int, optional): The x.").rule == "prose"
 
 
 def test_what_is_no_key_is_noted():
     tool = only("def f(a, *args, **kwargs):\n  '''F.\n\n  Args:\n    b: B.\n    *args: All.\n  '''")
-    assert [p.name for p in tool.parameters] == ["a"]
+    assert tool_text(tool) == "f(a!: any) -> F."
     assert [note.split(" ")[0] for note in tool.notes] == ["*args", "**kwargs", "the"]
 
 
@@ -243,8 +219,9 @@ def last(x: str) -> str: return x
 
 def test_functions_of_a_source_and_their_places():
     found = extract(SOURCE)
-    assert list(found) == ["drive", "joins", "later", "last"]
-    assert [tool.description for tool in found.tools] == ["Drive \\d.", "", "At the margin.", ""]
+    assert list(map(tool_text, found.tools)) == [
+        "drive(to!: str) -> Drive \\d.", "joins(x!: any)", "later(x!: int) -> At the margin.", "last(x!: str)",
+    ]  # fmt: skip
     span = found["drive"].source.span
     lines = SOURCE.split("\n")
     assert (lines[span.line - 1].strip(), lines[span.end_line - 1].strip()) == ("@log", "return inner")
@@ -280,7 +257,12 @@ def test_signature_lines_in_a_row():
         "\u67e5\u8be2(\u57ce\u5e02: str)\uff1a\u67e5\u5929\u6c14\nf(\n    a: int,  # b)\n) -> a list - F.\n"
         "add(a: number)\nTools(a: int)\n    inner(b: int) -> int: Inner.\n"
     )
-    assert [(t.name, t.description, [p.description for p in t.parameters]) for t in extract(text).tools] == [
-        ("uber.ride", "Rides\nhome.", ["Where."]), ("now", "", []), ("\u67e5\u8be2", "\u67e5\u5929\u6c14", [""]),
-        ("f", "F.", [""]), ("add", "", [""]), ("Tools", "", [""]), ("inner", "Inner.", [""]),
-    ]  # fmt: skip
+    assert list(map(tool_text, extract(text).tools)) == [
+        "uber.ride(loc!: str # Where.) -> Rides\nhome.",
+        "now()",
+        "\u67e5\u8be2(\u57ce\u5e02!: str) -> \u67e5\u5929\u6c14",
+        "f(a!: int) -> F.",
+        "add(a!: float)",
+        "Tools(a!: int)",
+        "inner(b!: int) -> Inner.",
+    ]
