@@ -12,8 +12,8 @@ from lookup.literals.literal_writer import escape, render_literal
 from lookup.parameters.requiredness import prose
 from lookup.type_names import value_type
 
-KEYS = st.from_regex(r"[^\W\d\u02bc]\w{0,8}", fullmatch=True).filter(
-    lambda key: key.isidentifier() and key not in ("self", "cls", "lambda", "None", "True", "False")
+KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(
+    lambda key: key.isidentifier() and "\u02bc" not in key and not keyword.iskeyword(key) and key not in ("self", "cls")
 )
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
 TYPES = st.sampled_from(
