@@ -4,8 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from seams import key_text, tool_text
 
-from lookup import MISSING, DocumentationError, ParameterSpec, extract
+from lookup import DocumentationError, ParameterSpec, extract
 from lookup.type_names import value_type
 
 
@@ -20,7 +21,15 @@ def in_prompt(documentation: str) -> str:
     return f"You compose calls. [Use] {{only}} these, don't invent:\n{documentation}\n\nQuestion: is f(x) 'right'?\n"
 
 
-DEFINITIONS = {"Unit": {"type": "string", "enum": ["m", "km"], "description": "."}, "Loop": {"$ref": "#/$defs/Loop"}}
+DEFINITIONS = {
+    "Unit": {"type": "string", "enum": ["m", "km"], "description": "there"},
+    "Loop": {"$ref": "#/$defs/Loop"},
+    "Tree": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}},
+}
+ONE = {
+    "type": "object", "properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind", "x"]
+}  # fmt: skip
+OTHER = {"type": "object", "properties": {"kind": {"const": "b"}, "y": {"type": "integer"}}, "required": ["kind"]}
 UNIT = {"$ref": "#/$defs/Unit"}
 NULL = {"type": "null"}
 
@@ -33,32 +42,39 @@ def key(spec: Any, required: list[str] | None = None) -> ParameterSpec:
 
 
 @pytest.mark.parametrize(
-    ("spec", "kind", "raw_type"),
+    ("spec", "expected"),
     [
-        ({"type": "string"}, "str", "string"),
-        ({"type": "array", "items": {"type": "number"}}, "list[float]", "array"),
-        ({"type": "array", "items": {"type": "array", "items": {"type": "long"}}}, "list[list[int]]", "array"),
-        ({"type": "tuple", "items": {"type": "float"}}, "tuple[float]", "tuple"),
-        ({"type": ["string", "null"]}, "str", '["string", "null"]'),
-        ({"type": ["string", "integer"]}, "str | int", '["string", "integer"]'),
-        ({"anyOf": [{"type": "integer"}, NULL]}, "int", '[{"type": "integer"}, {"type": "null"}]'),
-        ({"oneOf": [{"type": "integer"}, NULL, {"type": "string"}]}, "int | str", None),
-        (UNIT, "str", "string"),
-        ({"type": "array", "items": UNIT}, "list[str]", "array"),
-        ({"items": {"type": "string"}}, "list[str]", None),
-        ({"$ref": "#/$defs/Loop"}, "any", ""),
-        ({"$ref": "https://example.com/schema"}, "any", ""),
-        ({}, "any", ""),
-        (True, "any", ""),
-        ({"type": ""}, "any", ""),
+        ({"type": "array", "items": {"type": "array", "items": {"type": "long"}}}, "x: list[list[int]]"),
+        ({"type": "tuple", "items": {"type": "float"}}, "x: tuple[float]"),
+        ({"type": ["string", "null"]}, "x: str?"),
+        ({"type": ["string", "integer"]}, "x: str | int"),
+        ({"anyOf": [{"type": "integer"}, NULL]}, "x: int?"),
+        ({"oneOf": [{"type": "integer"}, NULL, {"type": "string"}]}, "x: int | str?"),
+        ({**UNIT, "description": "here"}, 'x: str in ["m", "km"] # here'),
+        ({"type": "array", "items": UNIT}, 'x: list[str in ["m", "km"]]'),
+        ({"items": {"type": "string"}}, "x: list[str]"),
+        ({"$ref": "#/$defs/Loop"}, "x: any"),
+        ({"$ref": "https://example.com/schema"}, "x: any"),
+        (True, "x: any"),
+        ({"type": ""}, "x: any"),
         ({"type": "object", "oneOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]},
-         "dict", "object"),
-        ({"type": "string", "anyOf": [{"enum": ["p"]}, {"enum": ["q"]}]}, "str", "string"),
+         "x: {a: any, b: any}"),
+        ({"oneOf": [ONE, OTHER]}, 'x: {kind!: str in ["a", "b"], x: str, y: int}'),
+        ({"$ref": "#/$defs/Tree"}, "x: {kids: list[dict]}"),  # an object inside itself is one without keys
+        ({"type": "string", "anyOf": [{"enum": ["p"]}, {"enum": ["q"]}]}, 'x: str in ["p", "q"]'),
+        ({"const": "a"}, 'x: str in ["a"]'),
+        ({"type": "array", "enum": ["a", "b"]}, 'x: list in ["a", "b"]'),
+        ({"default": None}, "x: any = null"),
     ],
 )  # fmt: skip
-def test_types(spec: Any, kind: str, raw_type: str | None) -> None:
-    found = key(spec)
-    assert str(found.type) == kind and raw_type in (None, found.raw_type)
+def test_types(spec: Any, expected: str) -> None:
+    assert key_text(key(spec, [])) == expected
+
+
+@pytest.mark.parametrize("written", ["string", '["string", "null"]', '[{"type": "integer"}, {"type": "null"}]', ""])
+def test_types_as_written_are_kept(written: str) -> None:
+    parsed = json.loads(written) if written.startswith("[") else written
+    assert key({"anyOf" if "{" in written else "type": parsed}).raw_type == written
 
 
 @pytest.mark.parametrize(
@@ -77,15 +93,6 @@ def test_types(spec: Any, kind: str, raw_type: str | None) -> None:
 )  # fmt: skip
 def test_type_names(written: str, kind: str) -> None:
     assert str(value_type(written)) == kind
-
-
-def test_defaults_enums_and_keys_are_those_of_the_schema() -> None:
-    assert key({"default": None}).default is None and key({}).default is MISSING
-    assert key({"const": "a"}).enum == ("a",) and key({"type": "array", "enum": ["a", "b"]}).enum == ("a", "b")
-    assert key({"type": "string", "anyOf": [{"enum": ["p"]}, {"enum": ["q"]}]}).enum == ("p", "q")
-    assert (key(UNIT).enum, key({**UNIT, "description": "here"}).description) == (("m", "km"), "here")
-    found = key({"type": "object", "oneOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]})
-    assert [p.name for p in found.type.properties or ()] == ["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +166,7 @@ def test_tool_bench_lists_with_an_empty_key() -> None:
     }
     tools = extract(in_prompt(str([{"name": "concert_for_theclique", "description": "d", "parameters": schema}])))
     found = tools["concert_for_theclique"]
-    assert [(p.name, p.required, p.default) for p in found.parameters] == [("id_conc", True, MISSING)]
+    assert tool_text(found) == "concert_for_theclique(id_conc!: str) -> d"
     assert len(found.notes) == 2  # the empty key of both lists
 
 
@@ -206,25 +213,5 @@ def test_names_and_schemas_under_other_keys() -> None:
             {"functionDeclarations": [{"name": "stop", "description": "d"}]},
         ]
     )
-    assert list(tools) == ["Get", "f", "g", "h", "i", "stop"]
-    for tool in tools.tools[:-1]:
-        assert [(p.name, str(p.type), p.required) for p in tool.parameters] == [("a", "str", True)]
-
-
-def test_objects_of_a_union_are_one_object() -> None:
-    first = {"properties": {"kind": {"const": "a"}, "x": {"type": "string"}}, "required": ["kind", "x"]}
-    second = {"type": "object", "properties": {"kind": {"const": "b"}, "y": {"type": "integer"}}, "required": ["kind"]}
-    found = key({"oneOf": [{"type": "object", **first}, second]})
-    assert [(p.name, p.required, p.enum) for p in found.type.properties or ()] == [
-        ("kind", True, ("a", "b")),
-        ("x", False, None),
-        ("y", False, None),
-    ]
-
-
-def test_an_object_inside_itself_is_an_object_without_keys() -> None:
-    tree = {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/T"}}}}
-    schema = {"type": "object", "properties": {"root": {"$ref": "#/$defs/T"}}, "$defs": {"T": tree}}
-    (root,) = extract({"name": "f", "parameters": schema})["f"].parameters
-    (kids,) = root.type.properties or ()
-    assert str(kids.type) == "list[dict]" and kids.type.items and kids.type.items.properties is None
+    named = [f"{name}(a!: str) -> d" for name in ("Get", "f", "g", "h", "i")]
+    assert list(map(tool_text, tools.tools)) == [*named, "stop() -> d"]

@@ -6,6 +6,7 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seams import key_text, tool_text
 
 from lookup import MISSING, DocumentationError, extract
 
@@ -34,7 +35,7 @@ def test_what_an_operation_is_called_and_says():
         "x-own": {"get": {}},
     }
     found = extract({"openapi": "3.1.0", "paths": paths}).tools
-    assert [(t.name, t.description) for t in found] == [("read-a b", "S"), ("DELETE /b/{x}", "D")]
+    assert list(map(tool_text, found)) == ["read-a b() -> S", "DELETE /b/{x}(x!: str) -> D"]
     assert list(extract({"paths": {"/a": {"get": {}}}})) == ["GET /a"]
 
 
@@ -78,81 +79,58 @@ NAMES = {"type": "array", "items": TEXT}
     ("operation", "keys", "noted"),
     [
         ({"parameters": [{"$ref": f"#/components/parameters/{n}"} for n in ("first", "third")]},
-         [("q", "str", False)], ["third", "leads nowhere"]),
+         ['q: str in ["x"] # Q.'], ["third", "leads nowhere"]),
         ({"parameters": [query("ids", required="true", schema=TEXT)],
           **body({"required": ["uris", "place"],
                   "properties": {"ids": NAMES, "made": {"readOnly": True}, "place": PLACE}}),
           "responses": body({"properties": {"leak": {}}})["requestBody"]},
-         [("ids", "str", True), ("place", "dict", True)],
+         ["ids!: str", "place!: {name!: any, type: str}"],
          ["'uris'", "'ids': documented in the query and in the body", "'made'"]),
         ({"parameters": [query("ids", schema=TEXT)], **body({"required": ["ids"], "properties": {"ids": NAMES}})},
-         [("ids", "str", True)], ["'ids'"]),  # a later place can make it required
-        (body({"allOf": UNION}), [("a", "str", True), ("b", "any", True)], []),
-        (body({"anyOf": UNION}), [("a", "str", False), ("b", "any", False)], ["not checked: anyOf"]),
-        (body({"oneOf": UNION}), [("a", "str", False), ("b", "any", False)], ["not checked: oneOf"]),
-        (body(NAMES, required=True), [("body", "list[str]", True)], []),
-        (body(NAMES, required=False), [("body", "list[str]", False)], []),
-        (body(NAMES), [("body", "list[str]", False)], []),
-        ({"requestBody": {"content": {"text/xml": FORM, **JSON}}}, [("a", "any", False)], ["text/xml"]),
-        ({"requestBody": {"content": {"multipart/form-data": FORM}}}, [("b", "any", False)], []),
+         ["ids!: str"], ["'ids'"]),  # a later place can make it required
+        (body({"allOf": UNION}), ["a!: str", "b!: any"], []),
+        (body({"anyOf": UNION}), ["a: str", "b: any"], ["not checked: anyOf"]),
+        (body({"oneOf": UNION}), ["a: str", "b: any"], ["not checked: oneOf"]),
+        (body(NAMES, required=True), ["body!: list[str]"], []),
+        (body(NAMES, required=False), ["body: list[str]"], []),
+        (body(NAMES, description="Names."), ["body: list[str] # Names."], []),
+        ({"requestBody": {"content": {"text/xml": FORM, **JSON}}}, ["a: any"], ["text/xml"]),
+        ({"requestBody": {"content": {"multipart/form-data": FORM}}}, ["b: any"], []),
         ({"parameters": [{"name": name, "in": "header", "schema": TEXT} for name in (*PROTOCOL, "X-Trace")]},
-         [("X-Trace", "str", False)], PROTOCOL),
-        ({"parameters": [query("filter", content=JSON)]}, [("filter", "dict", False)], []),
+         ["X-Trace: str"], PROTOCOL),
+        ({"parameters": [query("filter", content=JSON)]}, ["filter: {a: any}"], []),
     ],
 )  # fmt: skip
 def test_what_is_a_key(operation, keys, noted):
     found = only(operation, components=REFERENCES)
-    assert [(p.name, str(p.type), p.required) for p in found.parameters] == keys
-    assert all(any(said in note for note in found.notes) for said in noted)
-    assert len(found.notes) == len(noted)
-
-
-def test_what_is_inside_a_key():
-    (key,) = only({"parameters": [query("filter", content=JSON)]}).parameters
-    assert [p.name for p in key.type.properties] == ["a"]
-    place = only(body({"type": "object", "properties": {"place": PLACE}})).parameter("place")
-    assert [(p.name, p.required) for p in place.type.properties] == [("name", True), ("type", False)]
-    (q,) = only({"parameters": [{"$ref": "#/components/parameters/first"}]}, components=REFERENCES).parameters
-    assert (q.raw_type, q.enum, q.description) == ("string", ("x",), "Q.")
-    assert only(body(NAMES, description="Names.")).parameters[0].description == "Names."
+    assert list(map(key_text, found.parameters)) == keys
+    assert all(any(said in note for note in found.notes) for said in noted) and len(found.notes) == len(noted)
 
 
 def test_an_operation_overrides_the_parameters_of_its_path():
     shared = [query("a", schema=TEXT), query("b", schema=TEXT), query("c", required=True, schema=TEXT)]
     own = [query("a", schema={"type": "integer"}), {"name": "b", "in": "header"}, query("c", required=False)]
     (found,) = extract({"paths": {"/": {"parameters": shared, "get": {"parameters": own}}}}).tools
-    assert [(p.name, p.raw_type, p.required) for p in found.parameters] == [
-        ("b", "string", False), ("a", "integer", False), ("c", "", False),
-    ]  # fmt: skip
+    assert tool_text(found) == "GET /(b: str, a: int, c: any)"
     assert len(found.notes) == 1 and "'b'" in found.notes[0]
 
 
 def test_swagger_2():
+    limit, pet = {"$ref": "#/parameters/limit"}, {"name": "pet", "in": "body", "required": True}
+    source = {"name": "from", "in": "formData", "type": "string", "required": True, "enum": ["a"]}
     document = {
         "swagger": "2.0",
         "definitions": {"Pet": {"type": "object", "required": ["tag"], "properties": {"tag": TEXT}}},
         "parameters": {"limit": query("limit", type="integer", default=5)},
         "paths": {
             "/pets": {
-                "post": {
-                    "parameters": [
-                        {"$ref": "#/parameters/limit"},
-                        {"name": "pet", "in": "body", "required": True, "schema": {"$ref": "#/definitions/Pet"}},
-                    ]
-                },
-                "put": {
-                    "parameters": [
-                        {"name": "kinds[]", "in": "formData", **NAMES},
-                        {"name": "from", "in": "formData", "type": "string", "required": True, "enum": ["a"]},
-                    ]
-                },
+                "post": {"parameters": [limit, {**pet, "schema": {"$ref": "#/definitions/Pet"}}]},
+                "put": {"parameters": [{"name": "kinds[]", "in": "formData", **NAMES}, source]},
             }
         },
     }
-    post, put = extract(document).tools
-    assert [(p.name, p.required, p.default) for p in post.parameters] == [("limit", False, 5), ("tag", True, MISSING)]
-    assert [(p.name, str(p.type), p.required, p.enum) for p in put.parameters] == [
-        ("kinds[]", "list[str]", False, None), ("from", "str", True, ("a",)),
+    assert list(map(tool_text, extract(document).tools)) == [
+        "POST /pets(limit: int = 5, tag!: str)", 'PUT /pets(kinds[]: list[str], from!: str in ["a"])',
     ]  # fmt: skip
 
 
