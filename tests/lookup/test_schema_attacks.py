@@ -82,20 +82,6 @@ def test_a_schema_may_contain_itself(schema: Schema) -> None:
     reading(schema)
 
 
-def test_intersections_of_recursive_schemas_end() -> None:
-    lengths = (2, 3, 5, 7, 11, 13)
-    rings = {
-        f"c{length}_{n}": {
-            "type": "array",
-            "items": {"$ref": f"#/$defs/c{length}_{(n + 1) % length}"},
-            "minItems": n == length - 1,
-        }
-        for length in lengths
-        for n in range(length)
-    }
-    reading({"allOf": [{"$ref": f"#/$defs/c{length}_0"} for length in lengths], "$defs": rings})
-
-
 @pytest.mark.parametrize("limit", [10**9, 10**50, 10**400, 1e308, 5e-324, -1, 1.5, float("nan"), float("inf"), True])
 @pytest.mark.parametrize("word", ["Items", "Length", "Properties", "imum", "multipleOf"])
 def test_limits_of_any_size_and_type(word: str, limit: float) -> None:

@@ -220,19 +220,21 @@ EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
 @pytest.mark.parametrize(
     ("wanted", "notation", "whole", "begun", "refused"),
     [
-        (typed("int"), "python", ["-1"], ["-"], ["1.5", "01", "'1'", "True", "1" * 41, "٣"]),
-        (typed("float"), "python", ["1", "1.5"], ["1."], ["1e999", "nan", ".5"]),
+        (typed("int"), "python", ["-1"], ["-|-0"], ["1.5", "01", "'1'", "True", "1" * 41, "٣"]),
+        (typed("float"), "python", ["1", "1.5"], ["1.|1.0"], ["1e999", "nan", ".5"]),
         (typed("str"), "python", ["'a'"], ["'a"], ["'a\nb'", "'\\x41'", "'a'b", '"a"']),
         (typed("list"), "python", ["[]", "['a']"], ["['a',"], ["[1]", "['a',]", "['a'  , 'b']"]),
-        (typed("tuple"), "python", ["(1,)"], ["(1"], ["(1)"]),
-        (typed("dict"), "python", ["{}"], ["{'a"], ["{1: 2}"]),
+        (typed("tuple"), "python", ["(1,)"], ["(1|(1,)"], ["(1)"]),
+        (typed("dict"), "python", ["{}"], ["{'a': 1, 'a|{'a': 1, 'a0': 0}"], ["{1: 2}"]),
         (typed("any"), "python", ["None"], ["N"], ["[" * 14 + "]" * 14, "nul"]),
         (typed("bool"), "python", ["True"], ["Tru"], ["true"]),
+        (spec(ValueType("list", ValueType("int", enum=(1, 13)))), "python", ["[13]"], ["[1, 1|[1, 1]"], ["[2"]),
         (typed("int", (1, 13)), "python", ["1", "13"], [], ["2", "3"]),
         (typed("list", ("a", "b")), "python", ["['a', 'b']"], ["['a"], ["['c"]),
         (object_of("a"), "python", ["{}", "{'a': 1}"], ["{'a"], ["{'a': 1,", "{'c", "{'a': 'x'"]),
         (object_of("a", "a"), "python", ["{'a': 1}"], ["{"], ["{}"]),
         (object_of("a b", "b"), "python", ['{"b": 1}'], ["{'a': 1,"], ["{'a': 1}", "{'a': 1, 'a"]),
+        (object_of("a bc"), "python", ["{}"], ["{'a': 1,|{'a': 1, 'bc': 0}"], []),
         (object_of("a b"), "quoted", ["'{\"a\": 1}'"], ["'{\"a\": 1,"], ["'{\"c", "'{\"a\": 1, \"a"]),
         (object_of("a ab"), "python", ["{'ab': 1}"], ["{'a': 1, 'a"], ["{'a': 1, 'a'"]),
         (object_of("a b", "a b"), "python", ["{'b': 1, 'a': 2}"], [], ["{'b': 1}"]),
@@ -246,10 +248,13 @@ EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
 def test_what_a_grammar_allows(
     wanted: ParameterSpec, notation: Notation, whole: list[str], begun: list[str], refused: list[str]
 ) -> None:
+    """Literals, beginnings (some with what closing makes of them), and what begins none."""
     grammar = value_grammar(wanted, notation)
-    assert [text for text in (*whole, *begun, *refused) if grammar.complete(text)] == whole
-    assert all(grammar.possible(beginning) for text in (*whole, *begun) for beginning in accumulate(text))
-    for text in (*whole, *(text + grammar.close(text) for text in begun)):
+    closed = [(text, end or text + grammar.close(text)) for text, _, end in (pair.partition("|") for pair in begun)]
+    assert [text + grammar.close(text) for text, _ in closed] == [end for _, end in closed]
+    assert [text for text in (*whole, *(text for text, _ in closed), *refused) if grammar.complete(text)] == whole
+    for text in (*whole, *(end for _, end in closed)):
+        assert all(map(grammar.possible, accumulate(text)))
         assert carried(check_value(read_value(text, wanted, notation), wanted), notation)
     for text in refused:
         assert not grammar.possible(text)

@@ -1,6 +1,5 @@
 """Small documentation is cheap: closing and reading values is linear, and unreasonable types are errors."""
 
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -80,20 +79,15 @@ def test_a_grammar_is_made_once_for_a_parameter() -> None:
     wanted = spec(ValueType("str"), enum=tuple({"k": [n]} for n in range(500)), default=[{}])  # no spec is hashable
     first = value_grammar(wanted, "json")
     assert steps(lambda: value_grammar(wanted, "json")) < 9
-    assert value_grammar(wanted, "json") is first and value_grammar(wanted, "python") is not first
-    assert value_grammar(wanted, "json", "free") is not first
-    assert value_grammar(replace(wanted, enum=("a",)), "json").choices == ('"a"',)
+    assert first not in (value_grammar(wanted, "python"), value_grammar(wanted, "json", "free"))
 
 
-def chain(depth: int, kind: Any = "list") -> ValueType:
-    value_type = ValueType("int")
-    for _ in range(depth):
-        value_type = ValueType(kind, value_type)
-    return value_type
+def chain(depth: int) -> ValueType:
+    return ValueType("list", chain(depth - 1)) if depth else ValueType("int")
 
 
 def tree(depth: int, keys: int) -> ValueType:
-    return ValueType("int") if not depth else record(*((f"k{n}", tree(depth - 1, keys)) for n in range(keys)))
+    return record(*((f"k{n}", tree(depth - 1, keys)) for n in range(keys))) if depth else ValueType("int")
 
 
 def wide(depth: int) -> ValueType:
@@ -115,26 +109,3 @@ def test_unreasonable_documentation_is_an_error_that_names_the_key(notation: Not
 )
 def test_much_documentation_is_taken(value_type: ValueType, beginning: str) -> None:
     assert value_grammar(spec(value_type), "python").complete(close(spec(value_type), beginning))
-
-
-@pytest.mark.parametrize(
-    ("value_type", "beginning", "whole"),
-    [
-        (ValueType("int"), "-", "-0"),
-        (ValueType("float"), "1.", "1.0"),
-        (ValueType("list", ValueType("int")), "[1, ", "[1, 0]"),
-        (ValueType("tuple", ValueType("int")), "(1", "(1,)"),
-        (record(("a", ValueType("str")), ("b", ValueType("bool"))), "{", "{'a': '', 'b': True}"),
-        (record(("a", ValueType("str")), ("b", ValueType("bool"))), "{'b': T", "{'b': True, 'a': ''}"),
-        (record(("a", ValueType("int")), ("bc", ValueType("int")), required=False), "{'a': 1,", "{'a': 1, 'bc': 0}"),
-        (ValueType("dict"), "{'a': 1, 'a", "{'a': 1, 'a0': 0}"),
-        (ValueType("list", ValueType("str", enum=("wide", "wider", "no"))), "['wide", "['wide']"),
-        (ValueType("list", ValueType("int", enum=(1, 13))), "[1, 1", "[1, 1]"),
-    ],
-)
-def test_what_closing_writes(value_type: ValueType, beginning: str, whole: str) -> None:
-    wanted = spec(value_type)
-    assert close(wanted, beginning) == whole
-    grammar = value_grammar(wanted, "python")
-    slack = grammar.longest_closing - len(whole) + len(beginning)
-    assert slack >= 0 and grammar.complete(whole)
