@@ -131,6 +131,8 @@ NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required":
         ({"type": ["string", "null"], "enum": ["x", None]}, ["x", None, "y"]),
         ({"anyOf": [{"type": "string", "enum": ["x"]}, {"type": "null"}]}, ["x", None, "y"]),
         ({"type": "string", "enum": ["x", 1]}, ["x", 1]),
+        ({"type": "integer", "minimum": 0, "not": {"enum": [2, 13]}}, [0, 1, 2, 12, 13, 130]),
+        ({"type": "number", "minimum": -1, "not": {"const": 0.5}}, [-1, -2, 0.5, 0.25, 5]),
         ({"type": "object", "properties": {"n": {"type": "null"}}, "required": ["n"]}, [{"n": None}, {"n": 1}]),
         ({"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"], "default": {}},
          [{"k": "x"}, {}]),
@@ -209,7 +211,7 @@ def test_numbers_beyond_every_limit_are_refused_with_a_message() -> None:
 HUGE = [10**400, 1e308, 1.7976931348623157e308, 7 * 10**399, 10**19]
 
 
-@pytest.mark.parametrize("limits", [{}, {"minimum": 1}, {"maximum": -1}, {"minimum": -5, "maximum": 5}])
+@pytest.mark.parametrize("limits", [{}, {"minimum": 0}, {"minimum": 1}, {"maximum": -1}, {"minimum": -5, "maximum": 5}])
 @pytest.mark.parametrize("step", HUGE)
 @pytest.mark.parametrize("kind", ["integer", "number"])
 def test_what_is_begun_of_a_huge_multiple_can_be_ended(kind: str, step: float, limits: dict[str, Any]) -> None:
