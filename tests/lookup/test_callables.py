@@ -1,4 +1,4 @@
-"""A live function gives the same tool as its source text; a pydantic model documents its fields."""
+"""Live functions give the tools of their source text; pydantic models and other objects are read wherever they are."""
 
 import functools
 import inspect
@@ -12,13 +12,17 @@ from typing import Annotated, Any, Dict, List, Literal, Optional, Sequence, Tupl
 import pytest
 from pydantic import BaseModel, Field, RootModel
 
-from lookup.dictionary import MISSING
-from lookup.errors import DocumentationError
-from lookup.forms.python_functions import find
-from lookup.python.callables import read_callable, read_model
+from lookup import MISSING, DocumentationError, extract
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import render_value
 from voting.type_check import TypeCheckError, check_value
+
+
+def tool_of(live):
+    """The tool that an object documents."""
+    (tool,) = extract([live]).tools
+    return tool
+
 
 # The source of these functions is read verbatim, and Python prints Literal['a'] with single quotes.
 # ruff: noqa: UP006, UP007, UP045, B006, B008
@@ -97,25 +101,20 @@ SAME = [hints, plain, annotated, strings]
 
 @pytest.mark.parametrize("function", SAME, ids=lambda function: function.__name__)
 def test_a_live_function_equals_its_source(function):
-    (found,) = find(inspect.getsource(function))
-    live = read_callable(function)
-    assert live == found.tool and live.parameters
-    assert [p.rule for p in live.parameters] == [p.rule for p in found.tool.parameters]
+    (found,) = extract(inspect.getsource(function)).tools
+    live = tool_of(function)
+    assert live == found and live.parameters
+    assert [p.rule for p in live.parameters] == [p.rule for p in found.parameters]
 
 
 def test_what_has_no_literal_or_no_schema_is_noted():
-    live = {p.name: p for p in read_callable(odd).parameters}
-    assert [(p.required, p.default) for p in live.values()] == [
-        (True, MISSING),
-        (False, MISSING),
-        (False, MISSING),
-        (False, None),
-        (False, MISSING),
-    ]
+    live = {p.name: p for p in tool_of(odd).parameters}
+    assert [p.required for p in live.values()] == [True, False, False, False, False]
+    assert [p.default for p in live.values()] == [MISSING, MISSING, MISSING, None, MISSING]
     assert str(live["a"].type) == "str" and str(live["c"].type) == "any"
-    notes = " ".join(read_callable(odd).notes)
+    notes = " ".join(tool_of(odd).notes)
     assert all(repr(key) in notes for key in "bce") and "CallableSchema" in notes
-    notes = " ".join(read_callable(strings).notes)
+    notes = " ".join(tool_of(strings).notes)
     assert "'c' cannot be resolved: Nowhere" in notes and "'d' cannot be resolved: 1 / 0" in notes and "*args" in notes
 
     class Foreign:
@@ -124,7 +123,7 @@ def test_what_has_no_literal_or_no_schema_is_noted():
 
     def foreign(a: Foreign, b: list[Foreign] = Foreign()): ...
 
-    live = read_callable(foreign)
+    live = tool_of(foreign)
     assert [(str(p.type), p.required) for p in live.parameters] == [("any", True), ("any", False)]
     assert len(live.notes) == 3
 
@@ -139,25 +138,6 @@ class Place(BaseModel):
 
     city: str
     zone: Optional[Literal[1, 2]] = Field(None, description="The zone.")
-
-
-def test_enums_and_models_as_hints():
-    def weather(
-        place: Place,
-        unit: Unit = Unit.C,
-        units: list[Unit] | None = None,
-        other: int = Unit.F,
-        name: Literal["x"] = Unit.F,
-    ): ...
-
-    place, unit, units, *others = read_callable(weather).parameters
-    assert [(p.name, str(p.type), p.required) for p in place.type.properties] == [
-        ("city", "str", True),
-        ("zone", "int", False),
-    ]
-    assert (str(unit.type), unit.enum, unit.default) == ("str", ("c", "f"), "c")
-    assert units.type.nullable and units.type.items.enum == ("c", "f")
-    assert all(p.default is MISSING and not p.required for p in others)
 
 
 class Greeter:
@@ -183,36 +163,30 @@ def add(a: int, b: int, c: object = None):
 
 def test_what_else_can_be_called():
     def keys(function):
-        tool = read_callable(function)
+        tool = tool_of(function)
         return tool.name, tool.description, [(p.name, p.required, p.default) for p in tool.parameters]
 
     method = ("method", "Does.", [("a", True, MISSING), ("b", False, "x")])
     assert keys(Tools().method) == keys(Tools.method) == method
     assert keys(Tools()) == ("Tools", "Has tools.", [("a", True, MISSING)])
     assert keys(Greeter()) == ("Greeter", "Greets.", [])
-    assert read_callable(Tools()).parameters[0].enum == ("c", "f")
+    assert tool_of(Tools()).parameters[0].enum == ("c", "f")
     bound = ("add", "Adds.", [("b", False, 2), ("c", False, None)])
     part = functools.partial(functools.partial(add, 1), b=2)
     assert keys(part) == keys(functools.update_wrapper(functools.partial(add, 1, b=2), add)) == bound
-    unwritable = read_callable(functools.partial(add, b=object()))
+    unwritable = tool_of(functools.partial(add, b=object()))
     assert unwritable.parameters[1].default is MISSING and not unwritable.parameters[1].required and unwritable.notes
 
     @functools.wraps(add)
     def wrapped(*args, **kwargs): ...
 
-    assert read_callable(wrapped) == read_callable(functools.lru_cache(add)) == read_callable(add)
+    assert tool_of(wrapped) == tool_of(functools.lru_cache(add)) == tool_of(add)
 
 
-def name(given):
-    return type(given).__name__ if callable(given) else repr(given)
-
-
-@pytest.mark.parametrize("what", [max, type, int, Tools, lambda a: a, 3, "f", None], ids=name)
+@pytest.mark.parametrize("what", [max, type, int, Tools, lambda a: a, 3, "f", None], ids=str)
 def test_what_is_no_tool(what):
     with pytest.raises(DocumentationError):
-        read_callable(what)
-    with pytest.raises(DocumentationError):
-        read_model(what)
+        tool_of(what)
 
 
 class Trip(BaseModel):
@@ -234,7 +208,7 @@ class Trip(BaseModel):
 
 
 def test_a_model_documents_its_fields():
-    tool = read_model(Trip)
+    tool = tool_of(Trip)
     assert (tool.name, tool.description) == ("Trip", "Books a trip.")
     assert [(p.name, str(p.type), p.raw_type, p.required) for p in tool.parameters] == [
         ("to", "dict", f"{__name__}.Place", True),
@@ -252,7 +226,59 @@ def test_a_model_documents_its_fields():
     assert [p.default for p in tool.parameters[2:5]] == ["f", "a", [0, 0]]
     assert found["again"].type.nullable and "CallableSchema" in " ".join(tool.notes)
     with pytest.raises(DocumentationError, match="Anything"):
-        read_model(type("Anything", (RootModel[list[int]],), {}))
+        tool_of(type("Anything", (RootModel[list[int]],), {}))
+
+
+DATA = {"name": "data", "description": "d", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}
+
+
+class ServerTool(BaseModel):
+    name: str
+    description: str
+    inputSchema: dict[str, Any]
+
+
+class ServerTools(BaseModel):
+    tools: list[ServerTool]
+
+
+class AgentTool:
+    name, description = "agent", "Searches."
+
+    def __init__(self) -> None:
+        self.inputs = {"q": {"type": "string", "description": "d"}}
+
+    def __call__(self, *args: Any, sanitize: bool = False) -> None: ...
+
+
+class ChainTool:
+    name, description, args_schema = "chain", "Asks.", Place
+
+
+SERVED = ServerTool(name="served", description="d", inputSchema=DATA["parameters"])
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (add, {"add": ["a", "b", "c"]}),
+        (Place, {"Place": ["city", "zone"]}),
+        (SERVED, {"served": ["x"]}),
+        (ServerTools(tools=[SERVED]), {"served": ["x"]}),
+        ([DATA, plain, SERVED], {"data": ["x"], "plain": [*"abcdefgh"], "served": ["x"]}),
+        ({"tools": [add, DATA]}, {"add": ["a", "b", "c"], "data": ["x"]}),
+        ([DATA, [add]], {"data": ["x"], "add": ["a", "b", "c"]}),
+        ({"any": add}, {"add": ["a", "b", "c"]}),
+        ([AgentTool(), ChainTool()], {"agent": ["q"], "chain": ["city", "zone"]}),
+        ([DATA, "def g(y: int): ..."], {"data": ["x"], "g": ["y"]}),
+        ([extract(DATA)["data"]], {"data": ["x"]}),
+    ],
+)  # fmt: skip
+def test_live_objects_anywhere(source: Any, expected: dict[str, list[str]]) -> None:
+    tools = extract(source, origin="here")
+    assert {t.name: [p.name for p in t.parameters] for t in tools.tools} == expected
+    assert list(tools) == list(expected)
+    assert all(t.source and t.source.origin.startswith(("here", "<text>")) for t in tools.tools)
 
 
 Code = Annotated[str, Field(pattern="^[A-Z]{2}$")]
@@ -292,7 +318,7 @@ def book(
     ],
 )
 def test_limits_of_a_function_hold_for_values(key, good, bad):
-    spec = read_callable(book).parameter(key)
+    spec = tool_of(book).parameter(key)
     grammar = value_grammar(spec, "python")
     for value in good:
         assert grammar.complete(render_value(value, "python")) and check_value(value, spec) == value
@@ -300,14 +326,6 @@ def test_limits_of_a_function_hold_for_values(key, good, bad):
         assert not grammar.complete(render_value(value, "python"))
         with pytest.raises(TypeCheckError):
             check_value(value, spec)
-
-
-def test_what_pydantic_says_and_no_grammar_writes_is_told():
-    def twice(word: Annotated[str, Field(json_schema_extra={"pattern": r"^(a|b)\1$"})]):
-        """Says a letter twice."""
-
-    [told] = read_callable(twice).unenforced
-    assert "word" in told and "pattern" in told
 
 
 def test_pydantic_is_not_imported_before_it_is_needed():

@@ -17,15 +17,7 @@ METHODS = {"get", "put", "post", "delete", "patch"}
 STYLES: list[dict[str, Any]] = [
     {}, {"allow_unicode": True, "width": 1000}, {"default_flow_style": None}, {"default_style": '"'},
 ]  # fmt: skip
-TYPES = {
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "bool": "boolean",
-    "dict": "object",
-    "list": "array",
-    "tuple": "array",
-}
+TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean", "dict": "object", "list": "array"}
 FRAMES = (
     "You compose functions. [Use] {only} these:\nTOOLS\n\nQuestion: QUESTION\n",
     "<|im_start|>system\nYou may call one or more functions (e.g. f(x)).\n\n# Tools\n\nTOOLS\n<|im_end|>\n"
@@ -60,7 +52,7 @@ def different(schema: dict[str, Any], parameters: tuple[ParameterSpec, ...]) -> 
         inside = p.type.items
         enum = p.enum if p.enum or inside is None else inside.enum
         wanted = spec["items"] if spec.get("type") == "array" and "items" in spec else spec
-        if isinstance(spec.get("type"), str) and not p.type.any_of and TYPES.get(p.type.kind) != spec["type"]:
+        if isinstance(spec.get("type"), str) and not p.type.any_of and TYPES.get(p.type.kind, "array") != spec["type"]:
             yield f"{name} is {p.type}, not {spec['type']}"
         if "enum" in wanted and enum != tuple(wanted["enum"]):
             yield f"{name} has {enum}, not {wanted['enum']}"
@@ -105,21 +97,10 @@ def open_api(data: Path) -> Iterator[tuple[str, Any]]:
 def test_open_api_documents_are_read_in_json_and_in_every_style_of_yaml() -> None:
     for number, (name, document) in enumerate(open_api(DATA)):
         tools = extract(document)
-        operations = [
-            (m, p)
-            for p, item in document["paths"].items()
-            for m in item
-            if m in ("get", "put", "post", "delete", "patch")
-        ]
-        assert len(tools.tools) == len(operations) > 0, name
+        assert len(tools.tools) == sum(len(METHODS & item.keys()) for item in document["paths"].values()) > 0, name
         assert extract(prompt(json.dumps(document), "Find one.", number)) == tools, name
         if number % 8 == 0:
-            for style in (
-                {},
-                {"allow_unicode": True, "width": 1000},
-                {"default_flow_style": None},
-                {"default_style": '"'},
-            ):
+            for style in STYLES:
                 text = yaml.dump(document, Dumper=yaml.CSafeDumper, sort_keys=False, **style)
                 assert extract(text) == tools, name
                 assert extract(prompt(f"```yaml\n{text.rstrip()}\n```", "Find one.", number)) == tools, name

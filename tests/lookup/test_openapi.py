@@ -6,225 +6,155 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seams import key_text, tool_text
 
-from lookup import extract
-from lookup.dictionary import MISSING
-from lookup.errors import DocumentationError
-from lookup.forms.openapi import FORM
+from lookup import MISSING, DocumentationError, extract
 
 STYLES = [{"sort_keys": False, "allow_unicode": wide, "width": width} for wide in (True, False) for width in (40, 9999)]
+TEXT = {"type": "string"}
 
 
-def tools(document):
-    assert FORM.claims(document)
-    return [tool for tool, _ in FORM.read(document)]
+def only(operation, path="/things", **document):
+    """The only tool of a document with one operation."""
+    (tool,) = extract({"openapi": "3.0.0", "paths": {path: {"get": operation}}, **document}).tools
+    return tool
 
 
-def tool(operation, path="/things", **document):
-    (only,) = tools({"openapi": "3.0.0", "paths": {path: {"get": operation}}, **document})
-    return only
-
-
-def test_what_an_operation_is_called_and_says():
-    document = {
-        "openapi": "3.1.0",
-        "paths": {
-            "/a": {"summary": "no operation", "get": {"operationId": "read-a b", "description": "", "summary": "S"}},
-            "/b/{x}": {"DELETE": {"description": "D", "summary": "S"}, "x-own": {}},
-            "x-own": {"get": {}},
-        },
-    }
-    assert [(t.name, t.description) for t in tools(document)] == [("read-a b", "S"), ("DELETE /b/{x}", "D")]
-
-
-def test_requiredness_of_parameters():
-    found = tool(
-        {
-            "parameters": [
-                {"name": "a", "in": "query", "required": "true", "schema": {"type": "string"}},
-                {"name": "b", "in": "query", "required": "false", "schema": {"type": "string"}},
-                {"name": "c", "in": "query", "schema": {"type": "integer", "default": "20"}},
-                {"name": "id", "in": "path", "required": "false", "schema": {"type": "string"}},
-                {"name": "d", "in": "query"},
-                {"name": "e", "in": "query", "required": True, "schema": {"type": "object", "required": ["x"]}},
-            ]
-        },
-        path="/{other}/{id}",
-    )
-    assert [(p.name, p.required, p.rule) for p in found.parameters] == [
-        ("other", True, "path variable"),
-        ("a", True, "flag"),
-        ("b", False, "flag"),
-        ("c", False, "default"),
-        ("id", True, "path variable"),
-        ("d", False, "habit"),
-        ("e", True, "flag"),
-    ]
-    assert found.parameter("c").default == "20"
-    assert (found.parameter("other").raw_type, found.parameter("other").type.kind) == ("", "str")
-
-
-def test_an_operation_overrides_the_parameters_of_its_path():
-    shared = [{"name": name, "in": "query", "schema": {"type": "string"}} for name in ("a", "b")]
-    own = [{"name": "a", "in": "query", "schema": {"type": "integer"}}, {"name": "b", "in": "header"}]
-    document = {"openapi": "3.0.0", "paths": {"/": {"parameters": shared, "get": {"parameters": own}}}}
-    (found,) = tools(document)
-    assert [(p.name, p.raw_type) for p in found.parameters] == [("b", "string"), ("a", "integer")]
-
-
-def test_parameters_behind_references():
-    parameters = {
-        "first": {"$ref": "#/components/parameters/second"},
-        "second": {"name": "q", "in": "query", "schema": {"$ref": "#/components/schemas/Q"}},
-    }
-    components = {"parameters": parameters, "schemas": {"Q": {"type": "string", "enum": ["x"], "description": "Q."}}}
-    listed = [{"$ref": "#/components/parameters/first"}, {"$ref": "#/components/parameters/third"}]
-    found = tool({"parameters": listed}, components=components)
-    (q,) = found.parameters
-    assert (q.name, q.raw_type, q.enum, q.description) == ("q", "string", ("x",), "Q.")
-    assert any("third" in note for note in found.notes)
+def query(name, **fields):
+    return {"name": name, "in": "query", **fields}
 
 
 def body(schema, **request):
     return {"requestBody": {"content": {"application/json": {"schema": schema}}, **request}}
 
 
-def test_the_body_gives_keys():
-    properties = {
-        "ids": {"type": "array", "items": {"type": "string"}},
-        "made": {"type": "string", "readOnly": True},
-        "place": {"type": "object", "required": ["name"], "properties": {"name": {}, "type": {"type": "string"}}},
+def test_what_an_operation_is_called_and_says():
+    paths = {
+        "/a": {"summary": "no operation", "get": {"operationId": "read-a b", "description": "", "summary": "S"}},
+        "/b/{x}": {"DELETE": {"description": "D", "summary": "S"}, "x-own": {}},
+        "x-own": {"get": {}},
     }
-    operation = body({"type": "object", "required": ["uris", "place"], "properties": properties})
-    operation["parameters"] = [{"name": "ids", "in": "query", "required": "true", "schema": {"type": "string"}}]
-    operation["responses"] = body({"type": "object", "properties": {"leak": {}}})["requestBody"]
-    found = tool(operation)
-    assert [(p.name, p.required, p.raw_type) for p in found.parameters] == [
-        ("ids", True, "string"),
-        ("place", True, "object"),
+    found = extract({"openapi": "3.1.0", "paths": paths}).tools
+    assert list(map(tool_text, found)) == ["read-a b() -> S", "DELETE /b/{x}(x!: str) -> D"]
+    assert list(extract({"paths": {"/a": {"get": {}}}})) == ["GET /a"]
+
+
+def test_requiredness_of_parameters():
+    parameters = [
+        query("a", required="true", schema=TEXT),
+        query("b", required="false", schema=TEXT),
+        query("c", schema={"type": "integer", "default": "20"}),
+        {"name": "id", "in": "path", "required": "false", "schema": TEXT},
+        query("d"),
+        query("e", required=True, schema={"type": "object", "required": ["x"]}),
     ]
-    assert [(p.name, p.required) for p in found.parameter("place").type.properties] == [("name", True), ("type", False)]
-    for said in ("'uris'", "'ids': documented in the query and in the body", "'made'"):
-        assert any(said in note for note in found.notes)
+    found = only({"parameters": parameters}, path="/{other}/{id}")
+    assert [(p.name, p.required, p.rule) for p in found.parameters] == [
+        ("other", True, "path variable"), ("a", True, "flag"), ("b", False, "flag"), ("c", False, "default"),
+        ("id", True, "path variable"), ("d", False, "habit"), ("e", True, "flag"),
+    ]  # fmt: skip
+    assert found.parameter("c").default == "20"
+    assert (found.parameter("other").raw_type, found.parameter("other").type.kind) == ("", "str")
 
 
-def test_a_later_place_can_make_a_key_required():
-    operation = body({"type": "object", "required": ["ids"], "properties": {"ids": {"type": "array"}}})
-    operation["parameters"] = [{"name": "ids", "in": "query", "schema": {"type": "string"}}]
-    (ids,) = tool(operation).parameters
-    assert (ids.required, ids.rule, ids.raw_type) == (True, "list", "string")
-
-
-@pytest.mark.parametrize("union", ["allOf", "anyOf", "oneOf"])
-def test_branches_of_a_body_are_merged(union):
-    branches = [{"$ref": "#/components/schemas/A"}, {"properties": {"b": {}}, "required": ["b"]}]
-    schemas = {"A": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}}
-    found = tool(body({union: branches}), components={"schemas": schemas})
-    assert [(p.name, p.required) for p in found.parameters] == [("a", union == "allOf"), ("b", union == "allOf")]
-
-
-@pytest.mark.parametrize("required", [True, False, None])
-def test_a_body_that_is_no_object_is_one_key(required):
-    request = {"description": "Names."} if required is None else {"description": "Names.", "required": required}
-    (key,) = tool(body({"type": "array", "items": {"type": "string"}}, **request)).parameters
-    assert (key.name, str(key.type), key.required) == ("body", "list[str]", bool(required))
-    assert key.description == "Names."
-
-
-def test_json_is_the_content_that_counts():
-    operation = body({"type": "object", "properties": {"a": {}}})
-    form = {"schema": {"type": "object", "properties": {"b": {}}}}
-    content = operation["requestBody"]["content"]
-    operation["requestBody"]["content"] = {"text/xml": form, **content}
-    found = tool(operation)
-    assert [p.name for p in found.parameters] == ["a"]
-    assert any("text/xml" in note for note in found.notes)
-    operation["requestBody"]["content"] = {"multipart/form-data": form}
-    assert [p.name for p in tool(operation).parameters] == ["b"]
-
-
-def test_headers_of_the_protocol_are_no_keys():
-    names = ("Accept", "content-type", "Authorization", "X-Trace")
-    found = tool({"parameters": [{"name": n, "in": "header", "schema": {"type": "string"}} for n in names]})
-    assert [p.name for p in found.parameters] == ["X-Trace"]
-    assert len(found.notes) == 3
-
-
-def test_swagger_2():
-    document = {
-        "swagger": "2.0",
-        "definitions": {"Pet": {"type": "object", "required": ["tag"], "properties": {"tag": {"type": "string"}}}},
-        "parameters": {"limit": {"name": "limit", "in": "query", "type": "integer", "default": 5}},
-        "paths": {
-            "/pets": {
-                "post": {
-                    "parameters": [
-                        {"$ref": "#/parameters/limit"},
-                        {"name": "pet", "in": "body", "required": True, "schema": {"$ref": "#/definitions/Pet"}},
-                    ]
-                },
-                "put": {
-                    "parameters": [
-                        {"name": "kinds[]", "in": "formData", "type": "array", "items": {"type": "string"}},
-                        {"name": "from", "in": "formData", "type": "string", "required": True, "enum": ["a"]},
-                    ]
-                },
-            }
-        },
-    }
-    post, put = tools(document)
-    assert [(p.name, p.required, p.default) for p in post.parameters] == [("limit", False, 5), ("tag", True, MISSING)]
-    assert [(p.name, str(p.type), p.required, p.enum) for p in put.parameters] == [
-        ("kinds[]", "list[str]", False, None),
-        ("from", "str", True, ("a",)),
-    ]
-
-
-def test_content_of_a_parameter_is_its_type():
-    content = {"application/json": {"schema": {"type": "object", "properties": {"x": {"type": "integer"}}}}}
-    (key,) = tool({"parameters": [{"name": "filter", "in": "query", "content": content}]}).parameters
-    assert [p.name for p in key.type.properties] == ["x"]
-
-
-MALFORMED = [
-    {"openapi": "3.0.0", "paths": []},
-    {"openapi": "3.0.0", "paths": {"/a": []}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": None}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"operationId": 3}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": {"q": {}}}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": ["q"]}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"in": "query"}]}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"name": "q", "in": ["query"]}]}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"parameters": [{"name": "q", "schema": "string"}]}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"requestBody": []}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"requestBody": {"content": []}}}}},
-    {"openapi": "3.0.0", "paths": {"/a": {"get": {"requestBody": {"content": {"x": {"schema": 1}}}}}}},
-]
-
-
-@pytest.mark.parametrize("document", MALFORMED)
-def test_malformed_documents_are_errors_that_name_the_place(document):
-    with pytest.raises(DocumentationError, match=r"/a|paths"):
-        tools(document)
+REFERENCES = {
+    "parameters": {
+        "first": {"$ref": "#/components/parameters/second"},
+        "second": query("q", schema={"$ref": "#/components/schemas/Q"}),
+    },
+    "schemas": {
+        "Q": {**TEXT, "enum": ["x"], "description": "Q."},
+        "A": {"type": "object", "properties": {"a": TEXT}, "required": ["a"]},
+    },
+}
+PLACE = {"type": "object", "required": ["name"], "properties": {"name": {}, "type": TEXT}}
+UNION = [{"$ref": "#/components/schemas/A"}, {"properties": {"b": {}}, "required": ["b"]}]
+FORM = {"schema": {"type": "object", "properties": {"b": {}}}}
+JSON = {"application/json": {"schema": {"type": "object", "properties": {"a": {}}}}}
+PROTOCOL = ["Accept", "content-type", "Authorization"]
+NAMES = {"type": "array", "items": TEXT}
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("operation", "keys", "noted"),
     [
-        {},
-        {"paths": None},
-        {"paths": {"/usr/bin": "x", "@/*": ["src"]}},
-        {"paths": {1: {}, ("a",): 2}},
-        {"openapi": {"paths": 1}, "paths": {}},
-        {"name": "f", "parameters": {"properties": {"paths": {}}}},
+        ({"parameters": [{"$ref": f"#/components/parameters/{n}"} for n in ("first", "third")]},
+         ['q: str in ["x"] # Q.'], ["third", "leads nowhere"]),
+        ({"parameters": [query("ids", required="true", schema=TEXT)],
+          **body({"required": ["uris", "place"],
+                  "properties": {"ids": NAMES, "made": {"readOnly": True}, "place": PLACE}}),
+          "responses": body({"properties": {"leak": {}}})["requestBody"]},
+         ["ids!: str", "place!: {name!: any, type: str}"],
+         ["'uris'", "'ids': documented in the query and in the body", "'made'"]),
+        ({"parameters": [query("ids", schema=TEXT)], **body({"required": ["ids"], "properties": {"ids": NAMES}})},
+         ["ids!: str"], ["'ids'"]),  # a later place can make it required
+        (body({"allOf": UNION}), ["a!: str", "b!: any"], []),
+        (body({"anyOf": UNION}), ["a: str", "b: any"], ["not checked: anyOf"]),
+        (body({"oneOf": UNION}), ["a: str", "b: any"], ["not checked: oneOf"]),
+        (body(NAMES, required=True), ["body!: list[str]"], []),
+        (body(NAMES, required=False), ["body: list[str]"], []),
+        (body(NAMES, description="Names."), ["body: list[str] # Names."], []),
+        ({"requestBody": {"content": {"text/xml": FORM, **JSON}}}, ["a: any"], ["text/xml"]),
+        ({"requestBody": {"content": {"multipart/form-data": FORM}}}, ["b: any"], []),
+        ({"parameters": [{"name": name, "in": "header", "schema": TEXT} for name in (*PROTOCOL, "X-Trace")]},
+         ["X-Trace: str"], PROTOCOL),
+        ({"parameters": [query("filter", content=JSON)]}, ["filter: {a: any}"], []),
     ],
-)
-def test_other_objects_are_not_claimed(data):
-    assert not FORM.claims(data)
+)  # fmt: skip
+def test_what_is_a_key(operation, keys, noted):
+    found = only(operation, components=REFERENCES)
+    assert list(map(key_text, found.parameters)) == keys
+    assert all(any(said in note for note in found.notes) for said in noted) and len(found.notes) == len(noted)
 
 
-def test_paths_alone_are_claimed():
-    assert [t.name for t in tools({"paths": {"/a": {"get": {}}}})] == ["GET /a"]
+def test_an_operation_overrides_the_parameters_of_its_path():
+    shared = [query("a", schema=TEXT), query("b", schema=TEXT), query("c", required=True, schema=TEXT)]
+    own = [query("a", schema={"type": "integer"}), {"name": "b", "in": "header"}, query("c", required=False)]
+    (found,) = extract({"paths": {"/": {"parameters": shared, "get": {"parameters": own}}}}).tools
+    assert tool_text(found) == "GET /(b: str, a: int, c: any)"
+    assert len(found.notes) == 1 and "'b'" in found.notes[0]
+
+
+def test_swagger_2():
+    limit, pet = {"$ref": "#/parameters/limit"}, {"name": "pet", "in": "body", "required": True}
+    source = {"name": "from", "in": "formData", "type": "string", "required": True, "enum": ["a"]}
+    document = {
+        "swagger": "2.0",
+        "definitions": {"Pet": {"type": "object", "required": ["tag"], "properties": {"tag": TEXT}}},
+        "parameters": {"limit": query("limit", type="integer", default=5)},
+        "paths": {
+            "/pets": {
+                "post": {"parameters": [limit, {**pet, "schema": {"$ref": "#/definitions/Pet"}}]},
+                "put": {"parameters": [{"name": "kinds[]", "in": "formData", **NAMES}, source]},
+            }
+        },
+    }
+    assert list(map(tool_text, extract(document).tools)) == [
+        "POST /pets(limit: int = 5, tag!: str)", 'PUT /pets(kinds[]: list[str], from!: str in ["a"])',
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", [
+    None, {"operationId": 3}, {"parameters": {"q": {}}}, {"parameters": ["q"]}, {"parameters": [{"in": "query"}]},
+    {"parameters": [{"name": "q", "in": ["query"]}]}, {"parameters": [query("q", schema="string")]},
+    {"requestBody": []}, {"requestBody": {"content": []}}, {"requestBody": {"content": {"x": {"schema": 1}}}},
+])  # fmt: skip
+def test_malformed_operations_are_errors_that_name_the_place(operation):
+    with pytest.raises(DocumentationError, match="/things"):
+        only(operation)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"openapi": "3.0.0", "paths": []}, "paths"), ({"openapi": "3.0.0", "paths": {"/a": []}}, "/a"),
+        ({"paths": None}, "no tool"), ({"paths": {"/usr/bin": "x", "@/*": ["src"]}}, "no tool"),
+        ({"paths": {1: {}, ("a",): 2}}, "no tool"), ({"openapi": {"paths": 1}, "paths": {}}, "no tool"),
+    ],
+)  # fmt: skip
+def test_other_objects_are_errors_or_no_documents(data, said):
+    with pytest.raises(DocumentationError, match=said):
+        extract(data)
 
 
 words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=8)
@@ -276,7 +206,7 @@ def expected(operation):
         yield name, required, enum, spec.get("default", MISSING), spec.get("description", "")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40)
 @given(documents, st.sampled_from(STYLES))
 def test_random_documents_extract_to_their_tools(document, style):
     before = deepcopy(document)

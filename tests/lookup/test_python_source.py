@@ -5,18 +5,15 @@ import keyword
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from seams import key_text, tool_text
 
-from lookup.dictionary import MISSING, ParameterSpec, ToolSpec
-from lookup.errors import MisreadError
-from lookup.forms import python_functions as python_source
-from lookup.forms import signature_lines
+from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, extract
 from lookup.literals.literal_writer import escape, render_literal
 from lookup.parameters.requiredness import prose
-from lookup.python.docstring import read_docstring
 from lookup.type_names import value_type
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(
-    lambda key: key.isidentifier() and key not in ("self", "cls", "lambda", "None", "True", "False")
+    lambda key: key.isidentifier() and "\u02bc" not in key and not keyword.iskeyword(key) and key not in ("self", "cls")
 )
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
 TYPES = st.sampled_from(
@@ -81,10 +78,10 @@ def function(tool, style, parameters):
     return f"def {tool.name}({parameters}) -> dict[str, int]:\n{docstring}    return call(x='def fake(a: int)')\n"
 
 
-def only(found):
-    found = list(found)
-    assert len(found) == 1, found
-    return found[0].tool
+def only(text):
+    """The only tool of a text."""
+    (tool,) = extract(text).tools
+    return tool
 
 
 @pytest.mark.parametrize("style", [google, numpy, sphinx])
@@ -97,11 +94,10 @@ def test_a_function_extracts_to_itself(style, tool):
     )
     stub = source.partition("\n")[0]
     for text in (source, several, method, f"Use:\n```python\n{source}```\nGo.", source.replace("\n", "\r\n")):
-        assert only(python_source.find(text)) == tool
-        assert not list(signature_lines.find(text))
+        assert only(text) == tool
     undocumented = ToolSpec(tool.name, "", tuple(bare(p) for p in tool.parameters))
     for text in (f"{stub} ...", stub.removesuffix(":"), f"1. `{stub.removesuffix(':')}`", f"{stub}\n    pass\n\nEnd."):
-        assert only(python_source.find(text)) == undocumented
+        assert only(text) == undocumented
 
 
 def bare(p):
@@ -113,133 +109,80 @@ def test_a_signature_line_extracts_to_itself(tool):
     """Without a known type, the words may be the values of a call."""
     head = f"{tool.name}({listed(tool)}) -> dict[str, int]"
     undescribed = ToolSpec(tool.name, tool.description, tuple(bare(p) for p in tool.parameters))
-    ending = "" if tool.description.endswith((";", "{", "=>")) else f"{head}: {tool.description}"
-    for line in (
-        f"{head} - {tool.description}",
-        f"- `{head}` \u2014 {tool.description}",
-        f"{head}  # {tool.description}",
-        ending,
-    ):
+    lines = [f"{head} - {tool.description}", f"- `{head}` \u2014 {tool.description}", f"{head}  # {tool.description}"]
+    if not tool.description.endswith((";", "{", "=>")):
+        lines.append(f"{head}: {tool.description}")
+    for line in lines:
         for text in (line, f"Tools:\n{line}\nEnd: (x: y)", f"  {line}\r\n"):
-            assert [found.tool for found in signature_lines.find(text)] == [undescribed] * bool(line)
+            assert only(text) == undescribed
     block = google(tool).removeprefix(tool.description)
-    line = f"{head} - {tool.description}"
-    for text in (f"{line}{indented(block)}", f"* {line}{indented(block)}\nEnd."):
-        assert only(signature_lines.find(text)) == tool
+    for text in (f"{lines[0]}{indented(block)}", f"* {lines[0]}{indented(block)}\nEnd."):
+        assert only(text) == tool
 
 
 @pytest.mark.parametrize("style", [numpy, sphinx, lambda tool: google(tool, typed=True)])
 @given(tools())
 def test_the_docstring_fills_in_types(style, tool):
     keys = ", ".join(p.name for p in tool.parameters)
-    found = only(python_source.find(function(tool, style, keys)))
+    found = only(function(tool, style, keys))
     assert [(p.name, p.raw_type, p.type) for p in found.parameters] == [
         (p.name, p.raw_type, p.type) for p in tool.parameters
     ]
 
 
-def parameter(signature, docstring=""):
-    """The only parameter of a function."""
-    docstring = indented(f'"""\n{docstring}\n"""\n') if docstring else ""
-    return only(python_source.find(f"def f({signature}):\n{docstring}    pass")).parameters[0]
-
-
 @pytest.mark.parametrize(
-    ("signature", "kind", "enum", "default", "description"),
+    ("signature", "docstring", "expected"),
     [
-        ("x: Literal['a', 'b'] = 'a'", "str", ("a", "b"), "a", ""),
-        ("x: Optional[Literal[1, 2]] = None", "int", (1, 2), None, ""),
-        ("x: Annotated[int, 'The (x), it\\'s.']", "int", None, MISSING, "The (x), it's."),
-        ("x: Annotated[list[int], Field(description='The ' 'x', ge=1)] = []", "list[int]", None, [], "The x"),
-        ("x: int = Field(5, description='(x)')", "int", None, 5, "(x)"),
-        ("x: int = Field(..., description=(\n 'a '\n 'b'))", "int", None, MISSING, "a b"),
-        ("x: 'int' = 1_000", "int", None, 1000, ""),
-        ("x=r'\\d' '\\t'", "any", None, "\\d\t", ""),
-        ("x: (\n int\n | None # or not\n) = 0x10", "int", None, 16, ""),
-        ("x: str = None, \\\n  /", "str", None, None, ""),
+        ("x: Literal['a', 'b'] = 'a'", "", 'x: str in ["a", "b"] = "a"'),
+        ("x: Optional[Literal[1, 2]] = None", "", "x: int? in [1, 2] = null"),
+        ("x: Annotated[int, 'The (x), it\\'s.']", "", "x!: int # The (x), it's."),
+        ("x: Annotated[list[int], Field(description='The ' 'x', ge=1)] = []", "", "x: list[int] = [] # The x"),
+        ("x: int = Field(5, description='(x)')", "", "x: int = 5 # (x)"),
+        ("x: int = Field(..., description=(\n 'a '\n 'b'))", "", "x!: int # a b"),
+        ("x: 'int' = 1_000", "", "x: int = 1000"),
+        ("x=r'\\d' '\\t'", "", 'x: any = "\\\\d\\t"'),
+        ("x: (\n int\n | None # or not\n) = 0x10", "", "x: int? = 16"),
+        ("x: str = None, \\\n  /", "", "x: str = null"),
+        ("x: int = 1", "Args:\n    x (str, required, default 2): The x.", "x: int = 1 # The x."),
+        ("x: int", "Args:\n    x (int, optional): The x.", "x: int # The x."),
+        ("x", "Args:\n  x (str, default='a (b): c'): The x.", 'x: str = "a (b): c" # The x.'),
+        ("x", 'Args:\n x (`str`, *optional*, defaults to `"a"`):\n  The x.\n  More.', 'x: str = "a" # The x. More.'),
+        ("x", "Args:\n    x (the user's): The x.", "x!: any # The x."),
+        ("x", 'Args:\n    x: The x. (choices: ["a", "b"])', 'x!: any in ["a", "b"] # The x. (choices: ["a", "b"])'),
+        ("x", "Args:\n    **x** - The x, e.g. a: b.\n\n    y: No.", "x!: any # The x, e.g. a: b."),
+        ("x", "Args:\nx: The x.\ny: No.", "x!: any # The x."),
+        ("x", "Args:\n    example:\n        No.\n    x: The x\n    https://a.b", "x!: any # The x https://a.b"),
+        ("x", "Args:\n    x: One of\n      - a\n      - b\n\n      More.", "x!: any # One of\n- a\n- b\nMore."),
+        ("x", ":type x: Literal['a', 'b']", 'x!: str in ["a", "b"]'),
+        ("x", "参数:\n    x: 城市, 必填", "x!: any # 城市, 必填"),
+        ("x", "- `x` (int): The x.", "x!: int # The x."),
+        ("x", "Parameters\n----------\nx : {'b', 'a'}, default 'a'\n    The x.", 'x: str in ["b", "a"] = "a" # The x.'),
+        ("x", "Parameters\n---\nx, y : int or None, optional (default: 5)", "x: int? = 5"),
+        ("x", "Parameters\n---\nx\n  The x.\n\nNotes\n-----\ny : int", "x!: any # The x."),
+        ("x", ":param int x: The x\n    and more.\n:raises x: No.", "x!: int # The x and more."),
+        ("x", ":param x: [Optional] The x.\n:type x: list of str", "x: list[str] # [Optional] The x."),
+        ("x", "Returns:\n    x: The result.", "x!: any"),
     ],
-)
-def test_what_a_signature_says(signature, kind, enum, default, description):
-    found = parameter(signature)
-    assert (str(found.type), found.enum, found.default, found.description) == (kind, enum, default, description)
-    assert found.required is (default is MISSING)
+)  # fmt: skip
+def test_what_signature_and_docstring_say(signature, docstring, expected):
+    docstring = indented(f'"""\n{docstring}\n"""\n') if docstring else ""
+    (found,) = only(f"def f({signature}):\n{docstring}    pass").parameters
+    assert key_text(found) == expected
+    assert found.rule == ("prose" if "optional" in docstring.lower() and found.default is MISSING else found.rule)
 
 
 @pytest.mark.parametrize(
     "default", ["now()", "Unit.C", "lambda a, b=1: (a, b)", "...", "{1, 2}", "b'x'", "1 + 2", "f'{x}'", "float('inf')"]
 )
 def test_a_default_that_no_literal_writes_is_noted(default):
-    (tool,) = (found.tool for found in python_source.find(f"def f(x: int = {default}, y: int = 1): ..."))
-    assert [(p.name, p.default, p.required) for p in tool.parameters] == [("x", MISSING, False), ("y", 1, False)]
+    tool = only(f"def f(x: int = {default}, y: int = 1): ...")
+    assert tool_text(tool) == "f(x: int, y: int = 1)"
     assert len(tool.notes) == 1 and default in tool.notes[0]
 
 
-@pytest.mark.parametrize(
-    ("docstring", "raw_type", "required", "default", "enum", "description"),
-    [
-        ("Args:\n    x (int, optional): The x.", "int", False, MISSING, None, "The x."),
-        ("Args:\n  x (str, default='a (b): c'): The x.", "str", False, "a (b): c", None, "The x."),
-        (
-            'Args:\n  x (`str`, *optional*, defaults to `"a"`):\n    The x.\n    More.',
-            "str",
-            False,
-            "a",
-            None,
-            "The x. More.",
-        ),
-        ("Args:\n    x (the user's): The x.", "the user's", True, MISSING, None, "The x."),
-        ('Args:\n    x: The x. (choices: ["a", "b"])', "", True, MISSING, ("a", "b"), 'The x. (choices: ["a", "b"])'),
-        ("Args:\n    **x** - The x, e.g. a: b.\n\n    y: No.", "", True, MISSING, None, "The x, e.g. a: b."),
-        ("Args:\nx: The x.\ny: No.", "", True, MISSING, None, "The x."),
-        (
-            "Args:\n    example:\n        No.\n    x: The x\n    https://a.b",
-            "",
-            True,
-            MISSING,
-            None,
-            "The x https://a.b",
-        ),
-        (
-            "Args:\n    x: One of\n      - a\n      - b\n\n      More.",
-            "",
-            True,
-            MISSING,
-            None,
-            "One of\n- a\n- b\nMore.",
-        ),
-        (":type x: Literal['a', 'b']", "Literal['a', 'b']", True, MISSING, ("a", "b"), ""),
-        ("参数:\n    x: 城市, 必填", "", True, MISSING, None, "城市, 必填"),
-        ("- `x` (int): The x.", "int", True, MISSING, None, "The x."),
-        (
-            "Parameters\n----------\nx : {'b', 'a'}, default 'a'\n    The x.",
-            "{'b', 'a'}",
-            False,
-            "a",
-            ("b", "a"),
-            "The x.",
-        ),
-        ("Parameters\n---\nx, y : int or None, optional (default: 5)", "int or None", False, 5, None, ""),
-        ("Parameters\n---\nx\n  The x.\n\nNotes\n-----\ny : int", "", True, MISSING, None, "The x."),
-        (":param int x: The x\n    and more.\n:raises x: No.", "int", True, MISSING, None, "The x and more."),
-        (":param x: [Optional] The x.\n:type x: list of str", "list of str", False, MISSING, None, "[Optional] The x."),
-        ("Returns:\n    x: The result.", "", True, MISSING, None, ""),
-    ],
-)
-def test_what_a_docstring_says(docstring, raw_type, required, default, enum, description):
-    found = parameter("x", docstring)
-    assert (found.raw_type, found.required, found.default) == (raw_type, required, default)
-    assert (found.enum, found.description) == (enum, description)
-
-
-def test_the_signature_beats_the_docstring():
-    found = parameter("x: int = 1", "Args:\n    x (str, required, default 2): The x.")
-    assert (found.raw_type, found.default, found.required, found.rule) == ("int", 1, False, "default")
-    assert parameter("x: int", "Args:\n    x (int, optional): The x.").rule == "prose"
-
-
 def test_what_is_no_key_is_noted():
-    tool = only(python_source.find("def f(a, *args, **kwargs):\n  '''F.\n\n  Args:\n    b: B.\n    *args: All.\n  '''"))
-    assert [p.name for p in tool.parameters] == ["a"]
+    tool = only("def f(a, *args, **kwargs):\n  '''F.\n\n  Args:\n    b: B.\n    *args: All.\n  '''")
+    assert tool_text(tool) == "f(a!: any) -> F."
     assert [note.split(" ")[0] for note in tool.notes] == ["*args", "**kwargs", "the"]
 
 
@@ -274,26 +217,24 @@ def last(x: str) -> str: return x
 '''
 
 
-def test_functions_of_a_source_and_their_stretches():
-    found = {f.tool.name: f for f in python_source.find(SOURCE)}
-    assert list(found) == ["drive", "joins", "later", "last"]
-    descriptions = [f.tool.description for f in found.values()]
-    assert descriptions == ["Drive \\d.", "", "At the margin.", ""]
-    stretch = SOURCE[found["drive"].start : found["drive"].end]
-    assert stretch.startswith("@log") and stretch.endswith("return inner")
-    assert SOURCE.startswith("def joins", found["joins"].start)
+def test_functions_of_a_source_and_their_places():
+    found = extract(SOURCE)
+    assert list(map(tool_text, found.tools)) == [
+        "drive(to!: str) -> Drive \\d.", "joins(x!: any)", "later(x!: int) -> At the margin.", "last(x!: str)",
+    ]  # fmt: skip
+    span = found["drive"].source.span
+    lines = SOURCE.split("\n")
+    assert (lines[span.line - 1].strip(), lines[span.end_line - 1].strip()) == ("@log", "return inner")
 
 
-def test_a_function_that_loses_keys_is_misread():
-    for text in (
-        "def f(a: int, b\ndef g(a): ...",
-        "def f(a: int, a: str): ...",
-        "def f(a: int, (b, c)): ...",
-        "def f(a: int",
-    ):
-        found = next(python_source.find(text))
-        assert isinstance(found.tool, MisreadError) and "'f'" in str(found.tool)
-    assert only(f for f in python_source.find("def f(this is prose\ndef g(a): ...")).name == "g"
+@pytest.mark.parametrize(
+    "text",
+    ["def f(a: int, b\ndef g(a): ...", "def f(a: int, a: str): ...", "def f(a: int, (b, c)): ...", "def f(a: int"],
+)
+def test_a_function_that_loses_keys_is_misread(text):
+    with pytest.raises(DocumentationError, match="'f'"):
+        extract(text)
+    assert only("def f(this is prose\ndef g(a): ...").name == "g"
 
 
 @pytest.mark.parametrize(
@@ -307,7 +248,7 @@ def test_a_function_that_loses_keys_is_misread():
     ],
 )
 def test_what_resembles_a_signature_is_none(text):
-    assert not list(signature_lines.find(f"Text.\n{text}\nMore."))
+    assert only(f"Text.\n{text}\nMore.\n\nok(a: str)").name == "ok"
 
 
 def test_signature_lines_in_a_row():
@@ -316,21 +257,12 @@ def test_signature_lines_in_a_row():
         "\u67e5\u8be2(\u57ce\u5e02: str)\uff1a\u67e5\u5929\u6c14\nf(\n    a: int,  # b)\n) -> a list - F.\n"
         "add(a: number)\nTools(a: int)\n    inner(b: int) -> int: Inner.\n"
     )
-    found = [f.tool for f in signature_lines.find(text)]
-    assert [(t.name, t.description, [p.description for p in t.parameters]) for t in found] == [
-        ("uber.ride", "Rides\nhome.", ["Where."]),
-        ("now", "", []),
-        ("\u67e5\u8be2", "\u67e5\u5929\u6c14", [""]),
-        ("f", "F.", [""]),
-        ("add", "", [""]),
-        ("Tools", "", [""]),
-        ("inner", "Inner.", [""]),
+    assert list(map(tool_text, extract(text).tools)) == [
+        "uber.ride(loc!: str # Where.) -> Rides\nhome.",
+        "now()",
+        "\u67e5\u8be2(\u57ce\u5e02!: str) -> \u67e5\u5929\u6c14",
+        "f(a!: int) -> F.",
+        "add(a!: float)",
+        "Tools(a!: int)",
+        "inner(b!: int) -> Inner.",
     ]
-
-
-def test_documented_keys_without_a_signature():
-    found = read_docstring(
-        "Does.\n\n    Args:\n        a: A.\n        `b` (int): B.\n        *args: C.\n    Raises:\n        d: D."
-    )
-    assert found.description == "Does." and list(found.keys) == ["a", "b", "*args"]
-    assert read_docstring("Does.\n\nReturns:\n    a: A.").description == "Does."

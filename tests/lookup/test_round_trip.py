@@ -9,88 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from drawn_tools import PLAIN, TYPES, a_key, changed, dictionaries, without_raw_types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
-from lookup.type_names import type_of, united, value_type
+from lookup.type_names import type_of, value_type
 from tooldecoding.chat.documentation import json_schema, json_signature
-
-WORDS = ["name", "type", "parameters", "properties", "required", "description", "items", "enum", "$ref", "default"]
-KEYS = st.text(min_size=1, max_size=8) | st.sampled_from(WORDS)
-NAMES = st.text(min_size=1, max_size=8).filter(str.strip) | st.sampled_from(["uber.ride", "uber.ride2", "GET /a/{b}"])
-# Words that decide whether a key is required are tested elsewhere.
-TEXTS = st.text(max_size=20).filter(lambda text: "optional" not in text.lower() and "required" not in text.lower())
-VALUES = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5) | st.lists(st.integers(), max_size=2)
-PLAIN = st.sampled_from([ValueType(kind) for kind in ("str", "int", "float", "bool", "list", "dict")])
-
-
-def nullable(types: st.SearchStrategy[ValueType]) -> st.SearchStrategy[ValueType]:
-    return types.map(lambda t: t if t.kind == "any" else replace(t, nullable=True))
-
-
-def keys_of(types: st.SearchStrategy[ValueType], most: int = 3) -> st.SearchStrategy[tuple[ParameterSpec, ...]]:
-    spec = st.builds(
-        ParameterSpec,
-        KEYS,
-        types,
-        st.just(""),
-        st.booleans(),
-        TEXTS,
-        st.none() | st.lists(VALUES, min_size=1, max_size=3).map(tuple),
-        st.just(MISSING) | VALUES,
-    )
-    return st.lists(spec, max_size=most, unique_by=lambda p: p.name).map(tuple)
-
-
-TYPES = st.recursive(
-    PLAIN,
-    lambda inner: st.one_of(
-        st.builds(ValueType, st.sampled_from(["list", "dict"]), inner),
-        st.builds(ValueType, st.just("dict"), properties=keys_of(inner).filter(bool)),
-        st.lists(inner, min_size=2, max_size=3).map(united),
-        nullable(inner),
-    ),
-    max_leaves=4,
-)
-
-
-def typed(t: ValueType) -> bool:
-    """Whether each enum has a type; without one it is that of its members."""
-    inside = [*t.any_of, *(p.value_type for p in t.properties or ()), *([t.items] if t.items else [])]
-    return not (t.kind == "any" and t.enum and not t.any_of) and all(map(typed, inside))
-
-
-TYPES = TYPES.filter(typed)
-
-
-def dictionaries(types: st.SearchStrategy[ValueType]) -> st.SearchStrategy[LookupDictionary]:
-    tools = st.builds(ToolSpec, NAMES, TEXTS, keys_of(types, most=5))
-    return st.lists(tools, min_size=1, max_size=3, unique_by=lambda tool: tool.name).map(
-        lambda tools: LookupDictionary(tuple(tools))
-    )
-
-
-def changed(
-    tools: LookupDictionary,
-    key: Callable[[ParameterSpec], ParameterSpec] = lambda p: p,
-    kind: Callable[[ValueType], ValueType] = lambda t: t,
-) -> LookupDictionary:
-    """The tools with every key and every type replaced, from the inside out."""
-
-    def of_type(t: ValueType) -> ValueType:
-        properties = t.properties and tuple(map(of_key, t.properties))
-        branches = tuple(map(of_type, t.any_of))
-        return kind(replace(t, items=t.items and of_type(t.items), properties=properties, any_of=branches))
-
-    def of_key(p: ParameterSpec) -> ParameterSpec:
-        return key(replace(p, type=of_type(p.type)))
-
-    return LookupDictionary(tuple(replace(t, parameters=tuple(map(of_key, t.parameters))) for t in tools.tools))
-
-
-def without_raw_types(tools: LookupDictionary) -> LookupDictionary:
-    return changed(tools, lambda p: replace(p, raw_type=""))
 
 
 def with_inferred_types(tools: LookupDictionary) -> LookupDictionary:
@@ -124,28 +49,22 @@ def check_json_schema(tools: LookupDictionary, key: str) -> None:
         assert without_raw_types(extract(source)) == with_inferred_types(tools)
 
 
-@given(dictionaries(TYPES), st.sampled_from(["parameters", "inputSchema", "input_schema", "arguments", "function"]))
+SCHEMAS = st.sampled_from(["parameters", "inputSchema", "input_schema", "arguments", "function"])
+
+
+@given(dictionaries(a_key(TYPES)), SCHEMAS)
 def test_json_schema(tools: LookupDictionary, key: str) -> None:
     check_json_schema(tools, key)
 
 
 @settings(max_examples=40)
-@given(dictionaries(TYPES))
+@given(dictionaries(a_key(TYPES)))
 def test_signatures(tools: LookupDictionary) -> None:
     """A signature reads back as the tool, but for descriptions and defaults."""
     wordless = changed(tools, lambda p: replace(p, description="", default=MISSING))
     expected = LookupDictionary(tuple(replace(tool, description="") for tool in wordless.tools))
     found = extract([json_signature(tool) for tool in tools.tools])
     assert without_raw_types(found) == with_inferred_types(expected)
-
-
-def test_an_enum_without_a_type_has_the_type_of_its_members() -> None:
-    """A union of an object with an enumerated list, whose elements have no type of their own."""
-    elements = ValueType("list", ValueType("any", enum=(False,)))
-    union = ValueType("any", any_of=(ValueType("str"), elements))
-    inner = ParameterSpec("inner", union, "", required=False)
-    outer = ParameterSpec("outer", ValueType("dict", properties=(inner,)), "", required=False)
-    check_json_schema(LookupDictionary((ToolSpec("f", parameters=(outer,)),)), "parameters")
 
 
 RAW = {"str": "STRING", "int": "int", "float": "NUMBER", "bool": "BOOLEAN", "list": "ARRAY", "dict": "OBJECT"}
@@ -181,7 +100,7 @@ def api_bank(t: ToolSpec) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", [seal, rapid, gorilla, api_bank])
-@given(tools=dictionaries(PLAIN))
+@given(tools=dictionaries(a_key(PLAIN)))
 @settings(max_examples=40)
 def test_keys_without_a_schema(form: Callable[[ToolSpec], dict[str, Any]], tools: LookupDictionary) -> None:
     def plain(p: ParameterSpec) -> ParameterSpec:

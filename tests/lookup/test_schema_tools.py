@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup import extract
-from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import render_value
@@ -46,20 +46,49 @@ def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
 
 
 @pytest.mark.parametrize(
-    ("spec", "literal"),
+    ("spec", "right", "wrong"),
     [
-        ({"type": "boolean", "enum": ["x", "y"]}, '"x"'),
-        ({"type": "array", "items": {"type": "string"}, "enum": ["x", "y"]}, '["x"]'),
+        ({"type": "boolean", "enum": ["True", "False", "dontcare"]}, ["dontcare", "True"], [True, "x"]),
+        ({"type": "integer", "enum": ["1", "2"]}, ["1"], [1]),
+        ({"type": "array", "items": {"type": "string"}, "enum": ["a", "b"]}, [["a"], []], [["c"], "a"]),
+        ({"type": "string", "enum": ["AA", "Aa", "aa"]}, ["AA", "aa"], ["aA"]),
+        ({"type": "string", "enum": ["plus", "black"], "default": None}, ["plus", None], ["", "None"]),
+        ({"type": "string", "enum": ["a"], "default": "all"}, ["a", "all"], ["any"]),
+        ({"type": "integer", "default": "5 years"}, [5, "5 years"], ["6 years", None]),
+        ({"type": "boolean", "default": "false"}, [True, "false"], ["true"]),
+        ({"type": "string", "default": None}, ["x", None], [5]),
+        ({"type": ["integer", "null"]}, [1, None], ["1"]),
+        ({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}, ["a", ["a"]], [1, [1]]),
+        ({"type": "integer", "nullable": True}, [None], ["None"]),
+        ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, [1, None], ["1"]),
+        ({"anyOf": [{"anyOf": [{"type": "integer"}, {"type": "string"}], "enum": ["x"]}, {"type": "boolean"}]},
+         ["x", True], [1]),
+        ({"type": ""}, ["a", 1, None], []),
+        ({"type": "float", "default": 3}, [3, 2.5], ["3"]),
+        ({"type": "boolean", "enum": ["x", "y"]}, ["x"], [True]),
+        ({"type": "string", "nullable": True, "enum": ["v"]}, ["v"], [None]),
+        *(
+            ({"type": "string", **limit, "default": default}, [default, "LONG"], [8])
+            for limit in ({}, {"minLength": 2}, {"pattern": "^[A-Z]+$"}, {"enum": ["LONG"]})
+            for default in (None, "x", 7)
+        ),
+        ({"type": "object", "properties": {"k": {"type": "integer", "default": None}}}, [{"k": 7}], [{"k": None}]),
     ],
-)
-def test_an_enum_without_a_member_of_its_type_wins_and_this_is_told(spec: dict[str, Any], literal: str) -> None:
+)  # fmt: skip
+def test_default_enum_and_documented_null_are_right_beside_the_type(spec: Any, right: Any, wrong: Any) -> None:
     tool, found = parameter(spec)
-    assert len(tool.unenforced) == 1 and tool.unenforced[0].startswith("parameter 'x': ")
-    for notation in ("json", "python", "quoted"):
-        value_grammar(found, notation)  # there is one
-    assert value_grammar(found, "json").complete(literal)
-    voted = called(tool, {"x": json.loads(literal)})
-    assert voted.valid and not voted.errors
+    assert found.enum == (tuple(spec["enum"]) if "enum" in spec else None)
+    assert found.default == spec.get("default", MISSING)
+    assert all(note.startswith("parameter 'x': the enum has no member of the type") for note in tool.unenforced)
+    for value in right:
+        assert check_value(value, found) == value and called(tool, {"x": value}).valid
+        for notation in ("json", "python", "quoted"):
+            text = render_value(value, notation)
+            assert text == "''" or value_grammar(found, notation).complete(text)
+    for value in wrong:
+        assert not accepts(found, value)
+        for notation in ("json", "python"):
+            assert not value_grammar(found, notation).complete(render_value(value, notation)), value
 
 
 CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False}
@@ -102,6 +131,8 @@ NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required":
         ({"type": ["string", "null"], "enum": ["x", None]}, ["x", None, "y"]),
         ({"anyOf": [{"type": "string", "enum": ["x"]}, {"type": "null"}]}, ["x", None, "y"]),
         ({"type": "string", "enum": ["x", 1]}, ["x", 1]),
+        ({"type": "integer", "minimum": 0, "not": {"enum": [2, 13]}}, [0, 1, 2, 12, 13, 130]),
+        ({"type": "number", "minimum": -1, "not": {"const": 0.5}}, [-1, -2, 0.5, 0.25, 5]),
         ({"type": "object", "properties": {"n": {"type": "null"}}, "required": ["n"]}, [{"n": None}, {"n": 1}]),
         ({"type": "object", "properties": {"k": {"type": "string"}}, "required": ["k"], "default": {}},
          [{"k": "x"}, {}]),
@@ -138,23 +169,6 @@ def test_what_is_written_and_valid_is_as_jsonschema_says(spec: dict[str, Any], v
         for notation in ("json", "python"):
             assert value_grammar(found, notation).complete(render_value(value, notation)) == allowed, value
         assert accepts(found, value) == allowed, value
-
-
-def test_an_enum_without_null_refuses_it_in_openapi() -> None:
-    _, found = parameter({"type": "string", "nullable": True, "enum": ["v"]})
-    assert accepts(found, "v") and not accepts(found, None) and not value_grammar(found, "json").complete("null")
-
-
-@pytest.mark.parametrize("limit", [{}, {"minLength": 2}, {"pattern": "^[A-Z]+$"}, {"enum": ["LONG"]}])
-@pytest.mark.parametrize("default", [None, "x", 7])
-def test_a_documented_default_is_right_beside_any_limit(limit: dict[str, Any], default: Any) -> None:
-    tool, found = parameter({"type": "string", **limit, "default": default})
-    for notation in ("json", "python", "quoted"):
-        assert value_grammar(found, notation).complete(render_value(default, notation))
-    assert accepts(found, default) and accepts(found, "LONG") and not accepts(found, 8)
-    assert called(tool, {"x": default}).valid
-    _, inner = parameter({"type": "object", "properties": {"k": {"type": "integer", **limit, "default": default}}})
-    assert accepts(inner, {"k": default}) == (default == 7 and "enum" not in limit)  # a rule of parameters
 
 
 @pytest.mark.parametrize("address", ["http://[", "//[", "http://a]b/", "http://[v1.x"])
@@ -197,7 +211,7 @@ def test_numbers_beyond_every_limit_are_refused_with_a_message() -> None:
 HUGE = [10**400, 1e308, 1.7976931348623157e308, 7 * 10**399, 10**19]
 
 
-@pytest.mark.parametrize("limits", [{}, {"minimum": 1}, {"maximum": -1}, {"minimum": -5, "maximum": 5}])
+@pytest.mark.parametrize("limits", [{}, {"minimum": 0}, {"minimum": 1}, {"maximum": -1}, {"minimum": -5, "maximum": 5}])
 @pytest.mark.parametrize("step", HUGE)
 @pytest.mark.parametrize("kind", ["integer", "number"])
 def test_what_is_begun_of_a_huge_multiple_can_be_ended(kind: str, step: float, limits: dict[str, Any]) -> None:

@@ -1,47 +1,17 @@
 """Small documentation is cheap: closing and reading values is linear, and unreasonable types are errors."""
 
-import json
-import sys
-from collections.abc import Callable
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 import pytest
-from test_value_grammar import NOTATIONS
+from seams import NOTATIONS, ONE_OF_EACH, record, spec, steps
 
-from lookup import DocumentationError, extract
-from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup import DocumentationError
+from lookup.dictionary import ParameterSpec, ValueType
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import read_value, render_value
-from lookup.values.notations import BareKeys, Notation, RawText
+from lookup.values.notations import Notation
 from voting import check_value
-
-ONE_OF_EACH = ["python", "quoted", "json", RawText("\n</parameter>"), BareKeys("\U000f0004")]
-
-
-def spec(value_type: ValueType, **fields: Any) -> ParameterSpec:
-    return ParameterSpec("x", value_type, "", True, **fields)
-
-
-def record(*keys: tuple[str, ValueType], required: bool = True) -> ValueType:
-    return ValueType("dict", properties=tuple(ParameterSpec(name, t, "", required) for name, t in keys))
-
-
-def steps(work: Callable[[], object]) -> int:
-    """The number of function calls, which is the same on every machine."""
-    count = 0
-
-    def watch(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(watch)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def integers(count: int) -> ParameterSpec:
@@ -61,25 +31,6 @@ def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
     close(wanted, "{")
     assert steps(lambda: close(wanted, "{")) < 480  # what is made once is not made again
     assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
-
-
-def doubling(depth: int) -> ParameterSpec:
-    links: dict[str, Any] = {
-        f"d{n}": {"properties": {k: {"$ref": f"#/$defs/d{n + 1}"} for k in "ab"}, "required": ["a", "b"]}
-        for n in range(depth)
-    }
-    links[f"d{depth}"] = {"type": "integer"}
-    parameters = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "required": ["x"], "$defs": links}
-    return extract(json.dumps({"name": "f", "description": "", "parameters": parameters}))["f"].parameters[0]
-
-
-def test_references_that_double_cost_what_they_write() -> None:
-    wanted = [doubling(depth) for depth in (4, 5, 6, 7)]
-    counts = [steps(lambda w=w: close(w, "{")) for w in wanted]  # type: ignore[misc]
-    for count, w in zip(counts, wanted, strict=True):
-        text = close(w, "{")
-        check_value(read_value(text, w, "python"), w)
-        assert count < 60 * len(text)
 
 
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
@@ -128,28 +79,15 @@ def test_a_grammar_is_made_once_for_a_parameter() -> None:
     wanted = spec(ValueType("str"), enum=tuple({"k": [n]} for n in range(500)), default=[{}])  # no spec is hashable
     first = value_grammar(wanted, "json")
     assert steps(lambda: value_grammar(wanted, "json")) < 9
-    assert value_grammar(wanted, "json") is first and value_grammar(wanted, "python") is not first
-    assert value_grammar(wanted, "json", "free") is not first
-    assert value_grammar(replace(wanted, enum=("a",)), "json").choices == ('"a"',)
+    assert first not in (value_grammar(wanted, "python"), value_grammar(wanted, "json", "free"))
 
 
-def test_what_is_decided_stays_the_same_object() -> None:
-    tools = extract('{"name": "f", "parameters": {"properties": {"a": {"type": "integer"}}, "required": ["a"]}}')
-    assert tools.decided("optional") is tools and tools.decided("required") is tools
-    unknown = LookupDictionary((ToolSpec("f", "", (replace(integers(1), required=None),)),))
-    assert unknown.decided("required") is unknown.decided("required") is not unknown
-    assert unknown.decided("required")["f"].required and not unknown.decided("optional")["f"].required
-
-
-def chain(depth: int, kind: Any = "list") -> ValueType:
-    value_type = ValueType("int")
-    for _ in range(depth):
-        value_type = ValueType(kind, value_type)
-    return value_type
+def chain(depth: int) -> ValueType:
+    return ValueType("list", chain(depth - 1)) if depth else ValueType("int")
 
 
 def tree(depth: int, keys: int) -> ValueType:
-    return ValueType("int") if not depth else record(*((f"k{n}", tree(depth - 1, keys)) for n in range(keys)))
+    return record(*((f"k{n}", tree(depth - 1, keys)) for n in range(keys))) if depth else ValueType("int")
 
 
 def wide(depth: int) -> ValueType:
@@ -161,41 +99,13 @@ def wide(depth: int) -> ValueType:
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
 def test_unreasonable_documentation_is_an_error_that_names_the_key(notation: Notation) -> None:
     with pytest.raises(DocumentationError, match=r"key 'x': .*takes \d+ bytes"):
-        value_grammar(spec(tree(4, 12)), notation)
+        value_grammar(spec(tree(3, 24)), notation)
 
 
 @pytest.mark.parametrize(
     ("value_type", "beginning"),
-    [(chain(60), "[" * 39), (tree(3, 12), "{'k3': {"), (wide(4), "[[[[[1, 2")],
+    [(chain(60), "[" * 39), (tree(3, 12), "{'k3': {"), (wide(3), "[[[[1, 2")],
     ids=["deep", "large", "ambiguous"],
 )
 def test_much_documentation_is_taken(value_type: ValueType, beginning: str) -> None:
     assert value_grammar(spec(value_type), "python").complete(close(spec(value_type), beginning))
-
-
-@pytest.mark.parametrize(
-    ("value_type", "beginning", "whole"),
-    [
-        (ValueType("int"), "-", "-0"),
-        (ValueType("float"), "1.", "1.0"),
-        (ValueType("list", ValueType("int")), "[1, ", "[1, 0]"),
-        (ValueType("tuple", ValueType("int")), "(1", "(1,)"),
-        (record(("a", ValueType("str")), ("b", ValueType("bool"))), "{", "{'a': '', 'b': True}"),
-        (record(("a", ValueType("str")), ("b", ValueType("bool"))), "{'b': T", "{'b': True, 'a': ''}"),
-        (record(("a", ValueType("int")), ("bc", ValueType("int")), required=False), "{'a': 1,", "{'a': 1, 'bc': 0}"),
-        (ValueType("dict"), "{'a': 1, 'a", "{'a': 1, 'a0': 0}"),
-        (ValueType("list", ValueType("str", enum=("wide", "wider", "no"))), "['wide", "['wide']"),
-        (ValueType("list", ValueType("int", enum=(1, 13))), "[1, 1", "[1, 1]"),
-    ],
-)
-def test_what_closing_writes(value_type: ValueType, beginning: str, whole: str) -> None:
-    wanted = spec(value_type)
-    assert close(wanted, beginning) == whole
-    grammar = value_grammar(wanted, "python")
-    slack = grammar.longest_closing - len(whole) + len(beginning)
-    assert slack >= 0 and grammar.complete(whole)
-
-
-def test_the_bound_of_an_object_is_close() -> None:
-    grammar = value_grammar(integers(50), "python")
-    assert grammar.longest_closing <= len(grammar.close("{")) + 16

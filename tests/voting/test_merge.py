@@ -1,5 +1,6 @@
-"""The rules of the majority vote."""
+"""The rules of the majority vote, of the check of types, and of the confidence in what won."""
 
+import math
 import random
 from typing import Any
 
@@ -7,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lookup import ParameterSpec, ValueType
 from tools import parameter, tool
-from voting import CandidateCall, CandidateValue, TypeCheckError, check_value, merge
+from voting import CandidateCall, CandidateValue, TypeCheckError, VotedParameter, check_value, confidence, merge
 
 BOOK = tool(
     "Book",
@@ -21,13 +23,9 @@ GOOD: dict[str, Any] = {"city": "Rome", "days": 3, "price": 1.5}
 
 
 def candidate(values: dict[str, Any], order: tuple[str, ...] = ("city", "days", "price"), **more: Any) -> CandidateCall:
-    logprobs = more.get("logprobs", {})
-    cut = more.get("truncated", ())
-    return CandidateCall(
-        "Book",
-        order,
-        tuple(CandidateValue(k, v, repr(v), logprobs.get(k, -1.0), k in cut) for k, v in values.items()),
-    )
+    logprobs, cut = more.get("logprobs", {}), more.get("truncated", ())
+    written = (CandidateValue(k, v, repr(v), logprobs.get(k, -1.0), k in cut) for k, v in values.items())
+    return CandidateCall("Book", order, tuple(written))
 
 
 VALUES = st.fixed_dictionaries(
@@ -50,6 +48,14 @@ def test_the_sequence_of_candidates_changes_nothing(candidates: list[CandidateCa
     assert merge(shuffled, BOOK) == merge(candidates, BOOK)
 
 
+def passes(value: Any, spec: Any) -> bool:
+    try:
+        check_value(value, spec)
+    except TypeCheckError:
+        return False
+    return True
+
+
 @given(CANDIDATES, st.integers(1, 12))
 def test_copies_of_a_call_give_that_call(candidates: list[CandidateCall], copies: int) -> None:
     one = candidates[0]
@@ -57,32 +63,48 @@ def test_copies_of_a_call_give_that_call(candidates: list[CandidateCall], copies
     for key, value in merged.arguments.items():
         assert value == next(v.value for v in one.values if v.key == key)
     assert all(p.votes == copies and p.share == 1.0 for p in merged.parameters)
-    assert merged.valid == all(_passes(v) for v in one.values if v.key != "note")
-
-
-def _passes(value: CandidateValue) -> bool:
-    try:
-        check_value(value.value, BOOK.parameter(value.key))
-    except TypeCheckError:
-        return False
-    return True
+    assert merged.valid == all(passes(v.value, BOOK.parameter(v.key)) for v in one.values if v.key != "note")
 
 
 @given(CANDIDATES)
 def test_a_valid_call_has_all_required_keys_with_their_types(candidates: list[CandidateCall]) -> None:
     merged = merge(candidates, BOOK)
     assert {"city", "days", "price"} <= set(merged.arguments)
-    if merged.valid:
-        assert type(merged.arguments["city"]) is str
-        assert type(merged.arguments["days"]) is int
-        assert type(merged.arguments["price"]) is float
-    else:
-        assert merged.errors
+    types = [type(merged.arguments[key]) for key in ("city", "days", "price")]
+    assert types == [str, int, float] if merged.valid else merged.errors
 
 
-def test_one_and_one_point_zero_are_one_vote_for_a_float() -> None:
-    merged = merge([candidate(GOOD | {"price": p}) for p in (2.5, 1, 1.0)], BOOK)
-    assert merged.arguments["price"] == 1.0 and merged.parameters[2].votes == 2
+def call(**values: Any) -> CandidateCall:
+    """A good call with some other values."""
+    return candidate(GOOD | values)
+
+
+TWICE = candidate(GOOD | {"days": 4}, ("price", "days", "city"))
+LIKELY = candidate(GOOD | {"days": 4}, ("price", "days", "city"), logprobs={"days": -0.5})
+CUT = candidate(GOOD | {"city": "aaaa"}, truncated=("city",))
+
+
+@pytest.mark.parametrize(
+    ("calls", "changed", "votes", "valid", "said"),
+    [
+        ([call(days=d) for d in (4, 3, "9", "9", "9", 3)], {"days": 3}, 2, True, []),  # wrong types do not vote
+        ([call(price=p) for p in (2.5, 1, 1.0)], {"price": 1.0}, 2, True, []),
+        ([call(), LIKELY], {"days": 4}, 1, True, []),  # ties go to the likelier value
+        ([TWICE, call()], {"days": 3}, 1, True, []),  # then to documentation order
+        ([call(note=5)] * 3, {}, 3, True, ["'note'", "most candidates carry it"]),
+        ([call(days="many")] * 2, {"days": "many"}, 2, False, ["'days'", "expected int"]),
+        ([CUT, CUT, call()], {"city": "Rome"}, 1, True, []),  # a value that ended beats those that were cut off
+        ([CUT, CUT], {"city": "aaaa"}, 2, True, ["'city'", "limit of tokens"]),
+    ],
+)
+def test_who_wins(calls: list[CandidateCall], changed: Any, votes: int, valid: bool, said: list[str]) -> None:
+    merged = merge(calls, BOOK)
+    assert (merged.arguments, merged.valid, len(merged.errors)) == (GOOD | changed, valid, bool(said))
+    assert all(word in merged.errors[0] for word in said)
+    for winner in merged.parameters:
+        if winner.key in changed:
+            assert (winner.votes, winner.share) == (votes, votes / len(calls))
+            assert winner.truncated == ("limit of tokens" in said)
 
 
 def test_one_and_true_are_different_votes_where_both_may_stand() -> None:
@@ -93,48 +115,11 @@ def test_one_and_true_are_different_votes_where_both_may_stand() -> None:
 
 def test_of_equal_values_the_spelling_nearest_to_documentation_order_is_taken() -> None:
     book = tool("Book", parameter("city", "dict"), parameter("days", "int"))
-    orders: list[tuple[str, ...]] = [("city", "days"), ("days", "city")]
-    spelled = [{"a": 1, "b": 2}, {"b": 2, "a": 1}]
-    calls = [candidate({"city": v, "days": 3}, o) for v, o in zip(spelled, orders, strict=True)]
-    for some in (calls, calls[::-1]):
-        merged = merge(some, book)
+    first = candidate({"city": {"a": 1, "b": 2}, "days": 3}, ("city", "days"))
+    second = candidate({"city": {"b": 2, "a": 1}, "days": 3}, ("days", "city"))
+    for calls in ([first, second], [second, first]):
+        merged = merge(calls, book)
         assert list(merged.arguments["city"]) == ["a", "b"] and merged.parameters[0].votes == 2
-
-
-def test_the_majority_wins_and_wrong_types_do_not_vote() -> None:
-    calls = [candidate(GOOD | {"days": d}) for d in (4, 3, "9", "9", "9", 3)]
-    merged = merge(calls, BOOK)
-    [days] = [p for p in merged.parameters if p.key == "days"]
-    assert (days.value, days.votes, days.share) == (3, 2, 2 / 6)
-    assert merged.valid and not merged.errors
-
-
-def test_ties_go_to_the_likelier_value_then_to_documentation_order() -> None:
-    likely = candidate(GOOD | {"days": 4}, ("price", "days", "city"), logprobs={"days": -0.5})
-    assert merge([candidate(GOOD), likely], BOOK).arguments["days"] == 4
-    equal = candidate(GOOD | {"days": 4}, ("price", "days", "city"))
-    assert merge([equal, candidate(GOOD)], BOOK).arguments["days"] == 3
-
-
-def test_an_optional_key_without_valid_values_is_left_out_and_named() -> None:
-    merged = merge([candidate(GOOD | {"note": 5})] * 3, BOOK)
-    assert "note" not in merged.arguments and merged.valid
-    assert "'note'" in merged.errors[0]
-
-
-def test_a_required_key_without_valid_values_makes_the_call_invalid() -> None:
-    merged = merge([candidate(GOOD | {"days": "many"})] * 2, BOOK)
-    assert not merged.valid
-    assert merged.arguments["days"] == "many"
-    assert "'days'" in merged.errors[0] and "expected int" in merged.errors[0]
-
-
-def test_a_value_that_was_cut_off_loses_to_one_that_ended() -> None:
-    cut = candidate(GOOD | {"city": "aaaa"}, truncated=("city",))
-    merged = merge([cut, cut, candidate(GOOD)], BOOK)
-    assert merged.arguments["city"] == "Rome" and not merged.errors
-    only = merge([cut, cut], BOOK)
-    assert only.valid and only.parameters[0].truncated and "limit of tokens" in only.errors[0]
 
 
 def test_what_cannot_be_merged() -> None:
@@ -144,35 +129,44 @@ def test_what_cannot_be_merged() -> None:
         merge([candidate(GOOD)], tool("Other"))
 
 
-@pytest.mark.parametrize(
-    ("value", "spec", "checked"),
-    [
-        (5, parameter("x", "float"), 5.0),
-        ([1, 2], parameter("x", "tuple"), (1, 2)),
-        ([1], parameter("x", "list", items="float"), [1.0]),
-        ("b", parameter("x", "int", enum=("a", "b")), "b"),
-        (["a"], parameter("x", "list", enum=("a", "b")), ["a"]),
-        (None, parameter("x", "any"), None),
-    ],
-)
-def test_values_in_their_documented_type(value: Any, spec: Any, checked: Any) -> None:
-    assert check_value(value, spec) == checked and type(check_value(value, spec)) is type(checked)
+NUMBER = ParameterSpec("x", ValueType("any", any_of=(ValueType("float"), ValueType("int"))), "", True)
 
 
 @pytest.mark.parametrize(
-    ("value", "spec"),
+    ("spec", "right", "wrong"),
     [
-        (True, parameter("x", "int")),
-        (1.0, parameter("x", "int")),
-        ("1", parameter("x", "int")),
-        (1, parameter("x", "str")),
-        (["a", 1], parameter("x", "list", items="str")),
-        (1, parameter("x", "bool")),
-        ("c", parameter("x", "str", enum=("a", "b"))),
-        (True, parameter("x", "int", enum=(1, 2))),
-        (["c"], parameter("x", "list", enum=("a", "b"))),
+        (parameter("x", "float"), [(5, 5.0), (10**400, 10**400)], [True, "1"]),
+        (parameter("x", "int"), [(5, 5)], [True, 1.0, "1"]),
+        (parameter("x", "str"), [("a", "a")], [1]),
+        (parameter("x", "bool"), [(True, True)], [1, "True"]),
+        (parameter("x", "any"), [(None, None), (True, True), ((1,), (1,))], []),
+        (parameter("x", "int", enum=("a", "b")), [("b", "b")], ["c", 1]),
+        (parameter("x", "int", enum=(1, 2)), [(1, 1)], [True]),
+        (NUMBER, [(5, 5), (5.0, 5.0)], [True]),
+        (parameter("x", "tuple"), [([1, 2], (1, 2))], [{}]),
+        (parameter("x", "list", items="float"), [([1], [1.0])], [[True]]),
+        (parameter("x", "list", items="str"), [(["a"], ["a"])], [["a", 1]]),
+        (parameter("x", "dict", items="float"), [({"k": 1}, {"k": 1.0})], [{"k": "1"}]),
+        (parameter("x", "list", enum=("a", "b")), [(["a"], ["a"])], [["c"]]),
     ],
 )
-def test_values_of_another_type(value: Any, spec: Any) -> None:
-    with pytest.raises(TypeCheckError):
-        check_value(value, spec)
+def test_values_and_their_types(spec: Any, right: list[tuple[Any, Any]], wrong: list[Any]) -> None:
+    for value, checked in right:
+        assert repr(check_value(value, spec)) == repr(checked)
+    assert not any(passes(value, spec) for value in wrong)
+
+
+SHARE = st.floats(0, 1, exclude_min=True)
+LOGPROB = st.floats(max_value=0) | st.just(-math.inf)
+
+
+@given(SHARE, SHARE, LOGPROB, LOGPROB)
+def test_more_votes_and_likelier_tokens_are_never_less_sure(one: float, two: float, low: float, high: float) -> None:
+    less = confidence(VotedParameter("x", "v", 1, min(one, two), min(low, high)))
+    more = confidence(VotedParameter("x", "v", 1, max(one, two), max(low, high)))
+    assert 0 <= less <= more <= 1
+
+
+@pytest.mark.parametrize(("share", "logprob", "sure"), [(1.0, 0.0, 1.0), (1.0, 1e-7, 1.0), (0.5, math.log(0.5), 0.25)])
+def test_confidence_by_hand(share: float, logprob: float, sure: float) -> None:
+    assert confidence(VotedParameter("x", "v", 1, share, logprob)) == pytest.approx(sure, rel=1e-12)

@@ -1,0 +1,254 @@
+"""Schemas of texts: patterns find what re finds, combined schemas have the texts of sets, and work is bounded."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from seams import Schema, grammar_of, literal, steps
+
+from lookup.schema.value_schema import value_schema
+
+ALPHABET = "ab1_ é\n"
+SHORT = ["".join(letters) for length in range(5) for letters in product("ab1", repeat=length)]
+
+
+class Pattern(NamedTuple):
+    """The same pattern for ECMA 262 and for ``re.compile(…, re.ASCII)``."""
+
+    ecma: str
+    python: str
+
+    def finds(self, text: str) -> bool:
+        return re.search(self.python, text, re.ASCII) is not None
+
+
+ATOMS = st.sampled_from(
+    [
+        *[
+            Pattern(atom, atom)
+            for atom in ("a", "b", "1", "é", "[ab]", "[^a]", "[a-b1]", r"\d", r"\w", "[_\n]", r"[^\d_]")
+        ],
+        *[Pattern(atom, atom) for atom in (r"\x61", r"\u00e9", r"\n", "(?:)")],
+        Pattern(".", r"[^\n\r\u2028\u2029]"),
+        Pattern(r"\u{e9}", "é"),
+        Pattern("[^]", r"[\s\S]"),
+        Pattern("[]", r"[^\s\S]"),
+        Pattern(r"\cj", r"\n"),
+        Pattern("^", "^"),
+        Pattern("$", r"\Z"),
+        Pattern(r"\b", r"\b"),
+        Pattern(r"\B", r"(?!\b)"),  # re's \B does not hold in the empty text
+        Pattern("{", r"\{"),
+        Pattern("]", r"\]"),
+    ]
+)
+QUANTIFIERS = st.sampled_from(["*", "+", "?", "{2}", "{1,}", "{0,2}", "{2,3}", "*?", "+?", "??", "{1,2}?"])
+GROUPS = st.sampled_from(["(", "(?:", "(?=", "(?!"])
+
+
+def _wrapped(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
+    return st.one_of(
+        st.tuples(inner, inner).map(lambda two: Pattern(two[0].ecma + two[1].ecma, two[0].python + two[1].python)),
+        st.tuples(inner, inner).map(
+            lambda two: Pattern(f"(?:{two[0].ecma}|{two[1].ecma})", f"(?:{two[0].python}|{two[1].python})")
+        ),
+        st.tuples(inner, QUANTIFIERS).map(
+            lambda two: Pattern(f"(?:{two[0].ecma}){two[1]}", f"(?:{two[0].python}){two[1]}")
+        ),
+        st.tuples(inner, GROUPS).map(lambda two: Pattern(f"{two[1]}{two[0].ecma})", f"{two[1]}{two[0].python})")),
+    )
+
+
+PATTERNS = st.recursive(ATOMS, _wrapped, max_leaves=8)
+TEXTS = st.text(ALPHABET, max_size=7)
+
+
+def text_schema(pattern: str) -> Schema:
+    return {"type": "string", "pattern": pattern}
+
+
+def texts_of(schema: Schema, texts: list[str]) -> list[str]:
+    """Those of the texts that a schema has, as its grammar and its check say."""
+    allowed = value_schema(schema)
+    grammar = grammar_of(allowed)
+    found = [text for text in texts if grammar and grammar.complete(literal(text))]
+    assert allowed.notes or found == [text for text in texts if allowed.allows(text)]
+    return found
+
+
+@given(PATTERNS, st.lists(TEXTS, min_size=5, max_size=20))
+def test_a_pattern_finds_what_re_finds(pattern: Pattern, texts: list[str]) -> None:
+    assert texts_of(text_schema(pattern.ecma), texts) == [text for text in texts if pattern.finds(text)]
+
+
+MEANINGS: list[tuple[str, list[str], list[str]]] = [
+    ("^a|b$", ["ax", "xb", "ab"], ["xa", "bx", ""]),
+    ("a^b", [], ["ab", "a^b"]),
+    ("a$b", [], ["ab", "a$b"]),
+    ("^(?!^x|y)", ["ab", ""], ["x", "ya"]),
+    ("^(?:(?!--)[a-z-])*$", ["a-b", "-"], ["a--b"]),
+    (r"^(?=.*\d)(?=.*[a-z])\w{3,5}$", ["a1b", "111a"], ["abc", "123", "a1", "a1b2c3"]),
+    (r"^[\w-.]+@[\w.-]+$", ["a-b.c@d.e"], ["a", "@"]),
+    (r"^\d{4}-\d{2}$", ["2024-01"], ["\u0662\u0660\u0662\u0664-\u0660\u0661", "2024-01\n"]),
+    (r"^\s$", ["\ufeff", "\xa0", "\u2003"], ["\x1c", "\u200b"]),
+    ("^.$", ["\x85", "\U0001f600"], ["\n", "\u2028", "ab"]),
+    (r"^\uD83D\uDE00$", ["\U0001f600"], ["\ud83d", "\ude00"]),
+    (r"^[\uD83D\uDE00-\uD83D\uDE4F]$", ["\U0001f601"], ["\U0001f650"]),
+    (r"^\p{Lu}\p{Script=Greek}\P{L}$", ["É\u03b11"], ["é\u03b11", "Éa1", "É\u03b1b"]),
+    ("(?i)^straße$", ["STRAßE"], ["STRASSE"]),
+    ("(?i)^[^a-c]k$", ["dK"], ["Ak", "d\u212a"]),
+    ("(?s)^.$", ["\n"], [""]),
+    (r"\Aab\Z", ["ab"], ["ab\n", "xab"]),
+    ("^{x}{2,x$", ["{x}{2,x"], ["{x}}"]),
+    (r"^\-\_\@\/\"$", ['-_@/"'], ["\\-"]),
+    ("^(?<name>a)(?P<other>b)$", ["ab"], ["a"]),
+    ("^[[:alpha:]]$", ["a]", ":]"], ["a"]),
+    (r"^[\b\0\t]$", ["\b", "\0", "\t"], ["b"]),
+    ("^a{3}$", ["aaa"], ["aa", "aaaa"]),
+    ("", ["", "a"], []),
+    (r"x|\b$", ["b", " b", "bb", "x "], ["", "b "]),
+    ("(?=a)$", [], ["", "a"]),
+    ("(?!a)$", ["", "a"], []),
+    (r"(?i)^[\u212a\xe9]$", ["\u212a", "É"], ["k", "K"]),
+    ("(?i)^[Ä-Öя]$", [*"ÄÖäöÅåЯя"], [*"Øøaю"]),
+    (r"^\p{Alphabetic}\p{L}$", ["aª", "Ⅷй"], ["1a", "aⅧ"]),
+    (r"\uD800|[^a]|\u{F0000}", ["b"], ["a", "\ud800", "\U000f0000", "\U000f00ff"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "inside", "outside"), MEANINGS)
+def test_what_a_pattern_means(pattern: str, inside: list[str], outside: list[str]) -> None:
+    assert texts_of(text_schema(pattern), [*inside, *outside]) == inside
+    assert not value_schema(text_schema(pattern)).unsatisfiable or not inside
+
+
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        (r"(a)\1", "backreference"), (r"(?<n>a)\k<n>", "backreference"), ("(?<=a)b", "lookbehind"),
+        ("(?<!a)b", "lookbehind"), ("a*+", "quantifier"), ("*a", "quantifier"), ("a{2}{3}", "quantifier"),
+        ("a{3,2}", "order"), ("[b-a]", "order"), ("[a", "without"), ("(a", "without"), ("a)", "closes nothing"),
+        ("a\\", "backslash"), (r"\xg", "digits"), (r"\u{110000}", "code point"), (r"\p{Nonsense}", "property"),
+        (r"\q", "escape"), ("(?>a)", "group"), ("(?#a)", "group"),
+    ],
+)  # fmt: skip
+def test_what_is_not_enforced_names_its_reason(pattern: str, reason: str) -> None:
+    for _ in range(2):  # the second time from the cache
+        assert reason in value_schema(text_schema(pattern)).notes[0]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "((a{100}){100}){100}",
+        "(x+x+)+" * 3000,
+        "(" * 15_000,
+        "(" * 100_000,
+        "(?=" * 39 + "(?=a*b)" + ")*" * 39 + "[ab]{5000}c{6000}d",
+        "x{999999999}",
+        "^(?:" + "".join(f"(?=.*{letter})" for letter in "abcdefghijklmnop") + ")",
+        "|".join(map(chr, range(0x4E00, 0x4E00 + 4000))),
+        "[\\p{L}]" * 2000,
+        "(?i)" + "\\p{L}" * 3000,
+        "^(?:" + "a?b?" * 500 + ")$",
+        "^(?=(?:[ab]{7})*$)(?=(?:[ab]{11})*$)(?=(?:[ab]{13})*$)(?=(?:[ab]{17})*$)[ab]+$",
+        "|".join(f"\\p{{{name}}}" for name in ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd")),
+    ],
+    ids=lambda pattern: pattern[:20],
+)
+def test_what_is_too_large_is_noted_after_bounded_work(pattern: str) -> None:
+    assert steps(lambda: value_schema(text_schema(pattern)).notes) < 4_000_000
+    assert value_schema(text_schema(pattern)).notes
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "^(a|b)*a(a|b){20}$",
+        "^(?:a?b?c?){500}$",
+        "^(?:(?=.*a.{10}b)x|xx|[ab])*$",
+        "(?:(?=[ab]{3,9}c).|b){5,50}d",
+        "^[ab]{3,100000}$",
+        "(?=.*b)(?=.*[ax])(?=.*a).{8,20}",
+    ],
+)
+def test_reading_costs_bounded_steps(pattern: str) -> None:
+    grammar, chooser = grammar_of(value_schema(text_schema(pattern))), random.Random(0)
+    assert grammar is not None
+    text = '"'
+
+    def read() -> None:
+        nonlocal text
+        for character in chooser.choices("abx", [9, 9, 1], k=200):
+            text += character if grammar.possible(text + character) else ""
+        assert grammar.complete(text + grammar.close(text))
+
+    assert steps(read) < 3_000_000
+
+
+class Built(NamedTuple):
+    """A schema, and which texts it should have."""
+
+    schema: Schema
+    has: Callable[[str], bool]
+
+
+def counted(built: Built, least: int, most: int | None) -> Built:
+    limits = {"minLength": least} | ({} if most is None else {"maxLength": most})
+    bounded = least, 99 if most is None else most
+    return Built({"allOf": [built.schema], **limits}, lambda t: built.has(t) and bounded[0] <= len(t) <= bounded[1])
+
+
+BUILT = st.recursive(
+    PATTERNS.map(lambda pattern: Built(text_schema(pattern.ecma), pattern.finds))
+    | st.sets(st.sampled_from(SHORT), min_size=1).map(lambda texts: Built({"enum": sorted(texts)}, texts.__contains__)),
+    lambda inner: st.one_of(
+        st.builds(counted, inner, st.integers(0, 4), st.none() | st.integers(0, 4)),
+        st.builds(lambda a, b: Built({"allOf": [a.schema, b.schema]}, lambda t: a.has(t) and b.has(t)), inner, inner),
+        st.builds(lambda a, b: Built({"anyOf": [a.schema, b.schema]}, lambda t: a.has(t) or b.has(t)), inner, inner),
+        st.builds(lambda a: Built({"type": "string", "not": a.schema}, lambda t: not a.has(t)), inner),
+    ),
+    max_leaves=5,
+)
+
+
+@given(BUILT, st.sampled_from(SHORT))
+@settings(max_examples=50)
+def test_schemas_combine_as_sets_of_texts(built: Built, begun: str) -> None:
+    allowed = value_schema(built.schema)
+    inside = [text for text in SHORT if built.has(text)]
+    assert [text for text in SHORT if allowed.allows(text)] == inside
+    if allowed.notes and not allowed.unsatisfiable:
+        return
+    assert texts_of(built.schema, SHORT) == inside
+    grammar = grammar_of(allowed)
+    following = [text for text in inside if text.startswith(begun)]
+    if grammar is None or not grammar.possible(f'"{begun}'):
+        assert not following
+        return
+    whole = f'"{begun}' + grammar.close(f'"{begun}')
+    assert grammar.complete(whole)
+    assert all(len(literal(text)) >= len(whole) for text in following)
+
+
+@pytest.mark.parametrize(
+    ("schema", "texts"),
+    [
+        ({**text_schema("^a{2,3}$"), "minLength": 1, "maxLength": 5}, ["aa", "aaa"]),
+        ({"type": "string", "minLength": 3, "maxLength": 2}, []),
+        ({**text_schema("^(?:aaaa|bbbbbb)*$"), "minLength": 9, "maxLength": 9}, []),
+        ({**text_schema("^(?:aaaa|bbbbbbb)*$"), "minLength": 9, "maxLength": 11}, ["aaaabbbbbbb", "bbbbbbbaaaa"]),
+    ],
+)
+def test_how_many_texts_there_are_is_known(schema: Schema, texts: list[str]) -> None:
+    listed = {"type": "array", "items": schema, "uniqueItems": True}
+    for count in (len(texts), len(texts) + 1):
+        assert value_schema({**listed, "minItems": count}).unsatisfiable == (count > len(texts))
+    grammar = grammar_of(value_schema({**listed, "minItems": len(texts)}))
+    assert grammar and grammar.complete(json.dumps(texts))
