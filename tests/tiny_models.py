@@ -1,6 +1,8 @@
 """Small models with random weights and small tokenizers of each kind, made on the spot."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -87,6 +89,14 @@ def sentencepiece_tokenizer(byte_fallback: bool, vocabulary: int = 450) -> PreTr
     tokenizer.decoder = decoders.Sequence([*pieces, decoders.Strip(" ", 1, 0)])
     names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
+    "byte level": byte_level_tokenizer,
+    "marks": marked_tokenizer,
+    "pieces and bytes": partial(sentencepiece_tokenizer, True),
+    "pieces": partial(sentencepiece_tokenizer, False),
+}
 
 
 def tiny_model(shape: str, vocabulary: int, seed: int = 0) -> PreTrainedModel:

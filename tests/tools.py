@@ -1,5 +1,7 @@
-"""Tools for tests, and a decoder over a small random model."""
+"""Tools and prompts for tests."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
@@ -20,6 +22,11 @@ def tool(name: str, *parameters: ParameterSpec) -> ToolSpec:
 def lookup(*tools: ToolSpec) -> LookupDictionary:
     """A lookup dictionary."""
     return LookupDictionary(tools)
+
+
+def in_order(spec: ToolSpec, order: Sequence[str]) -> LookupDictionary:
+    """The tool with its required keys documented in this order."""
+    return lookup(replace(spec, parameters=(*map(spec.parameter, order), *spec.optional)))
 
 
 WEATHER = tool(

@@ -5,6 +5,7 @@ import gc
 import json
 import pickle
 import weakref
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,7 @@ OPTIONS: dict[str, Any] = {"max_value_tokens": 6, "order_limit": 1}
 FOLDER = str(Path(__file__).parents[2] / "tooldecoding" / "generate" / "hub")
 
 
-def new_model(seed: int = 0) -> PreTrainedModel:
-    return tiny_model("qwen2", len(TOKENIZER), seed)
-
-
+new_model = partial(tiny_model, "qwen2", len(TOKENIZER))
 MODEL = new_model()
 
 

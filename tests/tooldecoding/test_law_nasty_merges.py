@@ -2,8 +2,11 @@
 
 import itertools
 import random
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
@@ -13,9 +16,17 @@ from boundaries.judge import AGAINST, Case, Judge
 from boundaries.values import cases
 from boundaries.vocabularies import decoder_with
 from lookup.dictionary import LookupDictionary
+from synthetic import decode, synthetic
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.errors import TokenizerError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tools import parameter, tool
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
+from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
+from tooldecoding.tokens.token_table import TokenTable
+from tools import lookup, parameter, tool
 
 JOINED = [
     *("')", "')]", "'),", "']", "'],", "'])", "'])]", "['", "[]", "=[", "=['", "=[]", "=[],", "=[])", "='", "}}", "})"),
@@ -81,9 +92,13 @@ def tokenizer(seed: int, kind: str) -> PreTrainedTokenizerFast:
         return PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>")
     if rng.random() < 0.5:
         merges.append(("Ġ", split("京", kind)[0]))  # a space and a part of a character
+    return byte_level(merges, {"gpt2": GPT2, "llama3": LLAMA3}.get(kind))
+
+
+def byte_level(merges: Sequence[tuple[str, str]], pattern: str | None = None) -> PreTrainedTokenizerFast:
+    """Byte-level BPE with these merges; no token crosses the parts of a text that a pattern finds."""
     words = dict.fromkeys([*sorted(pre_tokenizers.ByteLevel.alphabet()), *(a + b for a, b in merges)])
     made = Tokenizer(models.BPE(vocab={word: number for number, word in enumerate(words)}, merges=merges))
-    pattern = {"gpt2": GPT2, "llama3": LLAMA3}.get(kind)
     parts = [pre_tokenizers.Split(Regex(pattern), "isolated")] if pattern else []
     made.pre_tokenizer = pre_tokenizers.Sequence([*parts, ALPHABET])
     made.decoder = decoders.ByteLevel()
@@ -95,11 +110,12 @@ def judge(seed: int, kind: str) -> Judge:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [0])
-def test_lists_objects_and_enums(seed: int, kind: str) -> None:
-    found, tried = judge(seed, kind), 0
+def test_lists_objects_and_enums(kind: str) -> None:
+    found, tried = judge(0, kind), 0
     for (place, format), (number, arguments) in itertools.product(enumerate(CALL_FORMATS), enumerate(CALLS)):
-        prompt = ("API-Request: ", "API-Request\n")[(place + number) % 2]  # each format and each call has both
+        if (place + number) % 2:
+            continue  # each format and each call has half of the others
+        prompt = ("API-Request: ", "API-Request\n")[number % 2]
         case = Case("f", format, LookupDictionary((TOOL,)), (Call("f", arguments),), prompt, ")\n")
         for against in AGAINST:
             verdict = found.judge(case, against)
@@ -114,8 +130,77 @@ def test_made_up_values(kind: str) -> None:
 
     @settings(max_examples=30, suppress_health_check=list(HealthCheck))
     @given(st.sampled_from(judges), st.sampled_from(sorted(CALL_FORMATS)).flatmap(cases), st.sampled_from(AGAINST))
-    def law(found: Judge, case: Case, against: str) -> None:
-        miss = found.judge(case, against).miss  # type: ignore[arg-type]
-        assert miss is None
+    def law(found: Judge, case: Case, against: Any) -> None:
+        assert found.judge(case, against).miss is None
 
     law()
+
+
+def test_a_tokenizer_that_changes_text_is_refused() -> None:
+    changing = byte_level_tokenizer()
+    changing.backend_tokenizer.normalizer = normalizers.Lowercase()
+    with pytest.raises(TokenizerError, match="is not supported: its tokens of"):
+        TokenTable(changing)
+
+
+ASTRAY = {
+    "": ["", "Sorry.", " I"],
+    "[": ["get(x", "[f("],
+    "[f": ["oo(a='x')]", "]"],
+    "[f(a=": ["None)]", "1, b", '"x")]'],
+    "[f(a='x'": [" + 'y')]", "\n"],
+    "[f(a='x', b=": ["b)]", "None)]"],
+}
+"""What no call may hold behind its beginnings."""
+ENDS = [("=", "'"), ("f", "("), ("Ġ", "["), ("[", "f"), ("'", ","), ("'", ")"), ("')", "]"), ("'", "x")]
+"""Merges at the end of a value, a call and a list."""
+WANTED = [("api-bank", "[f(a='x')]"), ("api-bank", "[f(a='x', b='y')]"), ("pythonic", "[f(a='x')]")]
+PROMPT = "API-Request: "
+
+
+class Wishes(SyntheticEngine):
+    """A model of texts with weights, in the tokenizer's own tokens; of all else, it takes what is longest."""
+
+    def __init__(self, texts: Sequence[bytes | None], weights: dict[tuple[int, ...], float], can_drop: bool) -> None:
+        super().__init__(can_drop)
+        self._lengths = torch.tensor([float(len(text or b"")) for text in texts])
+        self._weights = weights
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """See SyntheticEngine."""
+        shares = torch.exp(self._lengths - 20)
+        for wish, weight in self._weights.items():
+            if wish[: len(tokens)] == tokens and len(wish) > len(tokens):
+                shares[wish[len(tokens)]] += weight
+        return NextTokenLogits(shares.log())
+
+
+@pytest.mark.parametrize("can_drop", [True, False])
+def test_wishes_that_are_not_permitted_leave_no_trace(can_drop: bool) -> None:
+    tools = lookup(tool("f", *(parameter(key, "str", required=key == "a") for key in "abc")))
+    for size in (1, 2, len(ENDS)):
+        for subset in itertools.combinations(ENDS, size):
+            own = byte_level([pair for pair in subset if pair != ("')", "]") or ("'", ")") in subset])
+            decoder = SyntheticDecoder(tiny_model("llama", 256 + len(ENDS)), own)
+            for format, wanted in WANTED:
+                begun = [text for text in ASTRAY if wanted.startswith(text) and (can_drop or not text.endswith("x'"))]
+                astray = [text + more for text in begun for more in ASTRAY[text]]
+                weights = {tuple(own.encode(PROMPT + text + "\n")): 3.0 for text in astray}
+                weights[tuple(own.encode(PROMPT + wanted + "\n"))] = 1.0
+                decoder.engine = Wishes(decoder.table.texts, weights, can_drop)
+                options = DecodeOptions(format=format, tool_choice="required", order_limit=1)
+                [result] = decoder.run([Request(PROMPT, tools, options)])
+                assert result.text == wanted, (subset, result.text)
+
+
+def test_a_longer_token_speaks_for_the_end_that_it_begins_with() -> None:
+    """The model would write `)]`, never `)` alone: that must outweigh its weaker wish for another key."""
+
+    class Longer(SyntheticEngine):
+        def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+            texts = synthetic().table.texts
+            return NextTokenLogits(torch.tensor([5.0 * (t == b")]") + 3.0 * (t or b" ").isalpha() for t in texts]))
+
+    assert b")]" in synthetic().table.texts
+    tools = lookup(tool("f", parameter("unit", "bool", required=False), parameter("hour", "bool", required=False)))
+    assert decode(Longer(), "x\n", tools, format="pythonic", max_calls=1).text == "[f()]"

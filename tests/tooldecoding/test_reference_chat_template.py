@@ -18,12 +18,8 @@ TOOLS = [
 USER = {"role": "user", "content": "Hello."}
 
 
-def prompt(messages: list[dict[str, Any]], tools: list[dict[str, Any]] = TOOLS) -> str:
-    return chat_prompt(TOKENIZER, messages, tools)
-
-
-def functions(tools: list[dict[str, Any]]) -> str:
-    return json.dumps([tool["function"] for tool in tools], indent=4, ensure_ascii=False)
+def prompt(messages: list[dict[str, Any]]) -> str:
+    return chat_prompt(TOKENIZER, messages, TOOLS)
 
 
 def asked(*calls: dict[str, Any]) -> dict[str, Any]:
@@ -60,7 +56,8 @@ def test_a_dialogue_of_several_turns() -> None:
         "AI: It is blue.",
         "User: And now?",
     ]
-    assert prompt(messages) == bfcl_prompt(functions(TOOLS), lines)
+    functions = json.dumps([tool["function"] for tool in TOOLS], indent=4, ensure_ascii=False)
+    assert prompt(messages) == bfcl_prompt(functions, lines)
     history = TOKENIZER.apply_chat_template(messages, tools=TOOLS, tokenize=False)
     assert history + BFCL_ENDING == prompt(messages)
 

@@ -2,26 +2,19 @@
 
 import random
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
 
 from lookup.values.grammar import value_grammar
-from tiny_models import byte_level_tokenizer, tiny_model
+from synthetic import synthetic
 from tooldecoding.calls.value_end import ValueState
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.options import DecodeOptions
-from tooldecoding.request import Request
-from tooldecoding.testing import RandomEngine, SyntheticDecoder
 from tooldecoding.tokens.likeliest import likeliest
-from tooldecoding.tokens.token_table import TokenTable
-from tools import lookup, parameter, tool
+from tools import parameter
 
-TABLE = TokenTable(byte_level_tokenizer())
+TABLE = synthetic().table
 SPECS = [
     parameter("s", "str"),
     parameter("i", "int"),
@@ -69,42 +62,6 @@ def test_no_likelier_token_is_accepted(seed: int, format: str) -> None:
 def admits(state: ValueState, pending: bytes, text: bytes) -> bool:
     """Whether a token may be written where ``pending`` is determined: the definition."""
     return pending.startswith(text) or (text.startswith(pending) and state(text[len(pending) :]) is not None)
-
-
-def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
-    """A byte-level tokenizer with a vocabulary like a large model's."""
-    chance = random.Random(0)
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet()) | {str(n): None for n in range(1000)}
-    while len(words) < size:
-        words["".join(chance.choices(letters + letters.upper() + "Ġ_'", k=chance.randint(2, 9)))] = None
-    model = models.BPE(vocab={w: i for i, w in enumerate(words)}, merges=[])
-    tokenizer = Tokenizer(model)
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
-
-
-def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokenizer = large_tokenizer(100_000)
-    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
-    engine = RandomEngine(decoder.table.texts)
-    decoder.engine = engine
-    calls = 0
-    plain = ValueState.__call__
-
-    def counted(self: ValueState, piece: bytes) -> Any:
-        nonlocal calls
-        calls += 1
-        return plain(self, piece)
-
-    monkeypatch.setattr(ValueState, "__call__", counted)
-    kinds = {"a": "int", "b": "float", "c": "list", "d": "str"}
-    spec = tool("F", *(parameter(key, kind, items="int" if kind == "list" else None) for key, kind in kinds.items()))
-    options = DecodeOptions(format="pythonic", order_limit=3, max_value_tokens=12, max_calls=1, draft_tokens=0)
-    counters = decoder.run([Request("go on\n", lookup(spec), options)])[0].counters
-    assert counters.free_tokens > 20
-    assert calls < 100 * counters.free_tokens
 
 
 @pytest.mark.parametrize("format", CALL_FORMATS)

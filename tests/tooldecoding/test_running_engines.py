@@ -20,15 +20,13 @@ from tooldecoding.engines.slot_cache import CHUNK
 VOCABULARY = 200
 MODEL = tiny_model("llama", VOCABULARY)
 LANGUAGE_MODEL = LanguageModel(MODEL)
+SLOT = 2 * 2 * 2 * 16 * 4
+"""Bytes of a token's keys and values: layers, two of them, heads, width, bytes of a number."""
 KINDS = [PackedEngine, BatchedEngine]
-ENGINES = [
-    (kind, shape)
-    for kind in KINDS
-    for shape in ("llama", "gpt_neox", "mistral_windowed", "gemma2", "gpt2", "bloom")
-    if (kind, shape) != (PackedEngine, "bloom")
-]
-
-
+SHAPES = ("llama", "gpt_neox", "mistral_windowed", "gemma2", "gpt2", "bloom")
+CASES = [(kind, shape, True) for kind in KINDS for shape in SHAPES if (kind, shape) != (PackedEngine, "bloom")]
+CASES += [(PackedEngine, "gemma2", False), (BatchedEngine, "gemma2", False)]
+"""Engine, shape, and whether prompts are cached."""
 SHARED = [5 + i * 11 % 190 for i in range(40)]
 """Some prompts begin with this."""
 
@@ -60,17 +58,13 @@ class Traffic:
 
     Parameters
     ----------
-    longest : int
-        Longest prompt.
-    most : int
-        So many prompts run at most.
-    checked : bool
-        Whether logits are compared.
+    model : PreTrainedModel, optional
+        Logits are compared with its own.
+    longest, most : int
+        The longest prompt, and how many run at most.
     """
 
-    def __init__(
-        self, engine: Engine, model: Any, seed: int, longest: int = 90, most: int = 6, checked: bool = True
-    ) -> None:
+    def __init__(self, engine: Engine, model: Any = None, seed: int = 0, longest: int = 90, most: int = 6) -> None:
         self.engine = engine
         self.random = Random(seed)
         self.guests: list[Guest] = []
@@ -79,14 +73,15 @@ class Traffic:
         self._model = model
         self._longest = longest
         self._most = most
-        self._checked = checked
 
     def run(self, steps: int) -> None:
         """Let prompts join and leave between so many passes."""
         for _ in range(steps):
             if len(self.guests) < self._most and self.random.random() < 0.6:
                 self.join(self.random.randint(1, 3))
-            self.step()
+            feeds = [feed for guest in self.guests if self.random.random() < 0.8 for feed in self._feeds(guest)]
+            if feeds:
+                self._pass(feeds)
             for guest in list(self.guests):
                 self._change(guest)
 
@@ -103,11 +98,11 @@ class Traffic:
             self.joined += 1
             self.reused += known
 
-    def step(self) -> None:
-        """Feed some of the prompts in one pass."""
-        feeds = [feed for guest in self.guests if self.random.random() < 0.8 for feed in self._feeds(guest)]
-        if feeds:
-            self._pass(feeds)
+    def close(self) -> None:
+        """Close all prompts that run."""
+        for guest in self.guests:
+            self.engine.close(guest.root)
+        assert self.engine.allocated_bytes == 0
 
     def _feeds(self, guest: Guest) -> list[Feed]:
         if guest.unfed:
@@ -118,8 +113,9 @@ class Traffic:
         feeds = []
         for branch in some:
             tokens = [self.random.randint(5, 199) for _ in range(self.random.randint(1, 4))]
-            feeds.append(Feed(branch, tokens, self.random.randint(0, len(tokens)) if self.engine.can_drop else 0))
-        return [feed._replace(ahead=min(feed.ahead, len(feed.tokens) - 1)) for feed in feeds]
+            ahead = self.random.randint(0, len(tokens)) if self.engine.can_drop else 0
+            feeds.append(Feed(branch, tokens, min(ahead, len(tokens) - 1)))
+        return feeds
 
     def _pass(self, feeds: list[Feed]) -> None:
         answers = self.engine.extend(feeds)
@@ -135,15 +131,11 @@ class Traffic:
             guest.positions += len(feed.tokens)
             passing.append(guest)
             assert len(found) == feed.ahead + 1
-            if self._checked:
-                self._compare(tokens, torch.stack([logits.logits for logits in found]))
+            if self._model is not None:
+                own = torch.stack([logits.logits for logits in found])
+                torch.testing.assert_close(own.cpu(), alone(tokens, self._model, len(own)), atol=1e-4, rtol=1e-4)
         for guest in passing:
             assert (guest.usage.positions, guest.usage.forward_passes) == (guest.positions, guest.passes)
-
-    def _compare(self, tokens: list[int], found: torch.Tensor) -> None:
-        with torch.inference_mode():
-            alone = self._model(torch.tensor([tokens])).logits[0, -len(found) :].float()
-        torch.testing.assert_close(found.cpu(), alone, atol=1e-4, rtol=1e-4)
 
     def _change(self, guest: Guest) -> None:
         """Fork, drop, release or close at random; close again what was closed."""
@@ -176,45 +168,54 @@ class Traffic:
         self.left.append(guest.root)
 
 
+def alone(tokens: list[int], model: Any = MODEL, count: int = 1) -> torch.Tensor:
+    """The model's own logits behind each of the last tokens."""
+    with torch.inference_mode():
+        found: torch.Tensor = model(torch.tensor([tokens])).logits[0, -count:].float()
+    return found
+
+
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
-@pytest.mark.parametrize("kind", [PackedEngine, BatchedEngine])
+@pytest.mark.parametrize("kind", KINDS)
 def test_who_joins_and_leaves_changes_nothing_on_a_gpu(kind: Any) -> None:
-    model = tiny_model("llama", 200).to("cuda")
-    Traffic(kind(LanguageModel(model)), tiny_model("llama", 200), 0).run(40)
+    Traffic(kind(LanguageModel(tiny_model("llama", VOCABULARY).to("cuda"))), MODEL).run(40)
 
 
-@pytest.mark.parametrize(("seed", "caching"), [(0, False), (1, True)], ids=["plain", "caching"])
-@pytest.mark.parametrize(("kind", "shape"), ENGINES)
-def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bool, seed: int) -> None:
+@pytest.mark.parametrize(("kind", "shape", "caching"), CASES)
+def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bool) -> None:
     model = tiny_model(shape, VOCABULARY)
-    traffic = Traffic(kind(LanguageModel(model), PrefixCache(1 << 20) if caching else None), model, seed)
+    engine = kind(LanguageModel(model), PrefixCache(1 << 20) if caching else None)
+    traffic = Traffic(engine, model, seed=int(caching))
     traffic.run(40)
     assert traffic.joined > 10
     assert (traffic.reused > 0) == caching
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_recurrent_prompts_join_and_leave(seed: int) -> None:
+def test_recurrent_prompts_join_and_leave() -> None:
     model = tiny_model("lfm2", VOCABULARY)
     engine = RecurrentEngine(model)
     assert engine.chunk is None
-    traffic = Traffic(engine, model, seed)
+    traffic = Traffic(engine, model)
     traffic.run(25)
-    for guest in traffic.guests:
-        engine.close(guest.root)
-    assert engine.allocated_bytes == 0
+    traffic.close()
 
 
-def logits(engine: Engine, branch: int, tokens: list[int]) -> torch.Tensor:
-    [[found]] = engine.extend([Feed(branch, tokens)])
-    return found.logits
-
-
-def alone(tokens: list[int]) -> torch.Tensor:
-    with torch.inference_mode():
-        found: torch.Tensor = MODEL(torch.tensor([tokens])).logits[0, -1]
-    return found
+@pytest.mark.parametrize("kind", KINDS)
+def test_hundreds_come_and_go_in_the_same_memory(kind: Any) -> None:
+    engine = kind(LANGUAGE_MODEL)
+    assert engine.bytes_for([Need(1)]) == math.inf  # before the first pass
+    traffic = Traffic(engine, longest=60, most=8)
+    while traffic.joined < 300:
+        traffic.run(1)
+        branches = [tokens for guest in traffic.guests for tokens, _ in guest.branches.values()]
+        slots = max([CHUNK, *map(len, branches)])
+        assert engine.allocated_bytes <= 16 * max(1, len(branches)) * slots * SLOT
+    traffic.run(1)
+    traffic.close()
+    for root in traffic.left:
+        with pytest.raises(KeyError):
+            engine.usage(root)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -231,25 +232,23 @@ def test_other_tokens_than_the_announced_are_not_stored(kind: Any) -> None:
     assert prefixes.knows(SHARED)
     [joining] = engine.open(1)
     assert engine.reuse(joining, [*SHARED, 9]) == len(SHARED)
-    torch.testing.assert_close(logits(engine, joining, [9]), alone([*SHARED, 9]), atol=1e-4, rtol=1e-4)
-
-
-def tensors(engine: Any) -> list[torch.Tensor]:
-    cache = engine._cache if isinstance(engine, PackedEngine) else engine._cache.states
-    return [t for layer in cache.layers for t in (layer.keys, layer.values)]
+    [[found]] = engine.extend([Feed(joining, [9])])
+    torch.testing.assert_close(found.logits, alone([*SHARED, 9])[0], atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("poisoned", range(3))
 @pytest.mark.parametrize("leaving", [1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_not_a_number_stays_with_its_prompt(kind: Any, leaving: int, poisoned: int) -> None:
-    engine = kind(LANGUAGE_MODEL)
+    texts, prefixes = [[5 + i for i in range(30)], [8, 9] * 20, [5, 6] * 10], PrefixCache(1 << 20)
+    nothing = torch.full((2, len(texts[poisoned]) - 1, 16), torch.nan)
+    prefixes.store(texts[poisoned][:-1], [(nothing, nothing)] * 2)
+    engine = kind(LANGUAGE_MODEL, prefixes)
     roots = engine.open(3)
-    texts = [[5 + i for i in range(30)], [8, 9] * 20, [5, 6] * 10]
-    engine.extend([Feed(root, text) for root, text in zip(roots, texts, strict=True)])
-    with torch.inference_mode():
-        for tensor in tensors(engine):
-            tensor[poisoned, :, : len(texts[poisoned])] = torch.nan
+    known = [0, 0, 0]
+    known[poisoned] = engine.reuse(roots[poisoned], texts[poisoned])
+    assert known[poisoned]
+    engine.extend([Feed(root, text[size:]) for root, text, size in zip(roots, texts, known, strict=True)])
     engine.close(roots[leaving])
     running = {root: text for root, text in zip(roots, texts, strict=True) if root != roots[leaving]}
     for turn in range(4):
@@ -258,29 +257,4 @@ def test_not_a_number_stays_with_its_prompt(kind: Any, leaving: int, poisoned: i
         for (root, text), [found] in zip(running.items(), answers, strict=True):
             text += [7, 9]
             if root != roots[poisoned]:
-                torch.testing.assert_close(found.logits, alone(text), atol=1e-4, rtol=1e-4)
-
-
-def needed_slots(row: Any) -> int:
-    """How many slots a packed prompt has written, or a batched branch has tokens."""
-    written: int = row.row.written if hasattr(row, "row") and hasattr(row.row, "written") else row.length
-    return written
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_hundreds_come_and_go_in_the_same_memory(kind: Any) -> None:
-    model = tiny_model("llama", VOCABULARY)
-    engine = kind(LanguageModel(model))
-    assert engine.bytes_for([Need(1)]) == math.inf  # before the first pass
-    traffic = Traffic(engine, model, 0, longest=60, most=8, checked=False)
-    while traffic.joined < 300:
-        traffic.run(1)
-        if traffic.guests and engine._rows:
-            slots = max(needed_slots(row) for row in engine._rows)
-            assert engine.allocated_bytes <= 16 * len(engine._rows) * max(slots, CHUNK) * engine._cache.slot_bytes
-    assert len(engine._branches) == sum(len(guest.branches) for guest in traffic.guests)
-    traffic.run(1)
-    for guest in traffic.guests:
-        engine.close(guest.root)
-    assert engine.allocated_bytes == 0 and sum(t.nbytes for t in tensors(engine)) == 0
-    assert not engine._branches and not engine._branches._roots and not engine._rows
+                torch.testing.assert_close(found.logits, alone(text)[0], atol=1e-4, rtol=1e-4)

@@ -104,29 +104,20 @@ def test_as_one_ends_the_next_begins(decoder: ToolDecoder, alone: Sequence[Any],
     assert [result.text for result in together] == [decoder.table.special.shown(text) for text, *_ in alone]
 
 
-class Recorder:
-    """An engine that notes the feeds of each pass."""
-
-    def __init__(self, engine: Any) -> None:
-        self._engine = engine
-        self.passes: list[list[Feed]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-    def extend(self, feeds: Sequence[Feed]) -> Any:
-        self.passes.append(list(feeds))
-        return self._engine.extend(feeds)
-
-
 def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
-    recorder: Any = Recorder(decoder.new_engine())
-    recorder.chunk = CHUNK
-    scheduler = Scheduler(recorder, lambda: 0.0)
+    engine, passes = decoder.new_engine(), list[dict[int, int]]()
+    extend = engine.extend
+
+    def noted(feeds: Sequence[Feed]) -> Any:
+        passes.append({feed.branch: len(feed.tokens) for feed in feeds})
+        return extend(feeds)
+
+    engine.extend, engine.chunk = noted, CHUNK  # type: ignore[method-assign]
+    scheduler = Scheduler(engine, lambda: 0.0)
     options = DecodeOptions(tool_choice="none", max_text_tokens=1000)
     begun(decoder, scheduler, Request("Hi", TOOLS, options), watched=True)
     scheduler.forward()
-    [[feed]] = recorder.passes
+    [[watched]] = passes
     prompt = "A long story. " * 30
     size = len(decoder.prompt_ids(Request(prompt, TOOLS, options)))
     for number in range(2):
@@ -135,9 +126,8 @@ def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
     fed = 0
     while not scheduler.has_room:
         scheduler.forward()
-        sizes = {feed.branch: len(feed.tokens) for feed in recorder.passes[-1]}
-        assert sizes.pop(feed.branch) == 1  # its next token
-        pieces = [size for size in sizes.values() if size > 1]
+        assert passes[-1].pop(watched) == 1  # its next token
+        pieces = [size for size in passes[-1].values() if size > 1]
         assert len(pieces) <= 2 and max(pieces, default=0) <= CHUNK  # a piece, and the end of the prompt before
         fed += sum(pieces)
     assert fed >= 2 * (size - CHUNK)

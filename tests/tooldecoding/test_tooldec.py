@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,51 +18,30 @@ from formats.law.law import BIASES, Tally, ask, uncarried
 from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
-from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
+from synthetic import Writer, synthetic
+from tiny_models import TOKENIZERS, tiny_model
 from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from tooldecoding.testing import RandomEngine, SyntheticDecoder, SyntheticEngine
+from tooldecoding.testing import RandomEngine
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 PING = tool("ping")
 CHINESE = tool("查询天气", parameter("城市", "str"), parameter("天数", "int", required=False))
 MANY = lookup(*(tool(f"tool.{n}", parameter(f"key{n}", "str"), parameter("n", "int", False)) for n in range(128)))
-
-@pytest.fixture(scope="module")
-def decoder() -> SyntheticDecoder:
-    tokenizer = byte_level_tokenizer()
-    return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+TABLE = synthetic().table
 
 
-def with_engine(decoder: SyntheticDecoder, engine: Any) -> SyntheticDecoder:
-    decoder.engine = engine
-    return decoder
-
-
-class Script(SyntheticEngine):
-    """A model that wants to write a text, in the longest tokens that fit, and then to stop."""
-
-    def __init__(self, decoder: SyntheticDecoder, text: str, can_drop: bool = True) -> None:
-        super().__init__(can_drop)
-        self._table = decoder.table
-        self._text = text.encode()
-        self._stop = decoder.tokenizer.eos_token_id
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        wanted = self._text[len(self._table.join(tokens)) :]
-        logits = torch.tensor([float(len(t)) if t and wanted.startswith(t) else -1.0 for t in self._table.texts])
-        logits[self._stop] = 0.0
-        return NextTokenLogits(logits)
-
-
-def script(decoder: SyntheticDecoder, prompt: str, wanted: str, can_drop: bool = True) -> SyntheticDecoder:
-    return with_engine(decoder, Script(decoder, prompt + wanted, can_drop))
+def tooldec(engine: Any, prompt: Any, tools: LookupDictionary, form: Form = "call", **fields: Any) -> ToolDecResult:
+    """What TOOLDEC writes with an engine; its tokens spell its text."""
+    synthetic().engine = engine
+    [result] = run_tooldec(synthetic(), [Request(prompt, tools, DecodeOptions(**fields))], form)
+    assert TABLE.join(result.token_ids).decode(errors="replace") == result.text
+    return result
 
 
 def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -72,7 +50,7 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def wrong_in_result(result: ToolDecResult, document: Document, options: DecodeOptions, form: Form) -> list[str]:
+def wrong_in_result(result: ToolDecResult, document: Document, format: str, form: Form) -> list[str]:
     """What judges find wrong in a finished result; they read a call in the ReAct form as it is rendered."""
     calls = [(call.name, call.arguments) for call in result.calls]
     if form == "react":
@@ -81,16 +59,14 @@ def wrong_in_result(result: ToolDecResult, document: Document, options: DecodeOp
     for called, arguments in calls:
         documented = [p.name for p in document.tools[called].parameters]
         assert list(arguments) == [key for key in documented if key in arguments]
-    tally = Tally(options.format)
-    text = result.text if form == "call" else options.call_format.render(result.calls)
-    ask(Judged(options.format, text, calls, document.schemas), document.id, tally)
+    tally, text = Tally(format), result.text if form == "call" else CALL_FORMATS[format].render(result.calls)
+    ask(Judged(format, text, calls, document.schemas), document.id, tally)
     return tally.examples
 
 
-def is_beginning(text: str, tools: LookupDictionary, form: Form, options: DecodeOptions) -> bool:
+def is_beginning(text: str, tools: LookupDictionary, form: Form, format: str) -> bool:
     """Whether a text is the beginning of calls, read character by character."""
-    syntax = REACT if form == "react" else options.call_format
-    machine = CallMachine(tools.decided("optional"), syntax, options.value_constraint, options.max_calls)
+    machine = CallMachine(tools.decided("optional"), REACT if form == "react" else CALL_FORMATS[format], "typed", 2)
     position: Position | None = machine.start
     for character in text.removesuffix("\ufffd"):  # an unfinished character
         position = position and machine.advance(position, character.encode())
@@ -108,8 +84,7 @@ SCRAPS = {
 @pytest.mark.parametrize("form", FORMS)
 @given(data=st.data())
 def test_tokens_may_be_cut_anywhere(form: Form, data: st.DataObject) -> None:
-    syntax = REACT if form == "react" else CALL_FORMATS["pythonic"]
-    machine = CallMachine(NESTING, syntax, "typed", 2)
+    machine = CallMachine(NESTING, REACT if form == "react" else CALL_FORMATS["pythonic"], "typed", 2)
     position: Position = machine.start
     for scrap in [SCRAPS[form][0], *data.draw(st.lists(st.sampled_from(SCRAPS[form]), max_size=20))]:
         at_once = machine.advance(position, scrap.encode())
@@ -122,27 +97,24 @@ def test_tokens_may_be_cut_anywhere(form: Form, data: st.DataObject) -> None:
 
 @needs_data
 @needs_judges
-@pytest.mark.parametrize("step", [90, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("format", ["api-bank", "pythonic"])
-def test_random_models_on_the_data(decoder: SyntheticDecoder, form: Form, format: str, step: int) -> None:
-    options, biases = DecodeOptions(format=format, max_value_tokens=24, max_calls=2), list(BIASES.values())
-    ends = {False: 0, True: 0}
+@pytest.mark.parametrize("step", [180, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("format", "form"), [("api-bank", "call"), ("pythonic", "call"), ("pythonic", "react")])
+def test_random_models_on_the_data(form: Form, format: str, step: int) -> None:
+    biases, ends = list(BIASES.values()), {False: 0, True: 0}
     for number, document in enumerate(list(documents(DATA))[::step]):
-        if uncarried(document, options.call_format):
+        if uncarried(document, CALL_FORMATS[format]):
             continue
-        engine = RandomEngine(decoder.table.texts, number, biases[number % len(biases)], can_drop=number % 3 > 0)
-        request = Request(f"{document.question}\n", document.tools, options)
-        [result] = run_tooldec(with_engine(decoder, engine), [request], form)
-        assert decoder.table.join(result.token_ids).decode(errors="replace") == result.text
+        engine = RandomEngine(TABLE.texts, number, biases[number % len(biases)], can_drop=number % 3 > 0)
+        fields: dict[str, Any] = {"format": format, "max_value_tokens": 24, "max_calls": 2}
+        result = tooldec(engine, f"{document.question}\n", document.tools, form, **fields)
         counters = result.counters
         chosen = counters.constrained_tokens + counters.free_tokens
         assert counters.forced_tokens == 0 and chosen <= counters.forward_passes <= chosen + (not engine.can_drop)
         ends[result.truncated] += 1
         if result.truncated:
-            assert not result.calls and is_beginning(result.text, document.tools, form, options)
+            assert not result.calls and is_beginning(result.text, document.tools, form, format)
         else:
-            assert not wrong_in_result(result, document, options, form)
+            assert not wrong_in_result(result, document, format, form)
     assert min(ends.values()) > 4
 
 
@@ -167,25 +139,20 @@ def draw_call(data: st.DataObject, tools: list[ToolSpec]) -> Call:
     return Call(called.name, {p.name: VALUES[p.type.kind] for p in specs})
 
 
-@pytest.mark.parametrize("prompt", ["API-Request: ", "API-Request:", "Call\n"])
 @pytest.mark.parametrize("name", ["api-bank", "pythonic", "react"])
 @settings(max_examples=40)
-@given(tools=TOOLS, data=st.data())
-def test_what_the_model_wants_is_written(
-    decoder: SyntheticDecoder, name: str, prompt: str, tools: list[ToolSpec], data: st.DataObject
-) -> None:
+@given(prompt=st.sampled_from(["API-Request: ", "API-Request:", "Call\n"]), tools=TOOLS, data=st.data())
+def test_what_the_model_wants_is_written(name: str, prompt: str, tools: list[ToolSpec], data: st.DataObject) -> None:
     form: Form = "react" if name == "react" else "call"
     format = CALL_FORMATS.get(name, CALL_FORMATS["pythonic"])
     count = data.draw(st.integers(1, 3)) if form == "call" and format.parallel else 1
     calls = [draw_call(data, tools) for _ in range(count)]
-    wanted = REACT.render(calls) if form == "react" else format.render(calls)
-    options = DecodeOptions(format=format.name, tool_choice=data.draw(st.sampled_from(["required", "auto"])))
-    engine = script(decoder, prompt, wanted)
-    [result] = run_tooldec(engine, [Request(prompt, lookup(*tools), options)], form)
+    wanted = (REACT if form == "react" else format).render(calls)
+    choice = data.draw(st.sampled_from(["required", "auto"]))
+    result = tooldec(Writer(prompt, wanted), prompt, lookup(*tools), form, format=format.name, tool_choice=choice)
     assert result.text == wanted and list(result.calls) == calls and not result.truncated
     counters = result.counters
     assert counters.forward_passes == counters.constrained_tokens + counters.free_tokens
-    assert decoder.table.join(result.token_ids) == wanted.encode()
 
 
 @pytest.mark.parametrize("can_drop", [True, False])
@@ -198,14 +165,11 @@ def test_what_the_model_wants_is_written(
         ("react", "No call.", "No call."),
     ],
 )
-def test_free_text_before_a_call(
-    decoder: SyntheticDecoder, form: Form, written: str, text: str | None, can_drop: bool
-) -> None:
-    options = DecodeOptions(format="pythonic", tool_choice="auto", max_value_tokens=40)
+def test_free_text_before_a_call(form: Form, written: str, text: str | None, can_drop: bool) -> None:
+    fields: dict[str, Any] = {"format": "pythonic", "tool_choice": "auto", "max_value_tokens": 40}
     expected = written.removesuffix("!") if text is None else text
-    [result] = run_tooldec(script(decoder, "Q", written, can_drop), [Request("Q", lookup(CHINESE), options)], form)
+    result = tooldec(Writer("Q", written, can_drop=can_drop), "Q", lookup(CHINESE), form, **fields)
     assert result.text.startswith(expected)
-    assert decoder.table.join(result.token_ids).decode() == result.text
     if "查" in written:
         assert result.text == expected and result.calls == (Call("查询天气", {"城市": "北京"}),)
     elif form == "react":
@@ -213,64 +177,56 @@ def test_free_text_before_a_call(
 
 
 @pytest.mark.parametrize("can_drop", [True, False])
-def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(decoder: SyntheticDecoder, can_drop: bool) -> None:
-    token = next(t.decode() for t in decoder.table.texts if t and re.fullmatch(rb"[^\[]*\[[^\[p]+", t))
-    options = DecodeOptions(tool_choice="auto")
-    [result] = run_tooldec(script(decoder, "Q", f"x{token}", can_drop), [Request("Q", lookup(PING), options)])
+def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(can_drop: bool) -> None:
+    token = next(t.decode() for t in TABLE.texts if t and re.fullmatch(rb"[^\[]*\[[^\[p]+", t))
+    result = tooldec(Writer("Q", f"x{token}", can_drop=can_drop), "Q", lookup(PING), tool_choice="auto")
     assert result.text == f"x{token[: token.index('[')]}[ping()]" and result.calls == (Call("ping", {}),)
-    assert decoder.table.join(result.token_ids).decode() == result.text
 
 
-def test_the_named_tool_is_called_and_none_where_none_is_allowed(decoder: SyntheticDecoder) -> None:
-    tools, options = lookup(WEATHER, PING), DecodeOptions(tool_choice="ping")
+def test_the_named_tool_is_called_and_none_where_none_is_allowed() -> None:
     for form, text in (("call", "[ping()]"), ("react", "Action: ping\nAction Input: {}")):
-        random = with_engine(decoder, RandomEngine(decoder.table.texts))
-        [result] = run_tooldec(random, [Request("Q", tools, options)], form)  # type: ignore[arg-type]
+        result = tooldec(RandomEngine(TABLE.texts), "Q", lookup(WEATHER, PING), form, tool_choice="ping")  # type: ignore[arg-type]
         assert result.text == text and result.calls == (Call("ping", {}),)
-    wanted, options = "[ping()] [ping()]", DecodeOptions(tool_choice="none", max_text_tokens=4)
-    [result] = run_tooldec(script(decoder, "Q ", wanted), [Request("Q ", tools, options)])
+    wanted, none = "[ping()] [ping()]", {"tool_choice": "none", "max_text_tokens": 4}
+    result = tooldec(Writer("Q ", wanted), "Q ", lookup(WEATHER, PING), **none)
     assert not result.calls and not result.truncated and wanted.startswith(result.text) and result.text
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_endless_value_is_cut_off_and_reported(decoder: SyntheticDecoder, form: Form) -> None:
-    options = DecodeOptions(max_value_tokens=20)
-    tools = lookup(tool("say", parameter("text", "str")))
+def test_an_endless_value_is_cut_off_and_reported(form: Form) -> None:
     start = "[say(text='" if form == "call" else 'Action: say\nAction Input: {"text": "'
-    [result] = run_tooldec(script(decoder, "Q", start + "!?" * 99), [Request("Q", tools, options)], form)
+    tools = lookup(tool("say", parameter("text", "str")))
+    result = tooldec(Writer("Q", start + "!?" * 99), "Q", tools, form, max_value_tokens=20)
     assert result.truncated and not result.calls
     assert result.text.startswith(start + "!?!?") and result.counters.free_tokens == 19
 
 
-def test_a_value_that_ends_at_the_limit_is_not_cut_off(decoder: SyntheticDecoder) -> None:
+def test_a_value_that_ends_at_the_limit_is_not_cut_off() -> None:
+    wanted, limit = "[f(x=True)]", len(TABLE.encode_after(b"=", b"True"))
     tools = lookup(tool("f", parameter("x", "bool")))
-    wanted = "[f(x=True)]"
-    limit = len(decoder.table.encode_after(b"=", b"True"))
-    options = DecodeOptions(format="pythonic", max_value_tokens=limit)
-    [result] = run_tooldec(script(decoder, "\n", wanted), [Request("\n", tools, options)])
+    result = tooldec(Writer("\n", wanted), "\n", tools, format="pythonic", max_value_tokens=limit)
     assert result.text == wanted and not result.truncated
 
 
-def test_the_end_of_the_context_is_reported(decoder: SyntheticDecoder) -> None:
-    options = DecodeOptions(max_value_tokens=10**6)
-    room = PreparedTools(lookup(WEATHER), decoder.table, options).longest
-    engine = RandomEngine(decoder.table.texts, bias=BIASES["never closes"])
-    ids = [5] * (4096 - room)
-    [result] = run_tooldec(with_engine(decoder, engine), [Request(ids, lookup(WEATHER), options)])
+def test_the_end_of_the_context_is_reported() -> None:
+    fields = {"max_value_tokens": 10**6}
+    room = PreparedTools(lookup(WEATHER), TABLE, DecodeOptions(**fields)).longest
+    ids, engine = [5] * (4096 - room), RandomEngine(TABLE.texts, bias=BIASES["never closes"])
+    result = tooldec(engine, ids, lookup(WEATHER), **fields)
     assert result.truncated and len(result.token_ids) == room
     with pytest.raises(PromptError, match="1 too many"):
-        run_tooldec(decoder, [Request([5, *ids], lookup(WEATHER), options)])
+        tooldec(engine, [5, *ids], lookup(WEATHER), **fields)
 
 
-def test_bad_input(decoder: SyntheticDecoder) -> None:
+def test_bad_input() -> None:
+    engine = RandomEngine(TABLE.texts)
     with pytest.raises(ConfigError, match="unknown form 'json'; known: call, react"):
-        run_tooldec(decoder, [], "json")  # type: ignore[arg-type]
+        run_tooldec(synthetic(), [], "json")  # type: ignore[arg-type]
     with pytest.raises(PromptError, match="the prompt is empty"):
-        run_tooldec(decoder, [Request("", lookup(PING), DecodeOptions())])
+        tooldec(engine, "", lookup(PING))
     with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\('"):
-        engine = RandomEngine(decoder.table.texts)
-        run_tooldec(with_engine(decoder, engine), [Request("Q", lookup(tool("f"), tool("f(x")), DecodeOptions())])
-    assert run_tooldec(decoder, []) == []
+        tooldec(engine, "Q", lookup(tool("f"), tool("f(x")))
+    assert run_tooldec(synthetic(), []) == []
 
 
 CASES: list[tuple[str, LookupDictionary]] = [
@@ -282,16 +238,20 @@ CASES: list[tuple[str, LookupDictionary]] = [
 ]
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("choice", ["required", "auto"])
-@pytest.mark.parametrize("shape", ["llama", "gemma", "gpt_neox"])
-def test_together_equals_alone(shape: str, choice: str, form: Form) -> None:
-    tokenizer = byte_level_tokenizer() if shape != "gemma" else sentencepiece_tokenizer(byte_fallback=True)
+@pytest.mark.parametrize(
+    ("shape", "kind", "choice", "form"),
+    [
+        ("llama", "byte level", "required", "call"),
+        ("gemma", "pieces and bytes", "auto", "react"),
+        ("gpt_neox", "byte level", "auto", "call"),
+    ],
+)
+def test_together_equals_alone(shape: str, kind: str, choice: str, form: Form) -> None:
+    tokenizer = TOKENIZERS[kind]()
     options = DecodeOptions(format="pythonic", max_value_tokens=10, max_calls=2, tool_choice=choice, max_text_tokens=8)
     decoder = ToolDecoder(tiny_model(shape, len(tokenizer)), tokenizer, prompt_cache_mb=0)
     requests = [Request(prompt, tools, options) for prompt, tools in CASES]
-    together = run_tooldec(decoder, requests, form)
-    for request, result in zip(requests, together, strict=True):
+    for request, result in zip(requests, run_tooldec(decoder, requests, form), strict=True):
         [alone] = run_tooldec(decoder, [request], form)
         assert (alone.text, alone.token_ids, alone.calls) == (result.text, result.token_ids, result.calls)
         assert alone.counters.forward_passes == result.counters.forward_passes

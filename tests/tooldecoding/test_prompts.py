@@ -1,4 +1,4 @@
-"""A prompt as text, token ids or messages: the model reads the same tokens, with one beginning of sequence."""
+"""The Python API: a prompt as text, token ids or messages is the same tokens; a typed error for each mistake."""
 
 from typing import Any
 
@@ -8,25 +8,23 @@ import torch
 from tokenizers import processors
 from transformers import PreTrainedTokenizerFast
 
+from command_line import CASES
+from lookup.errors import DocumentationError
+from synthetic import Writer, decode
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
-from tooldecoding import Request, ToolDecoder
+from tooldecoding import Request, ToolDecoder, tool_decoding
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.errors import ConfigError, ModelError, PromptError
 from tooldecoding.options import DecodeOptions
-from tools import WEATHER, lookup
+from tools import WEATHER, lookup, parameter, tool
 
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
     "{% if tools %}{{ tools | tojson }}{% endif %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "What's the weather in New York?"}]
-FIELDS: dict[str, Any] = {
-    "tools": lookup(WEATHER),
-    "max_value_tokens": 5,
-    "order_limit": 2,
-    "format": "api-bank",
-    "tool_choice": "required",
-}
+TOOLS = lookup(WEATHER)
+FIELDS: dict[str, Any] = {"max_value_tokens": 5, "order_limit": 2, "format": "api-bank", "tool_choice": "required"}
 
 
 def adding(tokenizer: PreTrainedTokenizerFast, template: str) -> PreTrainedTokenizerFast:
@@ -48,17 +46,15 @@ TOKENIZERS = {
 def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
     tokenizer = TOKENIZERS[request.param]
     assert tokenizer.encode("x")[0] == tokenizer.bos_token_id
-    return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, strategy="batched", prompt_cache_mb=0)
+    return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, "batched", prompt_cache_mb=0, **FIELDS)
 
 
 def chat(decoder: ToolDecoder, tokenize: bool) -> Any:
-    tools = read_tools(FIELDS["tools"]).as_chat_tools()
-    return decoder.tokenizer.apply_chat_template(
-        MESSAGES, tools=tools, tokenize=tokenize, add_generation_prompt=True, return_dict=False
-    )
+    tools, given = read_tools(TOOLS).as_chat_tools(), {"add_generation_prompt": True, "return_dict": False}
+    return decoder.tokenizer.apply_chat_template(MESSAGES, tools=tools, tokenize=tokenize, **given)
 
 
-def fed(decoder: ToolDecoder, prompt: Any, **fields: Any) -> list[int]:
+def fed(decoder: ToolDecoder, prompt: Any) -> list[int]:
     """The first branch's tokens that an engine is fed while a prompt is decoded, up to the prompt's end and beyond."""
     make, tokens = decoder.new_engine, []
 
@@ -75,34 +71,27 @@ def fed(decoder: ToolDecoder, prompt: Any, **fields: Any) -> list[int]:
 
     decoder.new_engine = watched
     try:
-        decoder.decode(prompt, **FIELDS | fields)
+        decoder.decode(prompt, TOOLS)
     finally:
         decoder.new_engine = make
     return tokens
 
 
-def written(result: Any) -> Any:
-    return result.text, result.token_ids, [[c.token_ids for c in call.candidates] for call in result.calls]
-
-
 def test_text_ids_and_messages_are_one_prompt(decoder: ToolDecoder) -> None:
     text, ids = chat(decoder, False), chat(decoder, True)
-    assert text.startswith("<s>") and ids.count(decoder.tokenizer.bos_token_id) == 1
-    several: Any = decoder.decode([text, ids, MESSAGES], **FIELDS)
-    alone: list[Any] = [decoder.decode(prompt, **FIELDS) for prompt in (text, ids, MESSAGES)]
-    assert len({repr(written(result)) for result in [*several, *alone]}) == 1
-
-
-def test_the_model_reads_one_beginning(decoder: ToolDecoder) -> None:
     beginning = decoder.tokenizer.bos_token_id
-    text, ids = chat(decoder, False), chat(decoder, True)
-    for prompt in (text, ids, MESSAGES, text.removeprefix("<s>")):
+    assert text.startswith("<s>") and ids.count(beginning) == 1
+    prompts = [text, ids, MESSAGES]
+    results: list[Any] = [*decoder.decode(prompts, TOOLS), *(decoder.decode(prompt, TOOLS) for prompt in prompts)]
+    written = [(r.text, r.token_ids, [c.token_ids for call in r.calls for c in call.candidates]) for r in results]
+    assert len(set(map(repr, written))) == 1
+    for prompt in (*prompts, text.removeprefix("<s>")):
         tokens = fed(decoder, prompt)
         assert tokens[: len(ids) - 1].count(beginning) == 1 and tokens[0] == beginning
-    assert decoder.prompt_ids(Request(text, FIELDS["tools"], DecodeOptions())) == ids
+    assert decoder.prompt_ids(Request(text, TOOLS, DecodeOptions())) == ids
 
 
-def test_what_is_no_prompt_of_tokens(decoder: ToolDecoder) -> None:
+def test_what_is_no_prompt(decoder: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
     size = len(decoder.table.texts)
     for prompt, said in [
         (None, "expected a prompt, a text, token ids .* or messages .*, or a list of prompts, got NoneType"),
@@ -121,13 +110,49 @@ def test_what_is_no_prompt_of_tokens(decoder: ToolDecoder) -> None:
         ([[{"content": "x"}]], r"prompt 0 of the list: messages\[0\]: a message needs a 'role'"),
     ]:
         with pytest.raises(PromptError, match=said):
-            decoder.decode(prompt, **FIELDS)  # type: ignore[arg-type]
-    assert decoder.decode((), **FIELDS) == [] and not isinstance(decoder.decode((np.int64(5), 6), **FIELDS), list)
+            decoder.decode(prompt, TOOLS)  # type: ignore[arg-type]
+    assert decoder.decode((), TOOLS) == [] and not isinstance(decoder.decode((np.int64(5), 6), TOOLS), list)
     with pytest.raises(PromptError, match="ids go from 0"):
-        decoder.run([Request([size], FIELDS["tools"], DecodeOptions())])
-
-
-def test_messages_need_a_template(decoder: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
+        decoder.run([Request([size], TOOLS, DecodeOptions())])
     monkeypatch.setattr(decoder.tokenizer, "chat_template", None)
     with pytest.raises(ModelError, match="no chat template; give a text"):
-        decoder.decode(MESSAGES, **FIELDS)
+        decoder.decode(MESSAGES, TOOLS)
+
+
+TOKENIZER = byte_level_tokenizer()
+DECODER = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
+
+
+def test_unknown_keywords_are_named_with_the_nearest() -> None:
+    documented = (CASES / "tools.jsonl").read_text()
+    with pytest.raises(ConfigError, match="unknown option 'order_limits'; did you mean 'order_limit'"):
+        DECODER.decode("x", documented, order_limits=1)
+    with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
+        ToolDecoder(DECODER.model, TOKENIZER, nonsense=1)
+    with pytest.raises(ConfigError, match="order_limit: expected a whole number of 1 or more, got 0"):
+        DECODER.decode("x", documented, order_limit=0)
+    with pytest.raises(PromptError, match="unknown tool_choice 'Halt'; known: auto, required, none, BookTable"):
+        DECODER.decode("x", documented, tool_choice="Halt")
+    with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
+        tool_decoding(TOKENIZER, documented, nonsense=1)
+
+
+def test_what_is_no_documentation() -> None:
+    with pytest.raises(DocumentationError):
+        DECODER.decode("x", 5)  # type: ignore[arg-type]
+    with pytest.raises(PromptError, match="no tool to call"):
+        DECODER.decode("x", tools=lookup())
+    with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\)\('"):
+        DECODER.decode("x", tools=lookup(tool("f"), tool("f(x)")))
+
+
+def test_a_call_has_a_name_and_arguments() -> None:
+    text, tools = "[F(x='7')]", lookup(tool("F", parameter("x", "int")))
+    result = decode(Writer("go on\n", text), "go on\n", tools, max_calls=1)
+    assert str(result) == result.text == text
+    [call] = result.calls
+    assert (call.name, call.arguments, str(call)) == ("F", {"x": 7}, "F(x=7)")
+    assert call.confidence("x") == call.confidences[0]
+    assert "F(x=7)" in repr(call) and "valid" in repr(result)
+    with pytest.raises(KeyError):
+        call.confidence("y")

@@ -1,0 +1,202 @@
+"""What a call costs, by the formula in docs/costs.md; drafts change nothing else, and few tokens are looked at."""
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from lookup.dictionary import ToolSpec
+from synthetic import LIKED, decode, likes, synthetic
+from tiny_models import tiny_model
+from tooldecoding.calls.value_decoder import ValueDecoder
+from tooldecoding.calls.value_end import ValueState
+from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.errors import TokenizerError
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
+from tooldecoding.result import DecodeResult
+from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
+from tools import WEATHER, in_order, lookup, parameter, tool
+
+KINDS = ("byte level", "pieces and bytes")
+SAY = tool("Say", *(parameter(k, "str") for k in ("to", "subject", "body")), parameter("n", "int", required=False))
+MARK = tool("Mark", parameter("kind", "str", enum=("only",)), parameter("text", "str"), parameter("left", "bool"))
+PROMPT = "User: say 'see you in New York on 2023-01-02' to Bob\nAPI-Request: [Say(to='Eve', subject='x')]\n"
+
+
+class LookedAhead(RandomEngine):
+    """Counts the passes that only look ahead, behind tokens that leave determined bytes pending."""
+
+    ahead = 0
+
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
+        """See Engine."""
+        self.ahead += all(feed.ahead == len(feed.tokens) for feed in feeds)
+        return super().extend(feeds)
+
+
+@pytest.mark.parametrize(("kind", "format"), list(zip(KINDS, ["api-bank", "pythonic"], strict=True)))
+def test_one_order_takes_a_pass_for_each_decision_and_several_those_of_the_longest(kind: str, format: str) -> None:
+    fields: dict[str, Any] = {"max_calls": 1, "max_value_tokens": 7, "draft_tokens": 0, "format": format}
+    texts, seen = synthetic(kind).table.texts, set()
+    for seed, liked in enumerate(LIKED):
+
+        def engine(seed: int = seed, liked: bytes = liked) -> LookedAhead:
+            return LookedAhead(texts, seed, lambda text: 5.0 * any(c in text for c in liked))
+
+        result = decode(engine(), "go on\n", lookup(WEATHER), kind, order_limit=8, **fields)
+        passes = []
+        for candidate in result.calls[0].candidates:
+            one = engine()
+            alone = decode(one, "go on\n", in_order(WEATHER, candidate.order), kind, order_limit=1, **fields)
+            decisions = alone.counters.free_tokens + alone.counters.constrained_tokens
+            assert alone.counters.forward_passes == decisions + one.ahead
+            assert alone.calls[0].candidates[0].token_ids == candidate.token_ids
+            seen.add(decisions)
+            passes.append(alone.counters.forward_passes)
+        assert result.counters.forward_passes == max(passes)
+    assert len(seen) > 3
+
+
+def outcome(result: DecodeResult) -> Any:
+    """All that a decode gives, but for its cost."""
+    counters = result.counters
+    tokens = counters.free_tokens, counters.forced_tokens, counters.constrained_tokens
+    return [(c.voted, c.candidates, c.confidences) for c in result.calls], result.text, result.token_ids, tokens
+
+
+@settings(max_examples=30)
+@given(
+    kind=st.sampled_from(KINDS),
+    seed=st.integers(0, 10**6),
+    liked=st.sampled_from(LIKED),
+    format=st.sampled_from(["api-bank", "pythonic"]),
+    value_constraint=st.sampled_from(["typed", "free"]),
+    order_limit=st.sampled_from([1, 2, 3, 12]),
+    draft_tokens=st.sampled_from([1, 2, 5, 32, 500]),
+    prompt=st.sampled_from([PROMPT, "go on\n"]),
+    spec=st.sampled_from([WEATHER, SAY, MARK]),
+)
+def test_drafts_change_nothing_but_the_cost(
+    kind: str, seed: int, liked: bytes, draft_tokens: int, prompt: str, spec: ToolSpec, **fields: Any
+) -> None:
+    def run(escorted: bool, drafts: int) -> DecodeResult:
+        engine = likes(liked, seed, kind)
+        engine.has_spare_positions = escorted  # then drafts are written on branches of their own, too
+        more: dict[str, Any] = {"max_value_tokens": 7, "max_calls": 2, "draft_tokens": drafts}
+        return decode(engine, prompt, lookup(spec), kind, **more, **fields)
+
+    plain, drafted, escorted = run(False, 0), run(False, draft_tokens), run(True, draft_tokens)
+    assert outcome(plain) == outcome(drafted) == outcome(escorted)
+    assert max(drafted.counters.forward_passes, escorted.counters.forward_passes) <= plain.counters.forward_passes
+
+
+def test_an_error_on_a_draft_branch_is_none_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded, failed = ValueDecoder.decode, []
+
+    async def failing(self: Any, branch: Any, spec: Any, next_keys: Any = ()) -> Any:
+        if not branch.tally:  # a branch whose tokens do not count
+            failed.append(spec.name)
+            raise TokenizerError("no token fits")
+        return await decoded(self, branch, spec, next_keys)
+
+    def run() -> DecodeResult:
+        engine = likes(seed=3)
+        engine.has_spare_positions = True
+        return decode(engine, PROMPT, lookup(WEATHER), order_limit=1, max_calls=1, max_value_tokens=7)
+
+    alone = run()
+    monkeypatch.setattr(ValueDecoder, "decode", failing)
+    assert outcome(run()) == outcome(alone)
+    assert failed
+
+
+WORD, NAMES = "abcdefghijk", ("zone", "day", "hour", "name", "place", "user")
+
+
+def same_word(written: str) -> str:
+    """A model that writes the same word for every key."""
+    if "Send(" not in written:
+        return "[Send("[len(written.split("\n")[-1]) :]
+    call = written[written.rindex("Send(") + 5 :]
+    if value := re.search(r"=('?)([a-k]*)$", call):
+        return "'"[len(value[1]) :] + WORD[len(value[2]) :] + "', "
+    begun = re.search(r"(?:^|,) ?(\w*)$", call)
+    if begun is None:
+        return ", "
+    return next((f"{name}='{WORD}'"[len(begun[1]) :] for name in NAMES if name.startswith(begun[1])), "")
+
+
+@pytest.mark.parametrize("keys", [2, 6])
+def test_passes_are_about_those_of_the_longest_value_and_positions_at_most_twice(keys: int) -> None:
+    spec = lookup(tool("Send", *(parameter(name, "str") for name in NAMES[:keys])))
+    costs = {}
+    for escorted in (False, True):
+        engine = ScriptedEngine(synthetic().table.texts, same_word)
+        engine.has_spare_positions = escorted
+        result = decode(engine, "go on\n" * 40, spec, order_limit=1, max_calls=1, max_value_tokens=20)
+        assert result.calls[0].arguments == dict.fromkeys(NAMES[:keys], WORD)
+        costs[escorted] = result.counters
+    longest = len(synthetic().tokenizer.encode(WORD)) + 1
+    alone, written = costs[False], costs[False].free_tokens + costs[False].forced_tokens
+    verified = -(-written // 33)  # a pass verifies 32 draft tokens, and has one more that the model chooses
+    assert costs[True].forward_passes <= longest + 2 + verified
+    assert costs[True].positions - alone.positions <= written
+    assert alone.forward_passes >= (keys - 1) * longest
+
+
+@pytest.mark.parametrize(("kind", "circle"), [("str", "0.0.0-"), ("str", "one of many words. "), ("list", "1, ")])
+def test_a_value_that_goes_round_in_circles_takes_a_pass_for_each_draft(kind: str, circle: str) -> None:
+    tools, begun, most = lookup(tool("F", parameter("x", kind))), {"str": "[F(x='", "list": "[F(x=["}[kind], 320
+
+    def goes_on(text: str) -> str:
+        written = text.rpartition(begun)[2] if begun in text else ""
+        return (circle * 9999)[len(written) :]
+
+    fields: dict[str, Any] = {"format": "pythonic", "max_calls": 1, "order_limit": 1, "max_value_tokens": most}
+    plain, drafted = (
+        decode(ScriptedEngine(synthetic().table.texts, goes_on), "go on\n", tools, draft_tokens=drafts, **fields)
+        for drafts in (0, 32)
+    )
+    assert outcome(plain) == outcome(drafted)
+    assert plain.calls[0].voted.parameters[0].truncated and plain.counters.forward_passes >= most
+    assert plain.valid and "'x'" in plain.errors[0] and "limit of tokens" in plain.errors[0]
+    assert drafted.counters.forward_passes <= most // 32 + 2 * len(circle) + 8
+
+
+def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
+    """A byte-level tokenizer with a vocabulary like a large model's."""
+    chance, letters = random.Random(0), "abcdefghijklmnopqrstuvwxyz"
+    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet()) | {str(n): None for n in range(1000)}
+    while len(words) < size:
+        words["".join(chance.choices(letters + letters.upper() + "Ġ_'", k=chance.randint(2, 9)))] = None
+    made = Tokenizer(models.BPE(vocab={w: i for i, w in enumerate(words)}, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=made)
+
+
+def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizer = large_tokenizer(100_000)
+    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+    decoder.engine = RandomEngine(decoder.table.texts)
+    calls, plain = [0], ValueState.__call__
+
+    def counted(self: ValueState, piece: bytes) -> Any:
+        calls[0] += 1
+        return plain(self, piece)
+
+    monkeypatch.setattr(ValueState, "__call__", counted)
+    kinds = {"a": "int", "b": "float", "c": "list", "d": "str"}
+    spec = tool("F", *(parameter(key, kind, items="int" if kind == "list" else None) for key, kind in kinds.items()))
+    options = DecodeOptions(format="pythonic", order_limit=3, max_value_tokens=12, max_calls=1, draft_tokens=0)
+    counters = decoder.run([Request("go on\n", lookup(spec), options)])[0].counters
+    assert counters.free_tokens > 20
+    assert calls[0] < 100 * counters.free_tokens

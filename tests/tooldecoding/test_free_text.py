@@ -1,0 +1,250 @@
+"""Free text: the model's own until it opens a call; thinking, stops, limits, sampling, and calls that it repeats."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import pytest
+import torch
+
+from synthetic import Writer, decode, synthetic
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
+from tooldecoding.result import DecodeResult
+from tooldecoding.testing import RandomEngine
+from tools import PROMPTS, lookup, parameter, tool
+
+TOOLS = lookup(tool("get_weather", parameter("city", "str")), tool("a"), tool("1"))
+LIMIT = 40
+SHORT: dict[str, Any] = {"tool_choice": "auto", "max_text_tokens": LIMIT, "max_value_tokens": 4}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See the docs [1] for details.",
+        "an array like [a, b] or [get it](http://x)",
+        "[[1]] [get_weather] [RFC(2119)] [f(x)]",
+        "f[a]( [a (x) [no(b = 1)] [a,b(c=1)]",
+        "[get_weather.py](x) [getting_started] [get_",
+        "So [get_wind] or [get_weather_wether]",
+        "So [f(g(x))] or [f(), g()]",
+        "[f(x)] [f]",
+        "[get_weather]",
+        "[",
+    ],
+)
+def test_a_bracket_in_text_is_text(text: str) -> None:
+    result = decode(Writer("go on ", text, " so"), "go on ", TOOLS, **SHORT)
+    assert result.text.startswith(text) and not result.calls
+
+
+LOST = ["get(get(x=1", "weather(), ", "get_wether_get_wether", "get_weather_get_weather", "get_id='Rome'", "get_{"]
+INVENTED = ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"]
+
+
+@pytest.mark.parametrize(
+    ("before", "lost", "more"),
+    [*(("So [1]: ", text, " so") for text in INVENTED), *((b, text, "_get") for b in ("", "\n ") for text in LOST)],
+)
+def test_a_call_of_an_invented_name_is_one_of_a_documented_name(before: str, lost: str, more: str) -> None:
+    result = decode(Writer("go on ", f"{before}[{lost}", more), "go on ", TOOLS, **SHORT)
+    assert result.text.startswith(f"{before}[") and result.valid
+    assert result.calls[0].voted.name in TOOLS
+
+
+@pytest.mark.parametrize(
+    ("text", "stop", "expected"),
+    [
+        (" No.\nUser: [get_weather(city='Rome')]", "\n", " No."),
+        ("\n\n No.\n[get_weather(city='Rome')]", "\n", "\n\n No."),
+        (" No.\nNo.\n\n[a()]", "\n\n", " No.\nNo."),
+        (" So: [a()]\nUser:", "\n", " So: [a()]"),
+        (" So:\n[a()]", None, " So:\n[a()]"),
+    ],
+)
+def test_text_ends_before_the_stop_of_a_request(text: str, stop: str | None, expected: str) -> None:
+    result = decode(Writer("go on", text), "go on", TOOLS, line_end=stop, **SHORT)
+    assert result.text.rstrip("\n") == expected and bool(result.calls) == expected.endswith(")]")
+
+
+CALL = re.compile(r"[^\s\[\](){}=,'\"]+\(([\w.-]+=|\)\])")
+"""What looks like a call, whatever its name."""
+
+
+def test_text_of_random_models_is_that_of_greedy_decoding() -> None:
+    """Token for token, up to a special token, the limit, or a call."""
+    called, table = 0, synthetic().table
+    for seed in range(60):
+        liked = (b"[", b"a", b"(", b"1")[: seed % 5]
+        engine = RandomEngine(table.texts, seed, lambda text, liked=liked: 5.0 * (text in liked))
+        prompt = PROMPTS[seed % 3] + " " * (seed % 2)
+        ids = begun = synthetic().tokenizer.encode(prompt)
+        while len(ids) < len(begun) + LIMIT and not table.is_special(token := engine.next_logits(tuple(ids)).best):
+            ids = [*ids, token]
+        own, result = table.join(ids[len(begun) :]), decode(engine, prompt, TOOLS, **SHORT)
+        if result.calls:
+            called += 1
+            start = result.text.index(f"[{result.calls[0].voted.name}(") + 1
+            assert own.startswith(result.text[:start].encode())
+            behind = own[start:].decode(errors="replace")
+            assert behind.startswith(f"{result.calls[0].voted.name}(") or CALL.match(behind)
+        else:
+            assert result.text == own.decode(errors="replace")
+    assert 5 < called < 55
+
+
+CHAT_TOOLS = lookup(tool("get_weather", parameter("city", "str"), parameter("days", "int")), tool("get_time"))
+CALLS = [Call("get_weather", {"city": "Rome", "days": 3}), Call("get_time", {})]
+PROMPT = "user: Rome?\nassistant:</s>\n"
+KINDS = {True: "marks", False: "byte level"}
+"""Whether the marks of formats and of thinking are tokens."""
+
+
+def answer(text: str, with_tokens: bool = True, prompt: str = PROMPT, tools: Any = CHAT_TOOLS, **fields: Any) -> Any:
+    """What comes of a model that writes ``text`` behind the prompt and then ends its turn."""
+    kind = KINDS[with_tokens]
+    options = {"tool_choice": "auto", "order_limit": 1} | fields
+    return decode(Writer(prompt, text, kind=kind), prompt, tools, kind, **options)
+
+
+def found(result: DecodeResult) -> list[tuple[str, dict[str, Any]]]:
+    return [(call.name, call.arguments) for call in result.calls]
+
+
+@pytest.mark.parametrize("with_tokens", [True, False])
+@pytest.mark.parametrize("call_format", NATIVE_FORMATS, ids=lambda f: f.name)
+def test_text_then_calls(call_format: Any, with_tokens: bool) -> None:
+    calls = CALLS if call_format.parallel else CALLS[:1]
+    written = "Let me see [1].\n" + call_format.render(calls)
+    result = answer(written, with_tokens, format=call_format.name)
+    assert result.valid and found(result) == [(c.name, c.arguments) for c in calls]
+    assert result.text == written and result.content == "Let me see [1]."
+
+
+THINKS = [
+    ("<think>\n", "\n</think>\n\n"),
+    ("[THINK]", "[/THINK]"),
+    ("<|channel>thought\n", "<channel|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
+    ("<|channel|>analysis<|message|>", "<|end|><|start|>assistant"),
+]
+
+
+@pytest.mark.parametrize(("opening", "closing"), THINKS, ids=lambda mark: mark.strip())
+@pytest.mark.parametrize(
+    ("choice", "with_tokens"),
+    # without a token for its mark, thinking before a required call cannot be told from other text
+    [("auto", True), ("auto", False), ("required", True), ("get_weather", True)],
+)
+def test_thinking_then_a_call(choice: str, opening: str, closing: str, with_tokens: bool) -> None:
+    name = "harmony" if "analysis" in opening else "hermes"
+    written = f"{opening}They want <b> the weather [get_time()].{closing}{CALL_FORMATS[name].render(CALLS[:1])}"
+    result = answer(written, with_tokens, format=name, tool_choice=choice, max_calls=1)
+    assert result.valid and found(result) == [("get_weather", CALLS[0].arguments)]
+    assert result.thinking == "They want <b> the weather [get_time()]." and not result.content
+    assert result.text == written
+
+
+@pytest.mark.parametrize("choice", ["auto", "required", "none"])
+def test_the_prompt_may_open_the_thinking(choice: str) -> None:
+    text, fields = "Well.\n</think>\n\nIt is sunny.", {"tool_choice": choice, "format": "hermes", "max_calls": 1}
+    result = answer(text, prompt=PROMPT + "<think>\n", **fields)
+    assert result.thinking == "Well."
+    assert bool(result.calls) == (choice == "required") and result.content == "It is sunny." * (choice != "required")
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7])
+def test_thinking_has_a_limit_of_its_own(limit: int) -> None:
+    fields: dict[str, Any] = {"max_thinking_tokens": limit, "max_text_tokens": 5, "format": "hermes"}
+    result, table = answer("x" * 50, prompt=PROMPT + "<think>", **fields), synthetic("marks").table
+    thinking = len(table.encode_after(b"<think>", result.thinking.encode())) if result.thinking else 0
+    assert thinking <= limit and "</think>" in result.text
+
+
+@pytest.mark.parametrize("stop", ["sunny", "is su", "\n"])
+def test_stops_end_the_content(stop: str) -> None:
+    result = answer(f"<think>{stop}</think>It is sunny.\nYes.", stop=(stop,), format="hermes")
+    assert result.content == "It is sunny.\nYes.".partition(stop)[0]
+    assert result.thinking == stop.strip("\n")
+
+
+def rome(name: str, times: int) -> str:
+    """The first call again and again, as a model writes it."""
+    return CALL_FORMATS[name].lead + CALL_FORMATS[name].render(CALLS[:1] * times)
+
+
+PARALLEL = [call_format.name for call_format in CALL_FORMATS.values() if call_format.parallel][::2]
+
+
+@pytest.mark.parametrize(("place", "name"), list(enumerate(PARALLEL)))
+def test_a_model_that_writes_one_call_again_and_again_makes_it_once(place: int, name: str) -> None:
+    fields = {"format": name, "tool_choice": ("required", "auto", "get_weather")[place % 3]}
+    result, once = answer(rome(name, 3), **fields), answer(rome(name, 1), **fields)
+    assert found(result) == [(CALLS[0].name, CALLS[0].arguments)]
+    assert (result.repeated, result.valid, result.cut, result.errors) == (True, True, False, ())
+    assert result.text == CALL_FORMATS[name].ending(result.text, rome(name, 1))
+    assert (result.text, result.token_ids, once.repeated) == (once.text, once.token_ids, False)
+
+
+@pytest.mark.parametrize(
+    ("orders", "first", "second", "equal"),
+    [
+        (12, '{"a": 1, "b": [true, {"c": null}]}', '{"b": [true, {"c": null}], "a": 1}', True),
+        (1, '{"a": "A"}', '{"a": "\\u0041"}', True),
+        (1, '{"a": 1}', '{"a": 1.0}', True),
+        (12, '{"a": 1}', '{"a": true}', False),
+        (1, '{"a": 1}', '{"a": "1"}', False),
+        (1, '{"a": [1, 2]}', '{"a": [2, 1]}', False),
+        (1, '{"a": null}', "{}", False),
+    ],
+)
+def test_arguments_are_compared_as_values(orders: int, first: str, second: str, equal: bool) -> None:
+    tools = lookup(tool("f", parameter("x", "dict"), parameter("y", "int")))
+    calls = [f'<tool_call>\n{{"name": "f", "arguments": {{"x": {x}, "y": 2}}}}\n</tool_call>' for x in (first, second)]
+    fields: dict[str, Any] = {"format": "hermes", "order_limit": orders, "tool_choice": "required"}
+    result = answer("\n".join(calls), tools=tools, **fields)
+    assert (len(result.calls), result.repeated, result.valid) == (2 - equal, equal, True)
+
+
+@pytest.mark.parametrize("choice", ["none", "auto", "required"])
+def test_calls_are_limited(choice: str) -> None:
+    wanted = CALL_FORMATS["hermes"].render(CALLS)
+    result = answer(wanted, tool_choice=choice, max_text_tokens=3, max_calls=1, format="hermes")
+    assert len(result.calls) == (choice != "none")
+
+
+@lru_cache
+def real() -> ToolDecoder:
+    tokenizer = byte_level_tokenizer()
+    return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+
+
+def written(**fields: Any) -> str:
+    options = DecodeOptions(tool_choice="none", max_text_tokens=12, **fields)
+    return real().run([Request("once upon a time ", TOOLS, options)])[0].text
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1.3, 0.7])
+def test_greedy_text_is_that_of_generate(penalty: float) -> None:
+    table, options = real().table, DecodeOptions(tool_choice="none")
+    ids = torch.tensor([real().prompt_ids(Request("once upon a time ", TOOLS, options))])
+    ends = [token for token, text in table.special.texts.items() if text]
+    fields: dict[str, Any] = {"do_sample": False, "repetition_penalty": penalty, "pad_token_id": 0}
+    output = real().model.generate(ids, max_new_tokens=12, eos_token_id=ends, **fields)
+    tokens = [token for token in output[0, ids.shape[1] :].tolist() if token not in ends]
+    assert written(repetition_penalty=penalty) == table.join(tokens).decode(errors="replace")
+
+
+def test_sampled_text_depends_on_the_seed_alone() -> None:
+    texts = [written(temperature=1.5, seed=seed) for seed in (1, 1, 2, 3)]
+    assert texts[0] == texts[1] and len(set(texts)) > 1
+
+
+@pytest.mark.parametrize("narrow", [{"top_k": 1}, {"top_p": 0.0}, {"temperature": 1e-6}])
+def test_narrow_sampling_is_greedy(narrow: dict[str, Any]) -> None:
+    assert written(**{"temperature": 1.0} | narrow) == written()

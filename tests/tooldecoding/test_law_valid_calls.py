@@ -1,0 +1,158 @@
+"""Law 1 on documentation that no corpus has, with random models: calls are valid, and all fits in the context."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eval.benchmarks.api_bank.parser import get_api_call
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.python_calls import CallDecodeError
+from formats.law.law import BIASES
+from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from synthetic import decode, synthetic
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.errors import PromptError
+from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
+from tooldecoding.testing import RandomEngine, SyntheticDecoder
+from tools import PROMPTS, WEATHER, lookup, parameter, tool
+from voting import check_value
+
+MEMBERS: list[Any] = [
+    "it's", 'a "b"', "a\\b", "x\ny", "", " ", "北京", "上海", "😀", "é", "a", "ab", "True", "1",
+    1, 13, -2, 1.5, 1e20, True, False, None, [], [1], ["a", "it's"], {"k": "v'"},
+]  # fmt: skip
+KINDS = ["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
+NAMES = ["f", "f2", "a.b", "GET /x/{id}", "天气", "naïve", "a-b", "with space", "x'y", 'q"z', "😀", "f "]
+KEYS = ["a", "ab", "año", "k-1", "q[]", "d[x]", "from", "type", "x y", "😀k"]
+
+
+def odd_type(chance: random.Random, depth: int = 2) -> ValueType:
+    kind = chance.choice(KINDS)
+    items = odd_type(chance, depth - 1) if kind in ("list", "tuple") and depth and chance.random() < 0.7 else None
+    if items and chance.random() < 0.3:
+        items = ValueType(items.kind, items.items, tuple(chance.sample(MEMBERS, chance.randint(1, 4))))
+    return ValueType(kind, items)  # type: ignore[arg-type]
+
+
+def odd_tool(chance: random.Random, name: str) -> ToolSpec:
+    parameters = []
+    for key in chance.sample(KEYS, chance.randint(0, 5)):
+        enum = tuple(chance.sample(MEMBERS, chance.randint(1, 5))) if chance.random() < 0.5 else None
+        value_type, required = odd_type(chance), chance.choice([True, True, False])
+        parameters.append(ParameterSpec(key, value_type, value_type.kind, required, enum=enum))
+    return ToolSpec(name, "", tuple(parameters))
+
+
+def odd_tools(chance: random.Random) -> LookupDictionary:
+    return LookupDictionary(tuple(odd_tool(chance, n) for n in chance.sample(NAMES, chance.randint(1, 4))))
+
+
+def as_bfcl_reads(text: str) -> Any:
+    try:
+        return decode_calls(text)
+    except CallDecodeError:
+        return None
+
+
+@pytest.mark.parametrize("format", ["pythonic", "api-bank"])
+@pytest.mark.parametrize("seed", range(25))
+def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format: str) -> None:
+    chance, kind = random.Random(seed), ("byte level", "pieces and bytes")[seed % 2]
+    for number in range(3):
+        tools, bias, can_drop = odd_tools(chance), chance.choice(list(BIASES.values())), chance.random() < 0.7
+        fields = {"max_value_tokens": chance.choice([1, 4, 12]), "order_limit": chance.choice([1, 3]), "max_calls": 2}
+        engine = RandomEngine(synthetic(kind).table.texts, seed * 10 + number, bias, can_drop)
+        result = decode(engine, chance.choice(["x\n", "x ", "é"]), tools, kind, format=format, **fields)
+        if not unreadable(CALL_FORMATS[format], lookup(*(tools[c.voted.name] for c in result.calls))):
+            assert result.valid, (result.text, result.errors)
+        if format == "pythonic":
+            written = [(call.name, call.arguments) for call in result.calls]
+            assert result.valid == (as_bfcl_reads(result.text) == written), (result.text, result.errors)
+        elif result.valid:
+            found = get_api_call(result.text)
+            assert found is not None and found.name == result.calls[0].name
+        for candidate in (candidate for call in result.calls for candidate in call.candidates):
+            called, keys = tools[candidate.name], [v.key for v in candidate.values]
+            assert len(keys) == len(set(keys)) and {p.name for p in called.required} <= set(keys)
+            for value in candidate.values:
+                check_value(value.value, called.parameter(value.key))
+
+
+def test_a_padded_vocabulary() -> None:
+    tokenizer = byte_level_tokenizer()
+    model = tiny_model("llama", len(tokenizer) + 400)  # random logits mostly prefer ids that the tokenizer lacks
+    decoder = ToolDecoder(model, tokenizer, max_value_tokens=5)
+    assert decoder.table.is_special(len(tokenizer) + 399) and decoder.table.join([len(tokenizer) + 399]) == b""
+    assert all(r.valid for r in decoder.decode(PROMPTS, tools=lookup(WEATHER)))
+
+
+TOKENIZER = byte_level_tokenizer()
+MEMBERS_OF_OBJECT = tuple(parameter(f"key{n}", "int" if n % 2 else "str") for n in range(12))
+OBJECT = replace(parameter("o", "dict"), type=ValueType("dict", properties=MEMBERS_OF_OBJECT))
+TOOLS = {
+    "objects": tool("Put", OBJECT, replace(OBJECT, name="p", required=False)),
+    "scalars": WEATHER,
+    "lists": tool("List", parameter("a", "list", items="str"), parameter("b", "list", items="int", required=False)),
+}
+
+
+class Measured(RandomEngine):
+    """Remembers the longest sequence that was fed, tried tokens among it."""
+
+    longest = 0
+
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
+        """See Engine."""
+        answers = super().extend(feeds)
+        self.longest = max(self.longest, *(len(self._contexts[f.branch][0]) for f in feeds))
+        return answers
+
+
+def of_few_positions(size: int) -> Any:
+    """A model with so many positions."""
+    model = tiny_model("gpt2", len(TOKENIZER))
+    config = type(model.config).from_dict(model.config.to_dict())
+    config.n_positions = config.max_position_embeddings = size
+    return type(model)(config).eval()
+
+
+@pytest.fixture(scope="module")
+def narrow() -> SyntheticDecoder:
+    return SyntheticDecoder(of_few_positions(1024), TOKENIZER)
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_nothing_is_fed_beyond_the_context(narrow: SyntheticDecoder, name: str) -> None:
+    """A prompt and the longest possible call fit, or it is an error."""
+    fitting = 0
+    for number, bias in enumerate(BIASES.values()):
+        for place, room in enumerate((120, 450, 900), start=number):
+            narrow.engine = engine = Measured(narrow.table.texts, room, bias)
+            format, choice = ("api-bank", "pythonic")[number % 2], ("required", "auto")[place % 2]
+            options = DecodeOptions(format=format, tool_choice=choice, order_limit=3)
+            try:
+                [result] = narrow.run([Request([5] * (1024 - room), lookup(TOOLS[name]), options)])
+            except PromptError as error:
+                assert "too many" in str(error)
+                continue
+            fitting += 1
+            assert engine.longest <= 1024
+            assert all(call.voted.valid for call in result.calls)
+    assert fitting >= len(BIASES)
+
+
+@pytest.mark.parametrize("strategy", ["packed", "batched"])
+def test_a_model_of_few_positions_decodes_a_batch(strategy: Any) -> None:
+    decoder = ToolDecoder(of_few_positions(512), TOKENIZER, strategy=strategy, max_value_tokens=200, order_limit=2)
+    prompts, tools = [[5] * size for size in (3, 40, 100)], lookup(TOOLS["objects"])
+    assert all(result.calls[0].voted.valid for result in decoder.decode(prompts, tools))
+    with pytest.raises(PromptError, match=r"300 tokens .* context is 512 tokens: \d+ too many"):
+        decoder.decode([5] * 300, tools)
