@@ -25,7 +25,7 @@ from lookup.parameters.references import (
     is_null,
 )
 from lookup.parameters.requiredness import decide, own_flag
-from lookup.schema.schema import Written
+from lookup.schema.document import Written
 from lookup.schema.value_schema import ValueSchema, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 

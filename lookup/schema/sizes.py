@@ -12,7 +12,7 @@ from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
 from lookup.schema.nodes import INFINITE, Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts
 from lookup.schema.number_range import NumberRange
-from lookup.schema.schema import EVERYTHING, Made, Schema
+from lookup.schema.schema import EVERYTHING, Schema
 from lookup.schema.words import identity
 
 MAX_LISTED: Final = 256
@@ -25,11 +25,11 @@ _MAX_LOOKED_AT: Final = 4
 _MAX_SURE_LENGTH: Final = 1_000
 _SURE_WORDS: Final = frozenset(
     {
-        "type", "properties", "items", "additionalProperties", "required", "maxLength", "minLength", "format", "enum",
-        "maxItems", "uniqueItems", "$ref", Made.NOTES, Made.TUPLE,
+        "type", "properties", "items", "additionalProperties", "required", "maxLength", "minLength", "texts", "enum",
+        "maxItems", "uniqueItems", "allOf", "notes", "tuple",
     }
 )  # fmt: skip
-_WITH_VALUES: Final = frozenset({"enum", "type", Made.NOTES})
+_WITH_VALUES: Final = frozenset({"enum", "type", "notes"})
 _MAX_GROUPS: Final = 16
 _MAX_COUNTED: Final = 256
 
@@ -196,12 +196,13 @@ def surely_allows(schema: Schema, depth: int = 0) -> bool:
     words = schema.words
     if depth > _MAX_LOOKED_AT or not _SURE_WORDS.issuperset(words):
         return False
-    if "$ref" in words:
-        return len(words) == 1 and surely_allows(words["$ref"], depth + 1)
+    if "allOf" in words:
+        return len(words) == len(words["allOf"]) == 1 and surely_allows(words["allOf"][0], depth + 1)
     if "enum" in words:  # its members have the type
         return bool(words["enum"]) and _WITH_VALUES.issuperset(words)
-    lengths = [word for word in ("minLength", "maxLength", "format") if word in words]
-    if len(lengths) > 1 or words.get("minLength", 0) > _MAX_SURE_LENGTH:
+    lengths = [word for word in ("minLength", "maxLength", "texts") if word in words]
+    formats = all(word == "format" for word, _, _ in words.get("texts", ()))
+    if len(lengths) > 1 or not formats or words.get("minLength", 0) > _MAX_SURE_LENGTH:
         return False
     if schema.kinds != {"object"}:
         return bool(schema.kinds)

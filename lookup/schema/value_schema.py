@@ -10,10 +10,10 @@ from lookup.schema.branches import PlainBranches
 from lookup.schema.check import SchemaError, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
-from lookup.schema.given_values import parameter_schema
 from lookup.schema.nodes import INFINITE, Branch, Conjunction, Lists, Node, Objects, Texts
-from lookup.schema.schema import EVERYTHING, MadeSchema, Schema
+from lookup.schema.schema import EVERYTHING, Schema
 from lookup.schema.sizes import leaves_values, needed, size_of_branch, smallest, surely_allows
+from lookup.schema.type_schema import type_schema
 from lookup.schema.words import Kind
 
 _MAX_WALKED: Final = 2_000
@@ -88,7 +88,7 @@ class ValueSchema:
         found = list(dict.fromkeys(key for branch in objects if (key := branch.keys.get(name)) is not None))
         if len(found) < 2:
             return ValueSchema(found[0].schemas, self._closed) if found else None
-        union = MadeSchema({"anyOf": tuple(MadeSchema({"allOf": key.schemas}) for key in found)})
+        union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
         return ValueSchema((union,), self._closed)
 
     def check(self, value: Any) -> Any:
@@ -173,7 +173,7 @@ def schema_of(spec: ParameterSpec) -> ValueSchema:
     if isinstance(spec.schema, ValueSchema):
         return spec.schema
     if ValueSchema not in spec.derived:
-        spec.derived[ValueSchema] = value_schema(parameter_schema(spec), Document({}, documentation=True))
+        spec.derived[ValueSchema] = value_schema(type_schema(spec.value_type), Document({}, documentation=True))
     found: ValueSchema = spec.derived[ValueSchema]
     return found
 
