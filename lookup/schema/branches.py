@@ -5,8 +5,9 @@ from functools import reduce
 from typing import Any, Final
 
 from lookup.schema.check import allows
-from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Texts
-from lookup.schema.number_range import common_multiple
+from lookup.schema.leaves import Constants, Texts
+from lookup.schema.nodes import Branch, Conjunction, Lists
+from lookup.schema.number_range import Numbers, common_multiple
 from lookup.schema.object_branches import objects_of
 from lookup.schema.schema import Schema, said
 from lookup.schema.words import IMPLIED, KINDS, Kind, exact, identity, is_number
@@ -45,16 +46,18 @@ class PlainBranches:
             return self._constants(given[0], plain, kinds, refused)
         found: list[Branch] = []
         if "string" in kinds:
-            found.append(texts_of(plain))
+            texts = texts_of(plain)
+            found += [] if texts.is_contradictory else [texts]
         if "integer" in kinds:
             found.append(numbers_of(plain, integer="number" not in kinds))
         if "array" in kinds:
             found += self._lists(plain, notes)
         if "object" in kinds:
             found += objects_of(plain, self.conjunction, self._closed, notes)
-        if constants := tuple(v for kind, values in _OTHERS.items() if kind in kinds for v in values):
-            found.append(Constants(tuple(v for v in constants if identity(v) not in refused)))
-        return [branch for branch in found if not _is_contradictory(branch)]
+        constants = (value for kind, values in _OTHERS.items() if kind in kinds for value in values)
+        if values := tuple(value for value in constants if identity(value) not in refused):
+            found.append(Constants(values))
+        return found
 
     def _constants(
         self, given: Schema, plain: Sequence[Schema], kinds: frozenset[Kind], refused: set[Any]
@@ -91,15 +94,6 @@ class PlainBranches:
         rest = None if end is not None else items[size]
         prefix = tuple(items[:size] if end is None else items[:end])
         return [Lists(prefix, rest, least, most, unique, any(said(plain, "tuple")))]
-
-
-def _is_contradictory(branch: Branch) -> bool:
-    match branch:
-        case Constants(values):
-            return not values
-        case Texts(least=least, most=most):
-            return most is not None and least > most
-    return False
 
 
 def refused_values(schemas: Iterable[Schema]) -> list[Any]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from lookup.languages.language import pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.messages import written
-from lookup.schema.nodes import language_of, matches
+from lookup.schema.leaves import language_of, matches
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
 from lookup.schema.words import IMPLIED, Kind, exact, identity, is_number, kind_of
 

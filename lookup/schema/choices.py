@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lookup.schema.branches import PlainBranches
 from lookup.schema.contradictions import Comparison, contradict
-from lookup.schema.nodes import Branch, Node
+from lookup.schema.nodes import Branch, Conjunction, Node
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
 from lookup.schema.words import KINDS, NUMBERS, Kind
 
@@ -43,15 +43,31 @@ class _Flat:
 
 
 class Choices:
-    """Multiplies out the choices of one document's schemas."""
+    """Makes the normal forms of one document's schemas, each of them once.
 
-    def __init__(self, branches: PlainBranches) -> None:
-        self._branches = branches
+    Parameters
+    ----------
+    closed : bool
+        Whether they are those of documentation, see ``PlainBranches``.
+    """
+
+    def __init__(self, closed: bool) -> None:
+        self._branches = PlainBranches(self.conjunction, closed)
+        self._known: dict[frozenset[Schema], Conjunction] = {}
+        self._sizes: dict[Conjunction, int] = {}
         self._comparison = Comparison()
         self._left = _ALL_STEPS  # later schemas of a large document have few
         self._made: dict[Schema, list[tuple[str, Alternatives | None]]] = {}
 
-    def node(self, schemas: Sequence[Schema]) -> Node:
+    def conjunction(self, schemas: Iterable[Schema]) -> Conjunction:
+        """The conjunction of some schemas; the same object for the same schemas."""
+        distinct = tuple(dict.fromkeys(schema for schema in schemas if schema is not EVERYTHING))
+        key = frozenset(distinct)
+        if key not in self._known:
+            self._known[key] = Conjunction(distinct, self._node, self._sizes)
+        return self._known[key]
+
+    def _node(self, schemas: Sequence[Schema]) -> Node:
         """The normal form of some schemas that hold together."""
         flat = self._flat(schemas)
         if flat is None:
@@ -65,9 +81,9 @@ class Choices:
                 choices, words = _fewer(choices)
                 dropped += words
             else:
-                return self._node(found, notes)
+                return self._union(found, notes)
 
-    def _node(self, found: list[list[Schema]], notes: list[str]) -> Node:
+    def _union(self, found: list[list[Schema]], notes: list[str]) -> Node:
         branches: list[Branch] = []
         for plain in found:
             more = self._branches.build(plain, notes)

@@ -9,10 +9,8 @@ from functools import reduce
 from typing import Any, Final
 
 from lookup.schema.branches import numbers_of, texts_of
-from lookup.schema.nodes import Texts
-from lookup.schema.number_range import NumberRange
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, said
-from lookup.schema.words import KINDS, NUMBERS, Kind, identity
+from lookup.schema.words import INFINITE, KINDS, NUMBERS, Kind, identity
 
 _MAX_DEPTH: Final = 4
 _MAX_ALTERNATIVES: Final = 16
@@ -69,9 +67,9 @@ class Comparison:
         sets = [schema.members for schema in both if "enum" in schema.words]
         if not kinds or (len(sets) > 1 and not frozenset.intersection(*sets)):
             return True
-        if kinds == {"string"} and _no_text(texts_of(both)):
+        if kinds == {"string"} and texts_of(both).size >= INFINITE:
             return True
-        if kinds <= NUMBERS and NumberRange(numbers_of(both, integer=kinds == {"integer"})).is_empty:
+        if kinds <= NUMBERS and numbers_of(both, integer=kinds == {"integer"}).size >= INFINITE:
             return True
         if kinds == {"object"} and self._keys_apart(first, second, depth):
             return True
@@ -113,9 +111,3 @@ def _of_key(schemas: Sequence[Schema], name: str) -> list[Schema]:
         elif "patternProperties" not in schema.words and schema.words.get("additionalProperties") is NOTHING:
             found.append(NOTHING)
     return found
-
-
-def _no_text(texts: Texts) -> bool:
-    if texts.most is not None and texts.least > texts.most:
-        return True
-    return texts.language is not None and texts.language.is_empty

@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from lookup.languages.language import Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
-from lookup.schema.nodes import Conjunction, Constants, Objects, Texts, matches
+from lookup.schema.leaves import Constants, Texts, matches
+from lookup.schema.nodes import Conjunction, Objects
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, said
 
 _WORDS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})

@@ -19,6 +19,14 @@ one, is in ``allOf``.
 written as tuples where a notation has them; ``notes`` what is not enforced.
 """
 
+_MAX_LOOKED_AT: Final = 4
+_MAX_SURE_LENGTH: Final = 1_000
+_WITH_VALUES: Final = frozenset({"enum", "type", "notes"})
+_SURE_WORDS: Final = _WITH_VALUES | {
+    *("properties", "items", "additionalProperties", "required", "maxLength", "minLength", "texts", "maxItems"),
+    *("uniqueItems", "allOf", "tuple"),
+}
+
 
 class Schema:
     """One schema, equal only to itself.
@@ -56,6 +64,26 @@ class Schema:
     def negation(self) -> "Schema":
         """The schema that refuses this one."""
         return Schema({"not": self})
+
+    def surely_allows(self, depth: int = 0) -> bool:
+        """Whether some value surely obeys the schema, at a short look. False says nothing."""
+        words = self.words
+        if depth > _MAX_LOOKED_AT or not _SURE_WORDS.issuperset(words):
+            return False
+        if "allOf" in words:
+            inner: tuple[Schema, ...] = words["allOf"]
+            return len(words) == len(inner) == 1 and inner[0].surely_allows(depth + 1)
+        if "enum" in words:  # its members have the type
+            return bool(words["enum"]) and _WITH_VALUES.issuperset(words)
+        lengths = [word for word in ("minLength", "maxLength", "texts") if word in words]
+        formats = all(word == "format" for word, _, _ in words.get("texts", ()))
+        if len(lengths) > 1 or not formats or words.get("minLength", 0) > _MAX_SURE_LENGTH:
+            return False
+        if self.kinds != {"object"}:
+            return bool(self.kinds)
+        other = words.get("additionalProperties", EVERYTHING)
+        needed = (words.get("properties", {}).get(name, other) for name in words.get("required", ()))
+        return all(schema.surely_allows(depth + 1) for schema in needed)
 
 
 EVERYTHING: Final = Schema({})

@@ -1,56 +1,24 @@
 """What a JSON Schema allows, for values that are decoded and for values that are finished."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
-from lookup.schema.branches import PlainBranches
 from lookup.schema.check import SchemaError, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
-from lookup.schema.nodes import INFINITE, Branch, Conjunction, Lists, Node, Objects, Texts
-from lookup.schema.schema import EVERYTHING, Schema
-from lookup.schema.sizes import leaves_values, needed, size_of_branch, smallest, surely_allows
+from lookup.schema.leaves import Texts
+from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, leaves_values, needed
+from lookup.schema.schema import Schema
 from lookup.schema.type_schema import type_schema
-from lookup.schema.words import Kind
+from lookup.schema.words import INFINITE, Kind
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
 _MAX_NOTES: Final = 20
 _UNSATISFIABLE: Final = "no value can obey the schema"
-
-
-class _Compiler:
-    """Makes the normal forms of one document's schemas, each of them once; see ``Maker``."""
-
-    def __init__(self, closed: bool) -> None:
-        self._known: dict[frozenset[Schema], Conjunction] = {}
-        self._sizes: dict[Conjunction, int] = {}
-        self._choices = Choices(PlainBranches(self.conjunction, closed))
-
-    def conjunction(self, schemas: Iterable[Schema]) -> Conjunction:
-        """The conjunction of some schemas; the same object for the same schemas."""
-        distinct = tuple(dict.fromkeys(schema for schema in schemas if schema is not EVERYTHING))
-        key = frozenset(distinct)
-        if key not in self._known:
-            self._known[key] = Conjunction(distinct, self)
-        return self._known[key]
-
-    def node(self, conjunction: Conjunction) -> Node:
-        return self._choices.node(conjunction.schemas)
-
-    def size(self, conjunction: Conjunction) -> int:
-        if conjunction not in self._sizes:
-            smallest(conjunction, self._sizes)
-        return self._sizes[conjunction]
-
-    def branch_size(self, branch: Branch) -> int:
-        return size_of_branch(branch, self._sizes)
-
-    def surely_allows(self, schema: Schema) -> bool:
-        return surely_allows(schema)
 
 
 class ValueSchema:
@@ -74,7 +42,7 @@ class ValueSchema:
     @cached_property
     def conjunction(self) -> Conjunction:
         """The schemas, whose normal form is made when it is needed."""
-        return _Compiler(self._closed).conjunction(self._schemas)
+        return Choices(self._closed).conjunction(self._schemas)
 
     @property
     def plain_kinds(self) -> frozenset[Kind] | None:
@@ -125,7 +93,7 @@ class ValueSchema:
     @cached_property
     def unsatisfiable(self) -> bool:
         """Whether no value is allowed."""
-        if len(self._schemas) == 1 and surely_allows(self._schemas[0]):
+        if len(self._schemas) == 1 and self._schemas[0].surely_allows():
             return False
         return self.conjunction.size >= INFINITE
 

@@ -22,6 +22,9 @@ _IMPLYING: Final[tuple[tuple[frozenset[Kind], str], ...]] = (
 IMPLIED: Final = {word: kinds for kinds, words in _IMPLYING for word in words.split()}
 """In documentation, a word that says something of one type only implies the type."""
 
+INFINITE: Final = 1 << 60
+"""The size of the smallest value of what has none."""
+
 _MAX_NUMBER: Final = 10**640  # larger ones cannot be read
 _MAX_MEMBERS: Final = 100_000
 _MAX_DEPTH: Final = 100
