@@ -232,6 +232,8 @@ class PropertyReader:
             kind, raw_type, spec = self._union(spec, union, scope)
         else:
             kind, raw_type = self._written_type(written, spec, scope)
+            if union is not None and kind.kind != "dict":
+                kind = replace(kind, enum=self._union(spec, union, scope).kind.enum)
             kind = self._inside(_with_null(kind, kind.nullable or spec.get("nullable") is True), spec, scope)
         if isinstance(given, list | tuple) and all(value is not None for value in given):
             kind = _with_null(kind, False)  # an enum without null refuses it

@@ -209,7 +209,7 @@ def test_names_and_schemas_under_other_keys() -> None:
         assert [(p.name, str(p.type), p.required) for p in tool.parameters] == [("a", "str", True)]
 
 
-def test_objects_of_a_union_are_one_object() -> None:
+def test_objects_of_a_union_stay_apart() -> None:
     first = {
         "type": "object",
         "properties": {"kind": {"const": "a"}, "x": {"type": "string"}},
@@ -217,10 +217,9 @@ def test_objects_of_a_union_are_one_object() -> None:
     }
     second = {"type": "object", "properties": {"kind": {"const": "b"}, "y": {"type": "integer"}}, "required": ["kind"]}
     found = keys(extract(bfcl({"u": {"oneOf": [first, second]}})))["u"]
-    assert [(p.name, p.required, p.enum) for p in found.type.properties or ()] == [
-        ("kind", True, ("a", "b")),
-        ("x", False, None),
-        ("y", False, None),
+    assert [[(p.name, p.required, p.enum) for p in branch.properties or ()] for branch in found.type.any_of] == [
+        [("kind", True, ("a",)), ("x", True, None)],
+        [("kind", True, ("b",)), ("y", False, None)],
     ]
 
 
