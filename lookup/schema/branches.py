@@ -66,7 +66,7 @@ class PlainBranches:
         values = [
             value
             for value in given.words["enum"]
-            if identity(value) not in refused and all(allows(value, schema, self._closed) for schema in limiting)
+            if identity(value) not in refused and all(allows(value, [schema], self._closed) for schema in limiting)
         ]
         return [Constants(tuple(values))] if values else []
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lookup.languages.language import pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.messages import written
 from lookup.schema.leaves import language_of, matches
+from lookup.schema.object_branches import read_keys
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
 from lookup.schema.words import IMPLIED, Kind, exact, identity, is_number, kind_of
 
@@ -77,10 +77,10 @@ def check(value: Any, schemas: Iterable[Schema], closed: bool) -> None:
         raise SchemaError("the value: the schema is nested too deep to be checked") from None
 
 
-def allows(value: Any, schema: Schema, closed: bool) -> bool:
-    """Whether a value obeys a schema."""
+def allows(value: Any, schemas: Iterable[Schema], closed: bool) -> bool:
+    """Whether a value obeys all schemas."""
     try:
-        check(value, [schema], closed)
+        check(value, schemas, closed)
     except SchemaError:
         return False
     return True
@@ -162,7 +162,7 @@ class _Check:
             case int() | float():
                 _check_number(value, words, where)
             case dict():
-                self._object(value, words, where, depth + 1, applied)
+                self._object(value, schema, where, depth + 1, applied)
             case list() | tuple():
                 self._list(value, words, where, depth + 1, applied)
         return applied
@@ -214,18 +214,15 @@ class _Check:
             if isinstance(value, dict) and key in value:
                 applied.add(self._apply(value, inner, where, depth))
 
-    def _object(self, value: Mapping[Any, Any], words: Words, where: str, depth: int, applied: _Applied) -> None:
+    def _object(self, value: Mapping[Any, Any], schema: Schema, where: str, depth: int, applied: _Applied) -> None:
+        words = schema.words
         _check_keys(value, words, where)
-        named, patterns = words.get("properties", {}), _patterns(words)
+        keys, unevaluated = read_keys(schema, []), words.get("unevaluatedProperties")
         applied.known.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
-        applied.closes |= any(inner is not NOTHING for inner in (*named.values(), *(s for _, s in patterns)))
-        additional, unevaluated = words.get("additionalProperties"), words.get("unevaluatedProperties")
+        applied.closes |= keys.documents
         for key, member in value.items():
             inner = f"{where}, key {key!r}"
-            found = [named[key]] if key in named else []
-            found += [schema for language, schema in patterns if matches(language, str(key))]
-            if not found and additional is not None:
-                found = [additional]
+            found = keys.of(str(key)) or keys.additional
             if not found and unevaluated is not None and key not in applied.keys:
                 found = [unevaluated]
             self.member(member, found, inner, depth)
@@ -301,14 +298,3 @@ def _check_keys(value: Mapping[Any, Any], words: Words, where: str) -> None:
     for key in (*words.get("required", ()), *dependent):
         if key not in value:
             raise _broken(where, f"the required key {key!r}", dict(value))
-
-
-def _patterns(words: Words) -> list[tuple[Any, Schema]]:
-    """The patterns of ``patternProperties`` that are languages, and their schemas."""
-    found = []
-    for pattern, inner in words.get("patternProperties", {}).items():
-        try:
-            found.append((pattern_language(pattern), inner))
-        except LanguageError:
-            continue
-    return found

@@ -34,6 +34,7 @@ _FORMS: Final[dict[str, str]] = {
 """Word -> of which form its value is."""
 
 _ENDS: Final = (("low", "minimum", "exclusiveMinimum", 1), ("high", "maximum", "exclusiveMaximum", -1))
+_LIMITING: Final = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
 
 _KEYED: Final = frozenset({"properties", "required", "dependentRequired", "dependentSchemas", "dependencies"})
 """Words of an object's keys that are read together."""
@@ -60,7 +61,10 @@ class Resource:
     """The root of a document, or a schema in it with its own ``$id``: references inside it are relative to it."""
 
     url: str
-    written: Mapping[str, Any]
+    written: Mapping[str, Any] | None
+
+
+_NOWHERE: Final = Resource("", None)
 
 
 class Document:
@@ -149,11 +153,17 @@ class Document:
             found["items"] = found.get("additionalItems")
         if not _KEYED.isdisjoint(written):
             found |= self._keys(written, found)
-        found["texts"] = _texts(written)
-        found |= _limits(written)
+        if "pattern" in written or "format" in written:
+            texts = tuple(
+                (word, written[word], True) for word in ("pattern", "format") if isinstance(written.get(word), str)
+            )
+            found["texts"] = texts or None
+        if not _LIMITING.isdisjoint(written):
+            found |= _limits(written)
         always += found.get("allOf", ())
         for union in ("anyOf", "oneOf"):
-            always += found.pop(union) if len(found.get(union, ())) == 1 else ()
+            if union in found and len(found[union]) == 1:
+                always += found.pop(union)
         if "if" not in found:
             found |= {"then": None, "else": None}
         return found | {"allOf": tuple(always) or None, "additionalItems": None, "dependencies": None}
@@ -222,47 +232,39 @@ class Document:
     # References
 
     def _own_resource(self, written: Mapping[str, Any], outer: Resource) -> Resource:
-        name = _name(written)
-        if name is None or name.startswith("#") or written is outer.written:
-            return outer
-        url = _joined(_name(self.root) or "", name)
-        known = self._names.get(url.partition("#")[0])
-        return known if known is not None and known.written is written else Resource(url, written)
+        return outer if _name(written) is None else self._places.get(Written(written), outer)
 
     def _find(self, reference: str, resource: Resource) -> tuple[Any, Resource] | None:
         """What a reference names, as it is written, and the resource that it stands in."""
         name, _, fragment = reference.partition("#")
-        for place in self._named(name, resource) if name else [resource, self._whole]:
+        places = [resource, self._whole]
+        if name:
+            urls = _joined(resource.url, name), _joined(self._whole.url, name), name
+            places = [self._places[url] for url in urls if url in self._places][:1]
+        for place in places:
             found: Any = place.written
-            if fragment:  # a pointer or an anchor
-                found = pointed(found, fragment) if fragment.startswith("/") else self._anchors.get(fragment)
+            if fragment.startswith("/"):
+                found = pointed(found, fragment)
+            elif fragment:  # an anchor
+                found = self._places.get(f"#{fragment}", _NOWHERE).written
             if is_schema(found):
                 return found, place
         return None
 
-    def _named(self, name: str, resource: Resource) -> list[Resource]:
-        """The resource with a name, in a list; empty if there is none."""
-        urls = _joined(resource.url, name), _joined(_name(self.root) or "", name), name
-        return [self._names[url] for url in urls if url in self._names][:1]
-
     @cached_property
-    def _names(self) -> dict[str, Resource]:
-        """The resource of each address."""
-        base = _name(self.root) or ""
-        found = {base: self._whole} if base else {}
+    def _places(self) -> dict[Any, Resource]:
+        """A written schema, its address or its anchor (``#name``) -> the resource that it is."""
+        found: dict[Any, Resource] = {Written(self.root): self._whole, self._whole.url: self._whole}
         for schema in self.objects():
-            if (name := _name(schema)) is not None:
-                url = _joined(base, name)
-                found.setdefault(url.partition("#")[0], Resource(url, schema))
-        return found
-
-    @cached_property
-    def _anchors(self) -> dict[str, Mapping[str, Any]]:
-        found: dict[str, Mapping[str, Any]] = {}
-        for schema in self.objects():
-            for name in (schema.get("$anchor"), schema.get("$dynamicAnchor"), (_name(schema) or "").partition("#")[2]):
-                if isinstance(name, str) and name:
-                    found.setdefault(name, schema)
+            name = _name(schema) or ""
+            url, _, anchor = _joined(self._whole.url, name).partition("#")
+            resource = Resource(url, schema)
+            if name and not name.startswith("#"):
+                found.setdefault(url, resource)
+                found.setdefault(Written(schema), resource)
+            for said in (schema.get("$anchor"), schema.get("$dynamicAnchor"), anchor):
+                if isinstance(said, str) and said:
+                    found.setdefault(f"#{said}", resource)
         return found
 
     def objects(self) -> Iterator[Mapping[str, Any]]:
@@ -278,11 +280,6 @@ class Document:
                 yield node
             inside = node.values() if isinstance(node, dict) else node
             waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
-
-
-def _texts(written: Mapping[str, Any]) -> tuple[tuple[str, str, bool], ...] | None:
-    words = (word for word in ("pattern", "format") if isinstance(written.get(word), str))
-    return tuple((word, written[word], True) for word in words) or None
 
 
 def _limits(written: Mapping[str, Any]) -> dict[str, tuple[float, bool] | None]:
@@ -318,10 +315,8 @@ def _values(written: Mapping[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _name(schema: Mapping[str, Any]) -> str | None:
-    for word in ("$id", "id"):
-        if isinstance(schema.get(word), str):
-            return str(schema[word])
-    return None
+    name = schema.get("$id", schema.get("id"))
+    return name if isinstance(name, str) else None
 
 
 def _joined(base: str, name: str) -> str:

@@ -187,6 +187,8 @@ def _find(wanted: Iterable[Conjunction], known: dict[Conjunction, int]) -> None:
     known.update(dict.fromkeys(waiting, INFINITE))
     changed = waiting
     for _ in range(_MAX_DEPTH):
+        if not changed:
+            break
         found = {of: _size_of_node(of.node, lambda inner: known.get(inner, INFINITE)) for of in changed}
         smaller = [of for of, size in found.items() if size < known[of]]
         known.update(found)

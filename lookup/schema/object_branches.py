@@ -16,7 +16,7 @@ _TEXT: Final = Schema({"type": frozenset({"string"})})
 _Conjoin = Callable[[Iterable[Schema]], Conjunction]
 
 
-class _Keys(NamedTuple):
+class Keys(NamedTuple):
     """What one schema says of keys.
 
     Attributes
@@ -35,7 +35,7 @@ class _Keys(NamedTuple):
     unnamed: bool
 
     def of(self, name: str) -> list[Schema]:
-        """The schemas of a key, apart from additional ones."""
+        """The schemas of a key, apart from additional ones; empty if it is not named."""
         found = [self.properties[name]] if name in self.properties else []
         return found + [schema for language, schema in self.patterns if matches(language, name)]
 
@@ -51,7 +51,7 @@ class _Free(NamedTuple):
 
     Attributes
     ----------
-    keys : list of _Keys
+    keys : list of Keys
     unevaluated : list of Schema
         For keys that no schema names.
     limits : list of list of Language
@@ -59,7 +59,7 @@ class _Free(NamedTuple):
     conjoin : callable
     """
 
-    keys: list[_Keys]
+    keys: list[Keys]
     unevaluated: list[Schema]
     limits: list[list[Language]]
     conjoin: _Conjoin
@@ -118,7 +118,7 @@ def objects_of(plain: Sequence[Schema], conjoin: _Conjoin, closed: bool, notes: 
 
 def _free(plain: Sequence[Schema], conjoin: _Conjoin, closed: bool, notes: list[str]) -> _Free:
     speaking = [schema for schema in plain if not _WORDS.isdisjoint(schema.words)]
-    keys = [_read_keys(schema, notes) for schema in speaking]
+    keys = [read_keys(schema, notes) for schema in speaking]
     unevaluated = said(speaking, "unevaluatedProperties")[-1:]  # the innermost one, which is the last
     inner = any(one is not EVERYTHING for one in said(speaking[1:], "unevaluatedProperties"))
     if inner and any(one.properties or one.patterns for one in keys[:-1]):
@@ -135,7 +135,8 @@ def _free(plain: Sequence[Schema], conjoin: _Conjoin, closed: bool, notes: list[
     return _Free(keys, unevaluated, allowed, conjoin)
 
 
-def _read_keys(schema: Schema, notes: list[str]) -> _Keys:
+def read_keys(schema: Schema, notes: list[str]) -> Keys:
+    """What a schema says of keys. Patterns that are too much work are left out and noted."""
     words = schema.words
     patterns: list[tuple[Language, Schema]] = []
     for pattern, inner in words.get("patternProperties", {}).items():
@@ -143,7 +144,7 @@ def _read_keys(schema: Schema, notes: list[str]) -> _Keys:
             patterns.append((pattern_language(pattern), inner))
         except LanguageError as error:
             notes.append(f"patternProperties {pattern!r} ({error})")
-    return _Keys(words.get("properties", {}), patterns, said([schema], "additionalProperties"), "unnamed" in words)
+    return Keys(words.get("properties", {}), patterns, said([schema], "additionalProperties"), "unnamed" in words)
 
 
 def _dependent(plain: Sequence[Schema]) -> dict[str, tuple[str, ...]]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
-from lookup.schema.check import SchemaError, check
+from lookup.schema.check import allows, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
 from lookup.schema.leaves import Texts
@@ -72,23 +73,15 @@ class ValueSchema:
 
     def allows(self, value: Any) -> bool:
         """Whether a value obeys the schema."""
-        try:
-            self.check(value)
-        except SchemaError:
-            return False
-        return True
+        return allows(value, self._schemas, self._closed)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while a value is decoded, only checked after: ``key 'a': not``."""
         if self.unsatisfiable:
             return (f"{self.contradiction}, so it is never written",)
-        found: list[str] = []
-        for where, words in _unenforced(self.conjunction):
-            note = f"{where}{', '.join(words)}"
-            if note not in found and len(found) < _MAX_NOTES:
-                found.append(note)
-        return tuple(found)
+        found = dict.fromkeys(f"{where}{', '.join(words)}" for where, words in _unenforced(self.conjunction))
+        return tuple(found)[:_MAX_NOTES]
 
     @cached_property
     def unsatisfiable(self) -> bool:
@@ -100,19 +93,17 @@ class ValueSchema:
     @property
     def contradiction(self) -> str:
         """Where a schema that no value can obey contradicts itself: ``key 'a': items: no value …``."""
-        where, here, seen = "", self.conjunction, {self.conjunction}
-        while True:
+        path = [("", self.conjunction)]
+        for where, here in path:  # it grows
+            seen = {inner for _, inner in path}
             members = (
-                (step, inner)
+                (f"{where}{step}: ", inner)
                 for branch in here.node.branches
                 for step, inner in _inside(branch)
                 if inner not in seen and inner in needed(branch) and inner.size >= INFINITE
             )
-            step, inner = next(members, ("", None))
-            if inner is None:
-                return f"{where}{_UNSATISFIABLE}"
-            where, here = f"{where}{step}: ", inner
-            seen.add(inner)
+            path += islice(members, 1)
+        return f"{path[-1][0]}{_UNSATISFIABLE}"
 
 
 def value_schema(written: object, document: Document | None = None) -> ValueSchema:
