@@ -4,16 +4,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lookup.parameters.references import UNIONS, branches_of
 from lookup.schema.document import Document
-from lookup.schema.value_schema import ValueSchema, value_schema
+from lookup.schema.schema import EVERYTHING, NOTHING, Schema
+from lookup.schema.value_schema import ValueSchema
 
-_MAX_DEPTH: Final = 8
-_MAX_BRANCHES: Final = 64
+_MAX_WALKED: Final = 500
 _ACROSS: Final = (
-    "if", "not", "dependentRequired", "dependentSchemas", "dependencies", "minProperties", "maxProperties", *UNIONS
+    "if", "not", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties", "anyOf", "oneOf"
 )  # fmt: skip
 """Words that limit several arguments of a call together."""
+
+_LEADING_THERE: Final = frozenset({*_ACROSS, "dependencies", "allOf", "$ref", "$dynamicRef"})
 
 
 @dataclass(frozen=True)
@@ -40,55 +41,35 @@ class Conditions:
 
 
 def conditions(
-    schema: Mapping[str, Any], document: Document, keys: Collection[str], required: Collection[str]
+    written: Mapping[str, Any], document: Document, keys: Collection[str], required: Collection[str]
 ) -> Conditions | None:
     """The conditions of a tool, if there are some.
 
     Parameters
     ----------
-    schema : Mapping
-        The schema of all arguments, whose reference is followed.
+    written : Mapping
+        The schema of all arguments.
     document : Document
         What references point into.
     keys, required : collection of str
         The tool's keys, and those that every call has.
     """
-    words: dict[str, None] = {}
-    said = _across(schema, document, (len(required), len(keys)), words, 0)
-    if not words:
+    if _LEADING_THERE.isdisjoint(written):
         return None
-    known = {"properties": dict.fromkeys(keys, True), "required": [*required], "additionalProperties": False}
-    return Conditions(tuple(words), value_schema({"allOf": [known, said]}, document))
-
-
-def _across(
-    schema: Mapping[str, Any], document: Document, sizes: tuple[int, int], words: dict[str, None], depth: int
-) -> dict[str, Any]:
-    """The part of a schema that is about several arguments, also of its branches that always hold."""
-    always = [*branches_of(schema, "allOf")]
-    said: dict[str, Any] = {}
-    for word in _ACROSS:
-        if word not in schema or (word in UNIONS and not branches_of(schema, word)):
-            continue
-        if word in UNIONS and len(branches_of(schema, word)) == 1:
-            always += branches_of(schema, word)
-        elif not _is_idle(word, schema[word], *sizes):
-            words[word] = None
-            said[word] = schema[word]
-    if "if" in said:
-        said |= {word: schema[word] for word in ("then", "else") if word in schema}
-    if isinstance(reference := schema.get("$ref"), str):
-        target = document.named(reference)
-        always += [target] if isinstance(target, Mapping) else []
-    if depth < _MAX_DEPTH:
-        inner = [_across(branch, document, sizes, words, depth + 1) for branch in always[:_MAX_BRANCHES]]
-        if found := [each for each in inner if each]:
-            said["allOf"] = found
-    return said
-
-
-def _is_idle(word: str, value: object, required: int, keys: int) -> bool:
-    """Whether the number of keys is right in every call."""
-    if not isinstance(value, int):
-        return False
-    return value <= required if word == "minProperties" else word == "maxProperties" and value >= keys
+    always = [document.schema(written)]
+    across: list[Schema] = []
+    for schema in always:  # it grows
+        said = {word: schema.words[word] for word in _ACROSS if word in schema.words}
+        if said.get("minProperties", 0) <= len(required):
+            said.pop("minProperties", None)
+        if said.get("maxProperties", len(keys)) >= len(keys):
+            said.pop("maxProperties", None)
+        if "if" in said:
+            said |= {word: schema.words[word] for word in ("then", "else") if word in schema.words}
+        across += [Schema(said)] if said else []
+        always += [inner for inner in schema.words.get("allOf", ()) if inner not in always][: _MAX_WALKED - len(always)]
+    if not across:
+        return None
+    known = {"properties": dict.fromkeys(keys, EVERYTHING), "required": (*required,), "additionalProperties": NOTHING}
+    words = dict.fromkeys(word for schema in across for word in schema.words if word in _ACROSS)
+    return Conditions(tuple(words), ValueSchema((Schema(known), *across), document.documentation))

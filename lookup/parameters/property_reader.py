@@ -25,7 +25,7 @@ from lookup.parameters.references import (
     is_null,
 )
 from lookup.parameters.requiredness import decide, own_flag
-from lookup.schema.schema import Written
+from lookup.schema.document import Written
 from lookup.schema.value_schema import ValueSchema, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 
@@ -79,7 +79,6 @@ class PropertyReader:
     def __init__(
         self, owner: str, root: Schema | References, convention: bool | None = False, skip_read_only: bool = False
     ) -> None:
-        self._is_shared = isinstance(root, References)
         self.schemas = Schemas(owner, root if isinstance(root, References) else References(root, convention))
         self.notes = self.schemas.notes
         self.conditions: Conditions | None = None
@@ -108,17 +107,16 @@ class PropertyReader:
             non-empty list.
         """
         merged, active = self.schemas.merged(schema, frozenset())
-        resolved, _ = self.schemas.resolve(schema)
         document = self.schemas.document
-        self._whole = None if _COMBINING.isdisjoint(resolved) else value_schema(resolved, document)
+        self._whole = None if _COMBINING.isdisjoint(merged) else value_schema(schema, document)
         self.conditions = None
         # Any number of tools may refer to an object of a shared document.
-        if (active or self._is_shared) and not self.schemas.take_keys(merged):
+        if not self.schemas.take_keys(merged):
             return ()
         keys = self._keys(merged, beside or {}, _Scope(self._owner, active=active), strict)
         self._whole = None
         required = [spec.name for spec in keys if spec.required]
-        self.conditions = conditions(resolved, document, [spec.name for spec in keys], required)
+        self.conditions = conditions(schema, document, [spec.name for spec in keys], required)
         return keys
 
     def parameter(self, key: object, spec: object, listed: bool | None = None) -> ParameterSpec:
@@ -201,51 +199,54 @@ class PropertyReader:
         flag = own_flag(spec, where)
         if flag is None and (marker := WITH_MARKER.search(raw_type)):
             flag = marker[1].lower() == "required"
-        has_default = "default" in spec
-        required, rule = decide(
-            flag=flag, listed=listed, description=description, has_default=has_default, convention=self._convention
-        )
-        kind = self._with_enum(kind, spec, where)
         default = MISSING
-        if has_default:
+        if "default" in spec:
             default = self._once(spec["default"], lambda default: plain_value(default, "default", where))
+        required, rule = decide(
+            flag=flag,
+            listed=listed,
+            description=description,
+            has_default="default" in spec,
+            convention=self._convention,
+        )
         plain = kind if kind.enum is None else replace(kind, enum=None)
         return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, schema)
 
     # Types for display
 
     def _type(self, spec: Schema, scope: _Scope) -> _Typed:
-        """The type of a property or element, without its own enum."""
+        """The type of a property or element, with its enum."""
         spec, active = self.schemas.resolve(spec, scope.active)
+        written = spec.get("type", spec.get("param_type"))
         if scope.nesting > MAX_NESTING or (scope.nesting and not self.schemas.take()):
             self.schemas.note(f"{scope.where}: {TOO_MUCH}")
-            written = spec.get("type")
-            return _Typed(value_type(written) if isinstance(written, str) else ANY, "", spec)
+            kind, raw_type = value_type(written) if isinstance(written, str) else ANY, ""
+            return _Typed(self._with_enum(kind, spec, scope.where), raw_type, spec)
         if branches_of(spec, "allOf"):
-            spec, active = self.schemas.merged({k: v for k, v in spec.items() if k not in UNIONS}, active)
+            spec, active = self.schemas.merged(spec, active, unions=False)
+            written = spec.get("type", spec.get("param_type"))
         scope = scope._replace(active=active)
-        written = spec.get("type", spec.get("param_type"))
         union = next((word for word in UNIONS if branches_of(spec, word)), None)
         given = [spec["const"]] if "const" in spec else spec.get("enum")
-        # an enum without null refuses it
-        nullable = not isinstance(given, list | tuple) or any(value is None for value in given)
         if written is None and union is not None:
             kind, raw_type, spec = self._union(spec, union, scope)
         else:
             kind, raw_type = self._written_type(written, spec, scope)
+            if union is not None and kind.kind != "dict":
+                kind = replace(kind, enum=self._union(spec, union, scope).kind.enum)
             kind = self._inside(_with_null(kind, kind.nullable or spec.get("nullable") is True), spec, scope)
-        return _Typed(_with_null(kind, kind.nullable and nullable), raw_type, spec)
+        if isinstance(given, list | tuple) and all(value is not None for value in given):
+            kind = _with_null(kind, False)  # an enum without null refuses it
+        return _Typed(self._with_enum(kind, spec, scope.where), raw_type, spec)
 
     def _union(self, spec: Schema, union: str, scope: _Scope) -> _Typed:
-        """The type of ``anyOf`` or ``oneOf``. A single branch next to null also gives its enum."""
+        """The type of ``anyOf`` or ``oneOf``. A single branch next to null also gives its words."""
         raw_type = self._once(spec[union], lambda value: json.dumps(value, ensure_ascii=False, default=repr))
         branches = branches_of(spec, union)
-        named = [branch for branch in branches if not is_null(branch)]
+        named = [self._type(branch, scope.inside()) for branch in branches if not is_null(branch)]
+        kind = united(one.kind for one in named)
         if len(named) == 1:
-            kind, _, branch = self._type(named[0], scope.inside())
-            spec = {**branch, **spec}
-        else:
-            kind = united([self._element(branch, scope) for branch in named])
+            spec = {**named[0].spec, **spec}
         return _Typed(_with_null(kind, kind.nullable or len(named) < len(branches)), raw_type, spec)
 
     def _written_type(self, written: object, spec: Schema, scope: _Scope) -> tuple[ValueType, str]:
@@ -254,23 +255,12 @@ class PropertyReader:
             is_list = "items" in spec or "prefixItems" in spec
             return ValueType("dict" if "properties" in spec else "list" if is_list else "any"), ""
         if isinstance(written, str):
-            return self._with_branches(value_type(written), spec, scope), written
+            return value_type(written), written
         if isinstance(written, list | tuple) and all(isinstance(name, str) for name in written):
             named = [name for name in written if name.lower() not in NULL_NAMES]
             kind = united(map(value_type, named))
             return _with_null(kind, len(named) < len(written)), json.dumps(written, ensure_ascii=False)
         raise DocumentationError(f"{scope.where}: expected 'type' to be a text, found {shown(written)}")
-
-    def _with_branches(self, kind: ValueType, spec: Schema, scope: _Scope) -> ValueType:
-        """A plain type with what unions next to it add: an enum if all branches have one, and null."""
-        for union in UNIONS:
-            branches = branches_of(spec, union)
-            if kind.kind == "dict" or not branches:
-                continue
-            found = united(self._element(branch, scope) for branch in branches if not is_null(branch))
-            nullable = any(map(is_null, branches)) or (found if found.enum else kind).nullable
-            kind = replace(kind, enum=found.enum or kind.enum, nullable=nullable)
-        return kind
 
     def _inside(self, kind: ValueType, spec: Schema, scope: _Scope) -> ValueType:
         """The type with its documented elements or keys."""
@@ -287,17 +277,12 @@ class PropertyReader:
             return replace(kind, properties=self._keys(merged, {}, scope, strict=False))
         elif kind.kind == "dict":
             elements = spec.get("additionalProperties")
-            elements = elements if isinstance(elements, Mapping) else None
         if isinstance(elements, Mapping):
             elements = [elements]
-        if not isinstance(elements, list | tuple):
+        elif kind.kind == "dict" or not isinstance(elements, list | tuple):
             return kind
-        element = united([self._element(e, scope) for e in elements if isinstance(e, Mapping)])
+        element = united([self._type(e, scope.inside()).kind for e in elements if isinstance(e, Mapping)])
         return kind if element == ANY else replace(kind, items=element)
-
-    def _element(self, spec: Schema, scope: _Scope) -> ValueType:
-        kind, _, spec = self._type(spec, scope.inside())
-        return self._with_enum(kind, spec, scope.where)
 
     def _with_enum(self, kind: ValueType, spec: Schema, where: str) -> ValueType:
         """The type with its enum. If no type is documented, it is the type of the members."""

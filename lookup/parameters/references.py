@@ -5,12 +5,13 @@ twice has 16,384 ends. The size of the document limits the expansion of its tool
 text. Beyond the limit, objects are read without their keys, with a note.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import Any, Final
 
 from lookup.parameters.requiredness import is_required
 from lookup.schema.document import Document
+from lookup.schema.words import names
 from lookup.type_names import NULL_NAMES
 
 Schema = Mapping[str, Any]
@@ -19,7 +20,7 @@ UNIONS: Final = ("anyOf", "oneOf")
 MAX_NESTING: Final = 16
 TOO_MUCH: Final = "nested too deep or in too many ways: some keys and elements are not taken over"
 
-_WORDS: Final = ("$ref", "$dynamicRef")
+_REFERENCES: Final = ("$ref", "$dynamicRef")
 _MAX_CHAIN: Final = 16
 _MAX_NOTES: Final = 20
 _FOR_EACH_TOOL: Final = 100
@@ -81,17 +82,18 @@ class Schemas:
             return False
         return True
 
-    def take_keys(self, schema: Schema) -> bool:
-        """Whether the keys of an object may be read (again). Adds a note if not."""
-        properties = schema.get("properties")
-        return self.may_read(1 + len(listed_keys(schema)) + (len(properties) if isinstance(properties, Mapping) else 0))
-
     def may_read(self, members: int) -> bool:
         """Like ``take``. Adds a note if not."""
         taken = self.take(members)
         if not taken:
             self.note(f"{self._owner}: {TOO_MUCH}")
         return taken
+
+    def take_keys(self, schema: Schema) -> bool:
+        """Whether the keys of an object may be read (again). Adds a note if not."""
+        properties = schema.get("properties")
+        keys = len(properties) if isinstance(properties, Mapping) else 0
+        return self.may_read(1 + len(names(schema.get("required"))) + keys)
 
     def resolve(self, spec: Schema, active: frozenset[str] = frozenset()) -> tuple[Schema, frozenset[str]]:
         """The object that a reference names, merged with the words next to it, which win; ``spec`` without one.
@@ -103,7 +105,7 @@ class Schemas:
             again is a cycle: it gives the type of the object without its keys.
         """
         for _ in range(_MAX_CHAIN):
-            word = next((word for word in _WORDS if isinstance(spec.get(word), str)), None)
+            word = next((word for word in _REFERENCES if isinstance(spec.get(word), str)), None)
             if word is None:
                 return spec, active
             reference = spec[word]
@@ -118,30 +120,34 @@ class Schemas:
                 return beside, active
             active = active | {reference}
             spec = {**target, **beside}
-        return {key: value for key, value in spec.items() if key not in _WORDS}, active
+        return {key: value for key, value in spec.items() if key not in _REFERENCES}, active
 
-    def merged(self, schema: Schema, active: frozenset[str], depth: int = 0) -> tuple[Schema, frozenset[str]]:
+    def merged(
+        self, schema: Schema, active: frozenset[str], unions: bool = True, depth: int = 0
+    ) -> tuple[Schema, frozenset[str]]:
         """The schema of an object with its reference, ``allOf`` and other branches merged into one.
 
-        It has the keys of all branches of ``anyOf`` and ``oneOf``. A key is required if all of them require it.
+        It has the keys of all branches of ``anyOf`` and ``oneOf``, which are left out without ``unions``. A key is
+        required if all of them require it.
         """
         schema, active = self.resolve(schema, active)
-        merged = dict(schema)
+        merged = {word: value for word, value in schema.items() if unions or word not in UNIONS}
         if depth > MAX_NESTING:
             self.note(f"{self._owner}: {TOO_MUCH}")
             return merged, active
         for branch in branches_of(schema, "allOf"):
-            part, active = self.merged(branch, active, depth + 1)
+            part, active = self.merged(branch, active, depth=depth + 1)
             if self.take_keys(part):
-                _merge(merged, part, listed_keys(part))
+                _merge(merged, part, names(part.get("required")))
         for union in UNIONS:
-            named = [branch for branch in branches_of(schema, union) if not is_null(branch)]
-            parts = [self.merged(branch, active, depth + 1)[0] for branch in named]
+            named = [branch for branch in branches_of(merged, union) if not is_null(branch)]
+            parts = [self.merged(branch, active, depth=depth + 1)[0] for branch in named]
             parts = [part for part in parts if self.take_keys(part)]
             for part in parts:
-                _merge(merged, part, [])
-            if parts and (shared := frozenset.intersection(*(frozenset(listed_keys(part)) for part in parts))):
-                merged["required"] = [*listed_keys(merged), *shared]
+                _merge(merged, part, ())
+            if parts:
+                shared = frozenset.intersection(*(frozenset(names(part.get("required"))) for part in parts))
+                _merge(merged, {}, shared)
         return merged, active
 
 
@@ -157,19 +163,12 @@ def is_null(branch: Schema) -> bool:
     return isinstance(written, str) and written.lower() in NULL_NAMES
 
 
-def listed_keys(schema: Schema) -> list[str]:
-    """The keys in the list ``required``; empty without a list."""
-    required = schema.get("required")
-    return [key for key in required if isinstance(key, str)] if isinstance(required, list | tuple) else []
-
-
-def _merge(merged: dict[str, Any], part: Schema, required: list[str]) -> None:
+def _merge(merged: dict[str, Any], part: Schema, required: Iterable[str]) -> None:
     """Merge a branch into its schema, whose own words win, with the keys that the branch requires."""
-    required = [*listed_keys(merged), *required]
-    for key, value in part.items():
-        if key == "properties" and isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
-            merged[key] = {**merged[key], **{k: v for k, v in value.items() if k not in merged[key]}}
-        elif key not in ("required", *UNIONS, "allOf"):
-            merged.setdefault(key, value)
+    required = dict.fromkeys((*names(merged.get("required")), *required))
+    properties = merged.get("properties"), part.get("properties")
+    merged |= {word: value for word, value in part.items() if word not in {*merged, *UNIONS, "allOf", "required"}}
+    if isinstance(properties[0], Mapping) and isinstance(properties[1], Mapping):
+        merged["properties"] = {**properties[0], **{k: v for k, v in properties[1].items() if k not in properties[0]}}
     if required or "required" in part:
-        merged["required"] = list(dict.fromkeys(required))
+        merged["required"] = list(required)

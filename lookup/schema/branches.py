@@ -1,22 +1,20 @@
 """Plain schemas, whose words all stand side by side -> one branch for each type that they allow."""
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from functools import reduce
 from typing import Any, Final
 
 from lookup.schema.check import allows
-from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Texts
-from lookup.schema.number_range import common_multiple
-from lookup.schema.object_branches import ObjectBranches
-from lookup.schema.schema import Made, Schema, said
+from lookup.schema.leaves import Constants, Texts
+from lookup.schema.nodes import Branch, Conjunction, Lists
+from lookup.schema.number_range import Numbers, common_multiple
+from lookup.schema.object_branches import objects_of
+from lookup.schema.schema import Schema, said
 from lookup.schema.words import IMPLIED, KINDS, Kind, exact, identity, is_number
 
-_TEXTS: Final = (("pattern", "pattern", True), ("pattern", Made.PATTERN, False), ("format", "format", True),
-                 ("format", Made.FORMAT, False))  # fmt: skip
-_OF_CHOICES: Final = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", Made.NOTES}
+_OF_CHOICES: Final = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "notes"}
 _OTHERS: Final[dict[Kind, tuple[Any, ...]]] = {"boolean": (True, False), "null": (None,)}
-_GIVING: Final = {"enum", "type", Made.NOTES}
+_GIVING: Final = {"enum", "type", "notes"}
 
 
 class PlainBranches:
@@ -34,7 +32,6 @@ class PlainBranches:
     def __init__(self, conjunction: Callable[[Iterable[Schema]], Conjunction], closed: bool) -> None:
         self.conjunction = conjunction
         self._closed = closed
-        self._objects = ObjectBranches(conjunction, closed)
 
     def build(self, plain: Sequence[Schema], notes: list[str]) -> list[Branch] | None:
         """The branches of schemas that hold together; ``None`` if they allow everything."""
@@ -49,16 +46,18 @@ class PlainBranches:
             return self._constants(given[0], plain, kinds, refused)
         found: list[Branch] = []
         if "string" in kinds:
-            found.append(texts_of(plain))
+            texts = texts_of(plain)
+            found += [] if texts.is_contradictory else [texts]
         if "integer" in kinds:
             found.append(numbers_of(plain, integer="number" not in kinds))
         if "array" in kinds:
             found += self._lists(plain, notes)
         if "object" in kinds:
-            found += self._objects.build(plain, notes)
-        if constants := tuple(v for kind, values in _OTHERS.items() if kind in kinds for v in values):
-            found.append(Constants(tuple(v for v in constants if identity(v) not in refused)))
-        return [branch for branch in found if not _is_contradictory(branch)]
+            found += objects_of(plain, self.conjunction, self._closed, notes)
+        constants = (value for kind, values in _OTHERS.items() if kind in kinds for value in values)
+        if values := tuple(value for value in constants if identity(value) not in refused):
+            found.append(Constants(values))
+        return found
 
     def _constants(
         self, given: Schema, plain: Sequence[Schema], kinds: frozenset[Kind], refused: set[Any]
@@ -67,7 +66,7 @@ class PlainBranches:
         values = [
             value
             for value in given.words["enum"]
-            if identity(value) not in refused and all(allows(value, schema, self._closed) for schema in limiting)
+            if identity(value) not in refused and all(allows(value, [schema], self._closed) for schema in limiting)
         ]
         return [Constants(tuple(values))] if values else []
 
@@ -94,26 +93,18 @@ class PlainBranches:
         unique = any("uniqueItems" in schema.words for schema in plain)
         rest = None if end is not None else items[size]
         prefix = tuple(items[:size] if end is None else items[:end])
-        return [Lists(prefix, rest, least, most, unique, any(said(plain, Made.TUPLE)))]
-
-
-def _is_contradictory(branch: Branch) -> bool:
-    match branch:
-        case Constants(values):
-            return not values
-        case Texts(least=least, most=most):
-            return most is not None and least > most
-    return False
+        return [Lists(prefix, rest, least, most, unique, any(said(plain, "tuple")))]
 
 
 def refused_values(schemas: Iterable[Schema]) -> list[Any]:
     """The values that some schemas refuse."""
-    return [value for values in said(schemas, Made.VALUES) for value in values]
+    return [value for values in said(schemas, "refused") for value in values]
 
 
 def texts_of(schemas: Sequence[Schema]) -> Texts:
     """The texts that schemas allow together."""
-    limits = [(kind, text, wanted) for kind, word, wanted in _TEXTS for text in said(schemas, word)]
+    limits = [limit for limits in said(schemas, "texts") for limit in limits]
+    limits.sort(key=lambda limit: (limit[0] != "pattern", not limit[2]))
     excluded = [value for value in refused_values(schemas) if isinstance(value, str)]
     return Texts(
         tuple(dict.fromkeys(limits)),
@@ -125,21 +116,9 @@ def texts_of(schemas: Sequence[Schema]) -> Texts:
 
 def numbers_of(schemas: Sequence[Schema], integer: bool) -> Numbers:
     """The numbers that schemas allow together."""
-    low, low_open = _nearest(schemas, "minimum", "exclusiveMinimum", 1)
-    high, high_open = _nearest(schemas, "maximum", "exclusiveMaximum", -1)
-    step: Fraction | None = None
-    for value in said(schemas, "multipleOf"):
-        if found := abs(exact(value)):
-            step = found if step is None else common_multiple(step, found)
+    low, low_open = max(((exact(limit), is_open) for limit, is_open in said(schemas, "low")), default=(None, False))
+    high, closed = min(((exact(limit), not is_open) for limit, is_open in said(schemas, "high")), default=(None, True))
+    steps = [abs(exact(step)) for step in said(schemas, "multipleOf")]
+    step = reduce(common_multiple, steps) if steps else None
     excluded = frozenset(map(exact, filter(is_number, refused_values(schemas))))
-    return Numbers(integer, low, high, low_open, high_open, step, excluded)
-
-
-def _nearest(schemas: Sequence[Schema], word: str, exclusive: str, sign: int) -> tuple[Fraction | None, bool]:
-    """The strictest of some limits, and whether it is exclusive."""
-    limits = [(sign * exact(value), False) for value in said(schemas, word)]
-    limits += [(sign * exact(value), True) for value in said(schemas, exclusive)]
-    if not limits:
-        return None, False
-    limit, is_open = max(limits)
-    return sign * limit, is_open
+    return Numbers(integer, low, high, low_open, not closed, step, excluded)

@@ -8,30 +8,22 @@ This is no library's work, because the steps must be bounded: a chain of thirty 
 next one twice, takes jsonschema-rs 0.61 a billion steps.
 """
 
-import math
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lookup.languages.language import pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.messages import written
-from lookup.schema.nodes import language_of, matches
-from lookup.schema.schema import EVERYTHING, NOTHING, Made, Schema
-from lookup.schema.words import IMPLIED, Kind, exact, identity, kind_of
+from lookup.schema.leaves import language_of, matches
+from lookup.schema.object_branches import read_keys
+from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
+from lookup.schema.words import IMPLIED, Kind, exact, identity, is_number, kind_of
 
 _MAX_STEPS: Final = 100_000
 _MAX_DEPTH: Final = 200
 _MAX_LISTED: Final = 20
 _MAX_SHOWN: Final = 80
-_LIMITS: Final[tuple[tuple[str, str, Callable[[Any, Any], bool]], ...]] = (
-    ("minimum", "minimum", lambda value, limit: value >= limit),
-    ("maximum", "maximum", lambda value, limit: value <= limit),
-    ("exclusiveMinimum", "exclusive minimum", lambda value, limit: value > limit),
-    ("exclusiveMaximum", "exclusive maximum", lambda value, limit: value < limit),
-    ("multipleOf", "a multiple of", lambda value, step: not step or (value / step).denominator == 1),
-)
 
 
 class SchemaError(ValueError):
@@ -77,16 +69,6 @@ class _Applied:
         self.implied |= other.implied
 
 
-def _any_of(alternatives: list[_Applied]) -> _Applied:
-    """What alternatives that all hold say: the least strict one decides what they leave open."""
-    found = _Applied()
-    for one in alternatives:
-        found.add(one)
-    found.closes = all(one.closes for one in alternatives)
-    found.typed = any(one.typed or not one.implied for one in alternatives)
-    return found
-
-
 def check(value: Any, schemas: Iterable[Schema], closed: bool) -> None:
     """Raise SchemaError unless a value obeys all schemas. ``closed`` schemas document a tool, see ``PlainBranches``."""
     try:
@@ -95,10 +77,10 @@ def check(value: Any, schemas: Iterable[Schema], closed: bool) -> None:
         raise SchemaError("the value: the schema is nested too deep to be checked") from None
 
 
-def allows(value: Any, schema: Schema, closed: bool) -> bool:
-    """Whether a value obeys a schema."""
+def allows(value: Any, schemas: Iterable[Schema], closed: bool) -> bool:
+    """Whether a value obeys all schemas."""
     try:
-        check(value, [schema], closed)
+        check(value, schemas, closed)
     except SchemaError:
         return False
     return True
@@ -120,13 +102,13 @@ class _Check:
         self._steps = 0
         self._known: dict[tuple[Schema, str], _Applied | SchemaError] = {}
 
-    def member(self, value: Any, schemas: Iterable[Schema], where: str, depth: int) -> None:
-        """SchemaError unless a value, or a part of it, obeys all schemas that stand for it."""
+    def member(self, value: Any, schemas: Iterable[Schema], where: str, depth: int) -> _Applied:
+        """What all schemas say that stand for a value, or a part of it; SchemaError unless it obeys them."""
         applied = _Applied()
         for schema in schemas:
             applied.add(self._apply(value, schema, where, depth))
         if not self._closed:
-            return
+            return applied
         if applied.implied and not applied.typed and kind_of(value) not in applied.implied:
             raise _broken(where, " or ".join(sorted(applied.implied)), value)
         if isinstance(value, dict) and applied.closes:
@@ -134,6 +116,7 @@ class _Check:
             for key in value:
                 if key not in documented:
                     raise _broken(where, f"the keys {', '.join(map(repr, sorted(documented)))}", key)
+        return applied
 
     def _apply(self, value: Any, schema: Schema, where: str, depth: int) -> _Applied:
         """What a schema says of a value; SchemaError if the value breaks it."""
@@ -153,23 +136,14 @@ class _Check:
             raise known.with_traceback(None)
         return known
 
-    def _allowed(self, value: Any, schema: Schema, where: str, depth: int) -> _Applied | None:
+    def _tried(self, apply: Callable[..., _Applied], *arguments: Any) -> _Applied | None:
+        """What ``apply`` returns; ``None`` if the value breaks the schema."""
         try:
-            return self._apply(value, schema, where, depth + 1)
+            return apply(*arguments)
         except _UncheckedError:
             raise
         except SchemaError:
             return None
-
-    def _allows(self, value: Any, schema: Schema, where: str, depth: int) -> bool:
-        """Whether a part of a value obeys a schema."""
-        try:
-            self.member(value, [schema], where, depth + 1)
-        except _UncheckedError:
-            raise
-        except SchemaError:
-            return False
-        return True
 
     def _applied(self, value: Any, schema: Schema, where: str, depth: int) -> _Applied:
         self._steps += 1
@@ -179,15 +153,18 @@ class _Check:
         applied = _Applied(typed="type" in words or "enum" in words)
         applied.implied.update(*(IMPLIED[word] for word in words if word in IMPLIED))
         self._given(value, schema, where)
-        self._combined(value, words, where, depth, applied)
-        if isinstance(value, str):
-            _check_text(value, words, where)
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            _check_number(value, words, where)
-        elif isinstance(value, dict):
-            self._object(value, words, where, depth, applied)
-        elif isinstance(value, list | tuple):
-            self._list(value, words, where, depth, applied)
+        self._combined(value, words, where, depth + 1, applied)
+        match value:
+            case str():
+                _check_text(value, words, where)
+            case bool():
+                pass
+            case int() | float():
+                _check_number(value, words, where)
+            case dict():
+                self._object(value, schema, where, depth + 1, applied)
+            case list() | tuple():
+                self._list(value, words, where, depth + 1, applied)
         return applied
 
     def _given(self, value: Any, schema: Schema, where: str) -> None:
@@ -204,108 +181,108 @@ class _Check:
                 raise _broken(where, f"one of {listed}", value)
             return
         kind = "number" if self._closed and isinstance(value, float) else kind_of(value)
-        is_other = self._closed and isinstance(value, tuple) and "type" in words and Made.TUPLE not in words
+        is_other = self._closed and isinstance(value, tuple) and "type" in words and "tuple" not in words
         if kind not in schema.kinds or is_other:
-            raise _broken(where, " or ".join(sorted(schema.kinds - _also(schema.kinds))) or "no value", value)
+            kinds = schema.kinds - {"integer"} if "number" in schema.kinds else schema.kinds
+            raise _broken(where, " or ".join(sorted(kinds)) or "no value", value)
 
-    def _combined(self, value: Any, words: Mapping[Any, Any], where: str, depth: int, applied: _Applied) -> None:
+    def _combined(self, value: Any, words: Words, where: str, depth: int, applied: _Applied) -> None:
         """The words that apply schemas to the value itself."""
-        always = [words["$ref"]] if "$ref" in words else []
-        for inner in (*always, *words.get("allOf", ())):
-            applied.add(self._apply(value, inner, where, depth + 1))
+        for inner in words.get("allOf", ()):
+            applied.add(self._apply(value, inner, where, depth))
         for word in ("anyOf", "oneOf"):
             if word not in words:
                 continue
-            found = [a for inner in words[word] if (a := self._allowed(value, inner, where, depth)) is not None]
+            tried = (self._tried(self._apply, value, inner, where, depth) for inner in words[word])
+            found = [one for one in tried if one is not None]
             if not found or (word == "oneOf" and len(found) > 1):
                 expected = "one of the alternatives" if not found else f"exactly one alternative, not {len(found)},"
                 raise _broken(where, f"{expected} of {word!r}", value)
-            applied.add(_any_of(found))
-        if "not" in words and self._allowed(value, words["not"], where, depth) is not None:
+            closes = applied.closes or all(one.closes for one in found)  # the least strict one decides
+            typed = applied.typed or any(one.typed or not one.implied for one in found)
+            for one in found:
+                applied.add(one)
+            applied.closes, applied.typed = closes, typed
+        if "not" in words and self._tried(self._apply, value, words["not"], where, depth) is not None:
             raise _broken(where, "what 'not' does not refuse", value)
         if "if" in words:
-            condition = self._allowed(value, words["if"], where, depth)
+            condition = self._tried(self._apply, value, words["if"], where, depth)
             applied.add(condition or _Applied())
-            follows = words.get("else" if condition is None else "then")
-            if follows is not None:
-                applied.add(self._apply(value, follows, where, depth + 1))
+            follows = words.get("else" if condition is None else "then", EVERYTHING)
+            applied.add(self._apply(value, follows, where, depth))
         for key, inner in words.get("dependentSchemas", {}).items():
             if isinstance(value, dict) and key in value:
-                applied.add(self._apply(value, inner, where, depth + 1))
+                applied.add(self._apply(value, inner, where, depth))
 
-    def _object(
-        self, value: Mapping[Any, Any], words: Mapping[Any, Any], where: str, depth: int, applied: _Applied
-    ) -> None:
+    def _object(self, value: Mapping[Any, Any], schema: Schema, where: str, depth: int, applied: _Applied) -> None:
+        words = schema.words
         _check_keys(value, words, where)
-        named, patterns = words.get("properties", {}), _patterns(words)
+        keys, unevaluated = read_keys(schema, []), words.get("unevaluatedProperties")
         applied.known.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
-        applied.closes |= any(inner is not NOTHING for inner in (*named.values(), *(s for _, s in patterns)))
-        additional, unevaluated = words.get("additionalProperties"), words.get("unevaluatedProperties")
+        applied.closes |= keys.documents
         for key, member in value.items():
             inner = f"{where}, key {key!r}"
-            found = [named[key]] if key in named else []
-            found += [schema for language, schema in patterns if matches(language, str(key))]
-            if not found and additional is not None:
-                found = [additional]
+            found = keys.of(str(key)) or keys.additional
             if not found and unevaluated is not None and key not in applied.keys:
                 found = [unevaluated]
-            self.member(member, found, inner, depth + 1)
+            self.member(member, found, inner, depth)
             if found:
                 applied.keys.add(key)
             if "propertyNames" in words:
-                self.member(str(key), [words["propertyNames"]], f"{inner}, its name", depth + 1)
+                self.member(str(key), [words["propertyNames"]], f"{inner}, its name", depth)
 
-    def _list(self, value: Any, words: Mapping[Any, Any], where: str, depth: int, applied: _Applied) -> None:
+    def _list(self, value: Any, words: Words, where: str, depth: int, applied: _Applied) -> None:
         _check_count(len(value), words, "Items", where)
         if "uniqueItems" in words and len(set(map(identity, value))) < len(value):
             raise _broken(where, "no item twice", value)
         first, rest = words.get("prefixItems", ()), words.get("items")
         for place, member in enumerate(value):
             inner = first[place] if place < len(first) else rest
-            self.member(member, [] if inner is None else [inner], f"{where}, item {place}", depth + 1)
+            self.member(member, [] if inner is None else [inner], f"{where}, item {place}", depth)
         applied.items |= set(range(len(first) if rest is None else len(value)))
         if "contains" in words:
-            inside = words["contains"]
-            found = [n for n, m in enumerate(value) if self._allows(m, inside, f"{where}, item {n}", depth)]
+            tried = (
+                self._tried(self.member, m, [words["contains"]], f"{where}, item {n}", depth)
+                for n, m in enumerate(value)
+            )
+            found = {n for n, one in enumerate(tried) if one is not None}
             most = words.get("maxContains")
             if len(found) < words.get("minContains", 1) or (most is not None and len(found) > most):
                 raise _broken(where, "another number of items that 'contains' allows", value)
-            applied.items.update(found)
+            applied.items |= found
         if "unevaluatedItems" in words:
             for place in set(range(len(value))) - applied.items:
-                self.member(value[place], [words["unevaluatedItems"]], f"{where}, item {place}", depth + 1)
+                self.member(value[place], [words["unevaluatedItems"]], f"{where}, item {place}", depth)
             applied.items = set(range(len(value)))
 
 
-def _also(kinds: frozenset[Kind]) -> frozenset[Kind]:
-    """The types that another one includes, for messages."""
-    return frozenset({"integer"}) if "number" in kinds else frozenset()
-
-
-def _check_text(value: str, words: Mapping[Any, Any], where: str) -> None:
+def _check_text(value: str, words: Words, where: str) -> None:
     """SchemaError unless a text has the length, pattern and format of a schema."""
     _check_count(len(value), words, "Length", where)
-    for word in ("pattern", "format"):
-        if word not in words:
-            continue
+    for word, text, wanted in words.get("texts", ()):
         try:
-            language = language_of(word, words[word])
+            language = language_of(word, text)
         except LanguageError:
             continue
-        if language is not None and not matches(language, value):
-            raise _broken(where, f"a text of the {word} {words[word]!r}", value)
+        if language is not None and matches(language, value) is not wanted:
+            raise _broken(where, f"a text of the {word} {text!r}", value)
 
 
-def _check_number(value: float, words: Mapping[Any, Any], where: str) -> None:
+def _check_number(value: float, words: Words, where: str) -> None:
     """SchemaError unless a number is within the limits of a schema."""
-    if isinstance(value, float) and not math.isfinite(value):
+    if not is_number(value):
         raise _broken(where, "a finite number", value)
-    for word, name, obeys in _LIMITS:
-        if word in words and not obeys(exact(value), exact(words[word])):
-            raise _broken(where, f"{name} {written(words[word])}", value)
+    for word, name, sign in (("low", "minimum", 1), ("high", "maximum", -1)):
+        if word in words:
+            limit, is_open = words[word]
+            beyond = sign * (exact(limit) - exact(value))
+            if beyond > 0 or (is_open and not beyond):
+                raise _broken(where, f"{'exclusive ' if is_open else ''}{name} {written(limit)}", value)
+    if "multipleOf" in words and (exact(value) / exact(words["multipleOf"])).denominator != 1:
+        raise _broken(where, f"a multiple of {written(words['multipleOf'])}", value)
 
 
-def _check_count(size: int, words: Mapping[Any, Any], what: str, where: str) -> None:
+def _check_count(size: int, words: Words, what: str, where: str) -> None:
     """SchemaError unless a size is within a schema's limits of ``Length``, ``Items`` or ``Properties``."""
     least, most = words.get(f"min{what}", 0), words.get(f"max{what}", size)
     if size < least:
@@ -314,21 +291,10 @@ def _check_count(size: int, words: Mapping[Any, Any], what: str, where: str) -> 
         raise SchemaError(f"{where}: expected max{what} {most}, got {size}")
 
 
-def _check_keys(value: Mapping[Any, Any], words: Mapping[Any, Any], where: str) -> None:
+def _check_keys(value: Mapping[Any, Any], words: Words, where: str) -> None:
     """SchemaError unless an object has as many keys as a schema wants, and the required ones."""
     _check_count(len(value), words, "Properties", where)
     dependent = (needed for key, keys in words.get("dependentRequired", {}).items() if key in value for needed in keys)
     for key in (*words.get("required", ()), *dependent):
         if key not in value:
             raise _broken(where, f"the required key {key!r}", dict(value))
-
-
-def _patterns(words: Mapping[Any, Any]) -> list[tuple[Any, Schema]]:
-    """The patterns of ``patternProperties`` that are languages, and their schemas."""
-    found = []
-    for pattern, inner in words.get("patternProperties", {}).items():
-        try:
-            found.append((pattern_language(pattern), inner))
-        except LanguageError:
-            continue
-    return found

@@ -1,38 +1,70 @@
-"""One document of schemas: what a reference in it names, and its schemas in the words of JSON Schema 2020-12.
+"""One document of schemas: what a reference in it names, and its schemas in one form (``lookup.schema.schema.Words``).
 
 A word with a value of the wrong type says nothing. The words of older drafts and of OpenAPI are put into newer ones.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from lookup.schema.given_values import GivenValues
-from lookup.schema.schema import EVERYTHING, NOTHING, Made, Resource, Schema, Words, Written
-from lookup.schema.words import is_number, is_schema, names
+from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
+from lookup.schema.type_schema import kinds_named, schema_named
+from lookup.schema.words import KINDS, Kind, exact, identity, is_number, is_plain, is_schema, kind_of, names
 
 _MAX_WALKED: Final = 200_000
 _MAX_COUNT: Final = 10**100
 _ALONE: Final = ("draft-03", "draft-04", "draft-06", "draft-07")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_WORDS: Final[dict[str, str]] = {
-    **dict.fromkeys(("pattern", "format"), "text"),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), "number"),
-    **dict.fromkeys((f"m{end}{what}" for end in ("in", "ax") for what in ("Length", "Items", "Properties")), "count"),
-    **dict.fromkeys(("minContains", "maxContains"), "count"),
-    **dict.fromkeys(("items", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else"), "schema"),
-    **dict.fromkeys(("additionalProperties", "unevaluatedProperties", "unevaluatedItems"), "schema"),
+_COUNTS: Final = (
+    *(f"m{end}{what}" for end in ("in", "ax") for what in ("Length", "Items", "Properties")),
+    *("minContains", "maxContains"),
+)
+_SCHEMA: Final = (
+    *("items", "additionalItems", "contains", "propertyNames", "not", "if", "then", "else"),
+    *("additionalProperties", "unevaluatedProperties", "unevaluatedItems"),
+)
+_FORMS: Final[dict[str, str]] = {
+    **dict.fromkeys(_COUNTS, "count"),
+    **dict.fromkeys(_SCHEMA, "schema"),
     **dict.fromkeys(("prefixItems", "allOf", "anyOf", "oneOf"), "schemas"),
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "dependencies"), "keys"),
 }
 """Word -> of which form its value is."""
+
+_ENDS: Final = (("low", "minimum", "exclusiveMinimum", 1), ("high", "maximum", "exclusiveMaximum", -1))
+_LIMITING: Final = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
 
 _KEYED: Final = frozenset({"properties", "required", "dependentRequired", "dependentSchemas", "dependencies"})
 """Words of an object's keys that are read together."""
 
 _PLAIN: Final = frozenset({"type", "title", "description", "default", "example", "examples", "deprecated"})
 """All words of a schema that says no more than a type."""
+
+
+class Written:
+    """A part of a document, equal only to itself, as a key: YAML's aliases and references lead to one part often."""
+
+    def __init__(self, part: Any) -> None:
+        self.part = part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Written) and self.part is other.part
+
+    def __hash__(self) -> int:
+        return id(self.part)
+
+
+@dataclass(frozen=True, eq=False)
+class Resource:
+    """The root of a document, or a schema in it with its own ``$id``: references inside it are relative to it."""
+
+    url: str
+    written: Mapping[str, Any] | None
+
+
+_NOWHERE: Final = Resource("", None)
 
 
 class Document:
@@ -63,7 +95,7 @@ class Document:
         return Document, (self.root, self.documentation, self._requires)
 
     @cached_property
-    def references_stand_alone(self) -> bool:
+    def _references_stand_alone(self) -> bool:
         """Whether the words next to ``$ref`` are ignored, as up to draft 7, if the document names its draft."""
         draft = self.root.get("$schema")
         return isinstance(draft, str) and any(name in draft for name in _ALONE)
@@ -79,7 +111,7 @@ class Document:
         kind = written.get("type") if written.keys() <= _PLAIN else None
         place: Any = kind if isinstance(kind, str) else (Written(written), resource)
         if place not in self._schemas:
-            self._schemas[place] = Schema(self, written, resource)
+            self._schemas[place] = Schema(partial(self._words, written, resource))
         return self._schemas[place]
 
     def named(self, reference: str) -> Any:
@@ -87,51 +119,58 @@ class Document:
         found = self._find(reference, self._whole)
         return None if found is None else found[0]
 
-    def words(self, written: Mapping[str, Any], resource: Resource) -> Words:
+    def _words(self, written: Mapping[str, Any], resource: Resource) -> Words:
         """The words of a schema."""
-        found: dict[Any, Any] = {}
+        always: list[Schema] = []
         notes: list[str] = []
         word = next((word for word in _REFERENCES if isinstance(written.get(word), str)), None)
         if word is not None:
-            target = self._target(written[word], resource)
-            notes += [] if target else [f"the reference {written[word]!r}, which leads nowhere"]
+            found = self._find(written[word], resource)
+            always += [] if found is None else [self.schema(*found)]
+            notes += [f"the reference {written[word]!r}, which leads nowhere"] if found is None else []
             notes += [] if word == "$ref" else [word]
-            found |= {} if target is None else {"$ref": target}
-        if word is None or not self.references_stand_alone:
-            found |= self._read(written, resource)
-            found |= GivenValues(written, self.documentation).words(found, notes, self.schema)
-        found[Made.NOTES] = tuple(notes) or None
-        return {word: value for word, value in found.items() if value is not None}
+        words: dict[str, Any] = {"allOf": tuple(always) or None}
+        if word is None or not self._references_stand_alone:
+            words = self._read(written, resource, always)
+            words |= self._given(written, {word: value for word, value in words.items() if value is not None}, notes)
+        words["notes"] = tuple(notes) or None
+        return {word: value for word, value in words.items() if value is not None}
 
-    def _read(self, written: Mapping[str, Any], resource: Resource) -> dict[Any, Any]:
-        """All words but those of types and given values."""
-        found: dict[Any, Any] = {}
+    def _read(self, written: Mapping[str, Any], resource: Resource, always: list[Schema]) -> dict[str, Any]:
+        """All words but those of types and given values. ``always`` are schemas that hold as well."""
+        found: dict[str, Any] = {}
         for word, value in written.items():
-            form = _WORDS.get(word) if isinstance(word, str) else None
+            form = _FORMS.get(word) if isinstance(word, str) else None
             read = None if form is None else self._value(form, value, resource)
             if read is not None:
                 found[word] = read
         if written.get("uniqueItems") is True:
             found["uniqueItems"] = True
+        if is_number(step := written.get("multipleOf")) and step:
+            found["multipleOf"] = step
         if isinstance(first := written.get("items"), list | tuple):
             found.setdefault("prefixItems", self._value("schemas", first, resource))
             found["items"] = found.get("additionalItems")
         if not _KEYED.isdisjoint(written):
             found |= self._keys(written, found)
-        for end, inclusive in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-            if written.get(end) is True and inclusive in found:
-                found[end] = found.pop(inclusive)
+        if "pattern" in written or "format" in written:
+            texts = tuple(
+                (word, written[word], True) for word in ("pattern", "format") if isinstance(written.get(word), str)
+            )
+            found["texts"] = texts or None
+        if not _LIMITING.isdisjoint(written):
+            found |= _limits(written)
+        always += found.get("allOf", ())
+        for union in ("anyOf", "oneOf"):
+            if union in found and len(found[union]) == 1:
+                always += found.pop(union)
         if "if" not in found:
             found |= {"then": None, "else": None}
-        return found | {"additionalItems": None, "dependencies": None}
+        return found | {"allOf": tuple(always) or None, "additionalItems": None, "dependencies": None}
 
     def _value(self, form: str, value: Any, resource: Resource) -> Any:
         """The value of a word; ``None`` if it is not of the form."""
         match form:
-            case "text":
-                return value if isinstance(value, str) else None
-            case "number":
-                return value if is_number(value) else None
             case "count":
                 whole = is_number(value) and 0 <= value < _MAX_COUNT and int(value) == value
                 return int(value) if whole else None
@@ -164,63 +203,68 @@ class Document:
             "dependentSchemas": schemas or None,
         }
 
-    def _own_resource(self, written: Mapping[str, Any], outer: Resource) -> Resource:
-        name = _name(written)
-        if name is None or name.startswith("#") or written is outer.written:
-            return outer
-        url = _joined(_name(self.root) or "", name)
-        known = self._names.get(url.partition("#")[0])
-        return known if known is not None and known.written is written else Resource(url, written)
+    # Types and given values
 
-    def _target(self, reference: str, resource: Resource) -> Schema | None:
-        """The schema that a reference inside a resource names."""
-        found = self._find(reference, resource)
-        return None if found is None else self.schema(*found)
+    def _given(self, written: Mapping[str, Any], found: Words, notes: list[str]) -> dict[str, Any]:
+        """What ``type``, ``nullable``, ``enum`` and ``const`` say beside the words that are found."""
+        said: dict[str, Any] = {}
+        named = written.get("type", written.get("param_type") if self.documentation else None)
+        if isinstance(named, str) and (inner := schema_named(named)):
+            said["allOf"] = (*found.get("allOf", ()), self.schema(inner))
+        elif named is not None:
+            said |= _kinds(named if isinstance(named, list | tuple) else [named], written.get("nullable") is True)
+        given = _values(written)
+        if given is None:
+            whole = {**found, **said}
+            if not self.documentation or written.get("nullable") is not True or "type" in whole or not whole:
+                return said
+            # null stands beside a reference or a union, too
+            return {**said, **dict.fromkeys(whole), "anyOf": (Schema(whole), Schema({"enum": (None,)}))}
+        kinds: frozenset[Kind] = said.get("type", KINDS)
+        fitting = given if kinds == KINDS else tuple(value for value in given if kind_of(value) in kinds)
+        if fitting or not self.documentation or not given or kinds <= {"object", "null"}:
+            return {**said, "enum": fitting}
+        notes.append("the enum has no member of the type, so only the enum is enforced")
+        if "array" in kinds and not any(isinstance(value, list | tuple) for value in given):
+            return {**said, "type": frozenset({"array"}), "items": Schema({"enum": given})}
+        return {"enum": given}
+
+    # References
+
+    def _own_resource(self, written: Mapping[str, Any], outer: Resource) -> Resource:
+        return outer if _name(written) is None else self._places.get(Written(written), outer)
 
     def _find(self, reference: str, resource: Resource) -> tuple[Any, Resource] | None:
         """What a reference names, as it is written, and the resource that it stands in."""
         name, _, fragment = reference.partition("#")
-        places = [resource, self._whole] if not name else [self._named(name, resource)]
+        places = [resource, self._whole]
+        if name:
+            urls = _joined(resource.url, name), _joined(self._whole.url, name), name
+            places = [self._places[url] for url in urls if url in self._places][:1]
         for place in places:
-            found = None if place is None else self._inside(place, fragment)
-            if place is not None and is_schema(found):
+            found: Any = place.written
+            if fragment.startswith("/"):
+                found = pointed(found, fragment)
+            elif fragment:  # an anchor
+                found = self._places.get(f"#{fragment}", _NOWHERE).written
+            if is_schema(found):
                 return found, place
         return None
 
-    def _inside(self, place: Resource, fragment: str) -> Any:
-        """What a fragment names: a pointer or an anchor."""
-        if not fragment:
-            return place.written
-        return pointed(place.written, fragment) if fragment.startswith("/") else self._anchors.get(fragment)
-
-    def _named(self, name: str, resource: Resource) -> Resource | None:
-        base = _name(self.root) or ""
-        for url in (_joined(resource.url, name), _joined(base, name), name):
-            if url in self._names:
-                return self._names[url]
-        return None
-
     @cached_property
-    def _names(self) -> dict[str, Resource]:
-        """The resource of each address."""
-        base = _name(self.root) or ""
-        found = {base: self._whole} if base else {}
+    def _places(self) -> dict[Any, Resource]:
+        """A written schema, its address or its anchor (``#name``) -> the resource that it is."""
+        found: dict[Any, Resource] = {Written(self.root): self._whole, self._whole.url: self._whole}
         for schema in self.objects():
-            if (name := _name(schema)) is not None:
-                url = _joined(base, name)
-                found.setdefault(url.partition("#")[0], Resource(url, schema))
-        return found
-
-    @cached_property
-    def _anchors(self) -> dict[str, Mapping[str, Any]]:
-        found: dict[str, Mapping[str, Any]] = {}
-        for schema in self.objects():
-            for word in ("$anchor", "$dynamicAnchor"):
-                if isinstance(name := schema.get(word), str):
-                    found.setdefault(name, schema)
-            name = _name(schema)
-            if isinstance(name, str) and name.startswith("#"):
-                found.setdefault(name[1:], schema)
+            name = _name(schema) or ""
+            url, _, anchor = _joined(self._whole.url, name).partition("#")
+            resource = Resource(url, schema)
+            if name and not name.startswith("#"):
+                found.setdefault(url, resource)
+                found.setdefault(Written(schema), resource)
+            for said in (schema.get("$anchor"), schema.get("$dynamicAnchor"), anchor):
+                if isinstance(said, str) and said:
+                    found.setdefault(f"#{said}", resource)
         return found
 
     def objects(self) -> Iterator[Mapping[str, Any]]:
@@ -238,11 +282,41 @@ class Document:
             waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
 
 
+def _limits(written: Mapping[str, Any]) -> dict[str, tuple[float, bool] | None]:
+    """The strictest limit at each end, and whether it is excluded; in draft 4 that is a boolean beside it."""
+    found = {}
+    for end, inclusive, exclusive, sign in _ENDS:
+        limits = [(written.get(inclusive), written.get(exclusive) is True), (written.get(exclusive), True)]
+        numbers = [(sign * exact(limit), is_open, limit) for limit, is_open in limits if is_number(limit)]
+        strictest = max(numbers, default=None)
+        found[end] = None if strictest is None else (strictest[2], strictest[1])
+    return found
+
+
+def _kinds(named: Collection[Any], nullable: bool) -> dict[str, Any]:
+    """The words of some names of types. Draft 3 allows schemas among them."""
+    kinds = frozenset[Kind]().union(*(kinds_named(name) if isinstance(name, str) else KINDS for name in named))
+    if nullable:
+        kinds |= {"null"}
+    said: dict[str, Any] = {} if kinds == KINDS else {"type": kinds}
+    return said | ({"tuple": True} if "tuple" in named else {})
+
+
+def _values(written: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """The values of ``enum`` and ``const``; ``None`` without one."""
+    values = written.get("enum")
+    listed = tuple(filter(is_plain, values)) if isinstance(values, list | tuple) else None
+    if "const" not in written:
+        return listed
+    constant = written["const"]
+    if listed is not None:
+        return tuple(value for value in listed if identity(value) == identity(constant))[:1]
+    return (constant,) if is_plain(constant) else ()
+
+
 def _name(schema: Mapping[str, Any]) -> str | None:
-    for word in ("$id", "id"):
-        if isinstance(schema.get(word), str):
-            return str(schema[word])
-    return None
+    name = schema.get("$id", schema.get("id"))
+    return name if isinstance(name, str) else None
 
 
 def _joined(base: str, name: str) -> str:

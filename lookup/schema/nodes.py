@@ -1,171 +1,73 @@
-"""The normal form of schemas: a union of plain branches, without references, ``allOf``, ``anyOf`` and ``oneOf``.
+"""The normal form of schemas: a union of plain branches, without ``allOf``, ``anyOf`` and ``oneOf``.
 
 The schemas of members (items, values of keys) are ``Conjunction``s, whose own normal form is made when it is needed.
+
+A schema also has a size, which says whether it has values at all. A value that needs more than ``_MAX_DEPTH`` levels,
+``_MAX_SIZE`` characters or too many schemas is taken to be impossible.
 """
 
-from collections.abc import Callable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple
 
-from lookup.languages.formats import FORMATS
-from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
+from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
+from lookup.schema.leaves import Constants, Texts
+from lookup.schema.number_range import Numbers
 from lookup.schema.schema import NOTHING, Schema
+from lookup.schema.words import INFINITE, identity
 
-NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"})
-"""Formats of JSON Schema that are neither enforced nor checked."""
+MAX_LISTED: Final = 256
+"""The most values that are listed."""
 
-_Made = TypeVar("_Made")
-
-INFINITE: Final = 1 << 60
-"""The size of the smallest value of a branch that has none."""
-
-
-def matches(language: Language, text: str) -> bool:
-    """Whether a text is in a language."""
-    state = language.run(language.start, text)
-    return state is not None and language.whole(state)
-
-
-def language_of(word: str, name: str) -> Language | None:
-    """The texts of a ``pattern`` or ``format``; ``None`` if it limits nothing. LanguageError if it is too much work."""
-    if word == "pattern":
-        return pattern_language(name)
-    return format_language(name) if name in FORMATS else None
-
-
-@dataclass(frozen=True, eq=False)
-class Constants:
-    """Given values: an enum, a constant, booleans, null."""
-
-    values: tuple[Any, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Texts:
-    """Texts.
-
-    Attributes
-    ----------
-    limits : tuple of (str, str, bool)
-        ``pattern`` or ``format``, its text, and whether a text must have it or must not have it.
-    least, most : int
-        Length in code points; ``most`` may be ``None``.
-    excluded : tuple of str
-    """
-
-    limits: tuple[tuple[str, str, bool], ...] = ()
-    least: int = 0
-    most: int | None = None
-    excluded: tuple[str, ...] = ()
-
-    @cached_property
-    def _built(self) -> tuple[Language | None, tuple[str, ...]]:
-        notes: list[str] = []
-        languages = [self._limited(*limit, notes) for limit in self.limits]
-        if self.excluded:
-            languages.append(_tried(lambda: any_of(self.excluded).outside(), "not enum", notes))
-        found: Language | None = None
-        for language in languages:
-            if language is not None:
-                found = language if found is None else _both(found, language, notes) or found
-        if self.least or self.most is not None:
-            base = ANY_TEXT if found is None else found
-            found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
-        return found, tuple(notes)
-
-    def _limited(self, word: str, name: str, wanted: bool, notes: list[str]) -> Language | None:
-        if word == "format" and name in NOT_ENFORCED:
-            notes.append(f"format {name!r}")
-            return None
-        language = _tried(lambda: language_of(word, name), f"{word} {name!r}", notes)
-        return language if language is None or wanted else _tried(language.outside, f"not {word} {name!r}", notes)
-
-    @property
-    def language(self) -> Language | None:
-        """The texts, or ``None`` if all texts are allowed."""
-        return self._built[0]
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What cannot be enforced while a text is written."""
-        return self._built[1]
-
-
-def _both(one: Language, other: Language, notes: list[str]) -> Language | None:
-    return _tried(lambda: one.both(other), "several patterns", notes)
-
-
-def _tried(build: Callable[[], _Made | None], what: str, notes: list[str]) -> _Made | None:
-    try:
-        return build()
-    except LanguageError as error:
-        notes.append(f"{what} ({error})")
-        return None
-
-
-@dataclass(frozen=True, eq=False)
-class Numbers:
-    """Numbers between two limits that are multiples of a step, all in exact arithmetic."""
-
-    integer: bool = False
-    low: Fraction | None = None
-    high: Fraction | None = None
-    low_open: bool = False
-    high_open: bool = False
-    step: Fraction | None = None
-    excluded: frozenset[Fraction] = frozenset()
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether not every number, or every integer, is allowed."""
-        return not (self.low is None and self.high is None and self.step is None and not self.excluded)
-
-
-class Maker(Protocol):
-    """Makes what a conjunction says of itself, each once."""
-
-    def node(self, conjunction: "Conjunction") -> "Node":
-        """The normal form."""
-
-    def size(self, conjunction: "Conjunction") -> int:
-        """About the characters of the smallest value; ``INFINITE`` if no value is allowed."""
-
-    def branch_size(self, branch: "Branch") -> int:
-        """The same of a branch."""
-
-    def surely_allows(self, schema: Schema) -> bool:
-        """Whether some value surely obeys a schema. False says nothing."""
+_MAX_DEPTH: Final = 50
+_MAX_SIZE: Final = 65_536
+_MAX_BRANCHES: Final = 6_000
+_MAX_GROUPS: Final = 16
+_MAX_COUNTED: Final = 256
 
 
 class Conjunction:
     """Some schemas, all of which a value must obey.
 
-    Attributes
+    Parameters
     ----------
     schemas : tuple of Schema
         Empty if every value is allowed.
+    make : callable
+        Schemas -> their normal form.
+    sizes : dict
+        The sizes that are known of one document's conjunctions; shared by them.
     """
 
-    def __init__(self, schemas: tuple[Schema, ...], maker: Maker) -> None:
+    def __init__(
+        self,
+        schemas: tuple[Schema, ...],
+        make: "Callable[[tuple[Schema, ...]], Node]",
+        sizes: "dict[Conjunction, int]",
+    ) -> None:
         self.schemas = schemas
-        self._maker = maker
+        self._make = make
+        self._sizes = sizes
 
     @cached_property
     def node(self) -> "Node":
         """The normal form."""
-        return self._maker.node(self)
+        return self._make(self.schemas)
 
     @property
     def size(self) -> int:
-        """About the characters of the smallest value; ``INFINITE`` if no value is allowed."""
-        return self._maker.size(self)
+        """About the characters of the smallest value in JSON; ``INFINITE`` if no value is allowed."""
+        if self not in self._sizes:
+            _find([self], self._sizes)
+        return self._sizes[self]
 
     def size_of(self, branch: "Branch") -> int:
         """About the characters of the smallest value of a branch."""
-        return self._maker.branch_size(branch)
+        _find(needed(branch), self._sizes)
+        return _size(branch, self._sizes.__getitem__)
 
     @cached_property
     def inhabited(self) -> list["Branch"]:
@@ -177,9 +79,9 @@ class Conjunction:
     @cached_property
     def _is_sure(self) -> bool:
         """Whether some value is surely allowed."""
-        return not self.schemas or (len(self.schemas) == 1 and self._maker.surely_allows(self.schemas[0]))
+        return not self.schemas or (len(self.schemas) == 1 and self.schemas[0].surely_allows())
 
-    @cached_property
+    @property
     def is_false(self) -> bool:
         """Whether one of the schemas is ``false``."""
         return NOTHING in self.schemas
@@ -262,3 +164,180 @@ class Node:
     branches: tuple[Branch, ...]
     notes: tuple[str, ...] = ()
     anything: bool = False
+
+
+# Sizes
+
+_SizeOf = Callable[[Conjunction], int]
+
+
+def _find(wanted: Iterable[Conjunction], known: dict[Conjunction, int]) -> None:
+    """Find sizes: each round from those of the round before, so that a round adds a level."""
+    waiting = list(dict.fromkeys(of for of in wanted if of not in known))
+    reached = set(waiting)
+    dependent: dict[Conjunction, list[Conjunction]] = {}
+    branches = 0
+    for of in waiting:  # it grows
+        branches += len(of.node.branches)
+        for inner in dict.fromkeys(inner for branch in of.node.branches for inner in needed(branch)):
+            dependent.setdefault(inner, []).append(of)
+            if inner not in known and inner not in reached and branches < _MAX_BRANCHES:
+                reached.add(inner)
+                waiting.append(inner)
+    known.update(dict.fromkeys(waiting, INFINITE))
+    changed = waiting
+    for _ in range(_MAX_DEPTH):
+        if not changed:
+            break
+        found = {of: _size_of_node(of.node, lambda inner: known.get(inner, INFINITE)) for of in changed}
+        smaller = [of for of, size in found.items() if size < known[of]]
+        known.update(found)
+        changed = list(dict.fromkeys(of for inner in smaller for of in dependent.get(inner, ())))
+
+
+def _size_of_node(node: Node, size_of: _SizeOf) -> int:
+    return 1 if node.anything else min((_size(branch, size_of) for branch in node.branches), default=INFINITE)
+
+
+def needed(branch: Branch) -> Iterator[Conjunction]:
+    """The schemas on whose sizes the size of a branch depends."""
+    if isinstance(branch, Lists):
+        yield from branch.prefix[: branch.least]
+        if branch.least > len(branch.prefix) and branch.rest is not None:
+            yield branch.rest
+    elif isinstance(branch, Objects):
+        must_count = branch.least > len(branch.required)
+        yield from branch.keys.values() if must_count else (branch.keys[key] for key in branch.required)
+        yield from (group.values for group in groups_of(branch) or []) if must_count else ()
+
+
+def _size(branch: Branch, size_of: _SizeOf) -> int:
+    match branch:
+        case Lists():
+            size = _list(branch, size_of)
+        case Objects():
+            size = _object(branch, size_of)
+        case _:
+            size = branch.size
+    return size if size <= _MAX_SIZE else INFINITE
+
+
+def _list(branch: Lists, size_of: _SizeOf) -> int:
+    if branch.least > _MAX_SIZE or (branch.unique and not _can_differ(branch)):
+        return INFINITE
+    items = [size_of(item) for item in branch.prefix[: branch.least]]
+    more = branch.least - len(items)
+    if more > 0:
+        rest = INFINITE if branch.rest is None else size_of(branch.rest)
+        items.append(rest if rest >= INFINITE else rest * more)
+    return min(INFINITE, 2 + sum(items))
+
+
+def _can_differ(branch: Lists) -> bool:
+    """Whether the values of the items that a list must have are as many as these items, where they are few."""
+    items = map(branch.item, range(min(branch.least, len(branch.prefix) + 1)))
+    listed = [[] if item is None else listed_values(item) for item in items]
+    if not listed or (listed[-1] is None and branch.least > len(branch.prefix)):
+        return True
+    unlisted = sum(values is None for values in listed)
+    return len({identity(value) for values in listed for value in values or ()}) >= branch.least - unlisted
+
+
+def _object(branch: Objects, size_of: _SizeOf) -> int:
+    pairs = [len(key) + 4 + size_of(branch.keys[key]) for key in branch.required]
+    if branch.least > _MAX_SIZE:
+        return INFINITE
+    if (more := branch.least - len(pairs)) > 0:
+        others = [size_of(key) for name, key in branch.keys.items() if name not in branch.required]
+        groups = groups_of(branch)
+        for group in groups or []:
+            others += [size_of(group.values)] * min(more, more if group.size is None else group.size)
+        others += [1] * more if groups is None else []
+        pairs += [4 + size for size in [*sorted(others), *[INFINITE] * more][:more]]
+    return min(INFINITE, 2 + sum(pairs))
+
+
+def listed_values(conjunction: Conjunction) -> list[Any] | None:
+    """All values that a schema allows, none of them twice; ``None`` if they are too many, or lists or objects."""
+    if conjunction.node.anything:
+        return None
+    found: dict[Any, Any] = {}
+    for branch in conjunction.node.branches:
+        values = listed_values_of(branch)
+        if values is None:
+            return None
+        found |= {identity(value): value for value in values}
+    return list(found.values()) if len(found) <= MAX_LISTED else None
+
+
+def listed_values_of(branch: Branch) -> list[Any] | None:
+    """All values of a branch; ``None`` if they are too many, or lists or objects."""
+    match branch:
+        case Constants(values):
+            return list(values)
+        case Texts():
+            members = None if branch.language is None else branch.language.members(MAX_LISTED)
+            return None if members is None else list(members)
+        case Numbers() if branch.is_limited:
+            return branch.all_numbers(MAX_LISTED)
+    return None
+
+
+def leaves_values(branch: Lists) -> bool:
+    """Whether each item that a list must have can differ from all before it, whatever those are."""
+    if not branch.prefix:
+        return True  # otherwise no list has so many items
+    places = {*range(min(branch.least, len(branch.prefix))), branch.least - 1} - {-1}
+    items = ((place, branch.item(place)) for place in places)
+    listed = ((place, None if item is None else listed_values(item)) for place, item in items)
+    return not any(values is not None and len(values) <= place for place, values in listed)
+
+
+class FreeKeys(NamedTuple):
+    """Keys that an object may have beside the named ones, and whose values have one schema.
+
+    Attributes
+    ----------
+    language : Language or None
+        ``None`` if they may be any text.
+    values : Conjunction
+    size : int or None
+        How many there are; ``None`` if they are many.
+    """
+
+    language: Language | None
+    values: Conjunction
+    size: int | None
+
+
+def groups_of(branch: Objects) -> list[FreeKeys] | None:
+    """The groups of free keys that have a key; ``None`` if they are too many, or too much work."""
+    if branch.free is None:
+        return []
+    languages = [branch.free_language]
+    try:
+        for pattern in branch.patterns:
+            languages = [part for language in languages for part in _parts(language, pattern)]
+            if len(languages) > _MAX_GROUPS:
+                return None
+        return [group for language in languages for group in _group(branch, language)]
+    except LanguageError:
+        return None
+
+
+def _parts(language: Language | None, pattern: Language) -> list[Language | None]:
+    """The texts of a language that match a pattern, and those that do not."""
+    whole = ANY_TEXT if language is None else language
+    return [part for part in (whole.both(pattern), whole.both(pattern.outside())) if not part.is_empty]
+
+
+def _group(branch: Objects, language: Language | None) -> Iterator[FreeKeys]:
+    assert branch.free is not None
+    members = None if language is None else language.members(_MAX_COUNTED)
+    texts = map(str, itertools.count()) if language is None else completions(language, language.start)
+    names = [name for name in members if name not in branch.keys] if members is not None else None
+    tried = itertools.islice(texts, len(branch.keys) + _MAX_COUNTED) if names is None else names
+    name = next((name for name in tried if name not in branch.keys), None)
+    values = None if name is None else branch.free(name)
+    if values is not None:
+        yield FreeKeys(language, values, None if names is None else len(names))

@@ -1,15 +1,17 @@
 """Decimal numbers between limits, digit by digit: whether a text may become one, and what completes it.
 
-All in exact integers: the allowed numbers are the multiples ``n * step`` with ``n`` between two limits. A text of
+All in exact integers: the allowed numbers are the multiples ``n * grid`` with ``n`` between two limits. A text of
 digits stands for intervals of such ``n``, one for each number of further digits. Limited numbers have no exponent.
 """
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import gcd
-from typing import Final, NamedTuple
+from typing import Final
 
-from lookup.schema.nodes import Numbers
+from lookup.schema.words import INFINITE
 
 MAX_DIGITS: Final = 40
 """The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""
@@ -21,44 +23,62 @@ _FLOAT_DIGITS: Final = 308  # a number with more, and a fraction, is no float
 _TEXT = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:(\.)([0-9]*))?")
 
 
-class _Begun(NamedTuple):
-    """The digits of a text without its sign and point: their number, how many stand behind the point."""
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers between two limits that are multiples of a step, all in exact arithmetic."""
 
-    digits: int
-    behind: int
-
-
-class NumberRange:
-    """The texts of limited numbers.
-
-    Parameters
-    ----------
-    numbers : Numbers
-    """
-
-    def __init__(self, numbers: Numbers) -> None:
-        self._integer = numbers.integer
-        limits = [limit for limit in (numbers.low, numbers.high) if limit is not None]
-        widest = max((_whole_digits(limit) for limit in limits), default=0)
-        if len(limits) < 2:
-            widest = max(MAX_DIGITS, 1 + max(widest, _whole_digits(numbers.step or Fraction(1))))
-        self._most_digits = min(_MOST_DIGITS, widest)
-        grid = Fraction(1) if numbers.integer else Fraction(1, 10**_FRACTION_DIGITS)
-        fine = [_decimal_digits(limit) for limit in (*limits, numbers.step or Fraction(1))]
-        self._fraction_digits = 0 if numbers.integer else min(_MOST_FRACTION_DIGITS, max(_FRACTION_DIGITS, *fine))
-        if not numbers.integer:
-            grid = Fraction(1, 10**self._fraction_digits)
-        if numbers.step:
-            grid = common_multiple(grid, numbers.step)
-        self._grid = grid
-        self._low = None if numbers.low is None else _first(numbers.low, grid, numbers.low_open)
-        self._high = None if numbers.high is None else -_first(-numbers.high, grid, numbers.high_open)
-        self._excluded = {value / grid for value in numbers.excluded}
+    integer: bool = False
+    low: Fraction | None = None
+    high: Fraction | None = None
+    low_open: bool = False
+    high_open: bool = False
+    step: Fraction | None = None
+    excluded: frozenset[Fraction] = frozenset()
 
     @property
-    def is_empty(self) -> bool:
-        """Whether there is no such number, or none with so few digits that it is written."""
-        return not self._has(None, None)
+    def is_limited(self) -> bool:
+        """Whether not every number, or every integer, is allowed."""
+        return not (self.low is None and self.high is None and self.step is None and not self.excluded)
+
+    @property
+    def size(self) -> int:
+        """About the characters of the smallest number; ``INFINITE`` if there is none that is written."""
+        nearest = self._nearest(None, None)
+        return INFINITE if nearest is None or abs(nearest * self._grid) >= 10**self._most_digits else 1
+
+    @cached_property
+    def _limits(self) -> list[Fraction]:
+        return [limit for limit in (self.low, self.high) if limit is not None]
+
+    @cached_property
+    def _most_digits(self) -> int:
+        """The most digits before the point."""
+        widest = max(map(_whole_digits, self._limits), default=0)
+        if len(self._limits) < 2:
+            widest = max(MAX_DIGITS, 1 + max(widest, _whole_digits(self.step or Fraction(1))))
+        return min(_MOST_DIGITS, widest)
+
+    @cached_property
+    def _fraction_digits(self) -> int:
+        """The most digits behind the point."""
+        fine = map(_decimal_digits, (*self._limits, self.step or Fraction(1)))
+        return 0 if self.integer else min(_MOST_FRACTION_DIGITS, max(_FRACTION_DIGITS, *fine))
+
+    @cached_property
+    def _grid(self) -> Fraction:
+        """All numbers are multiples of it."""
+        grid = Fraction(1, 10**self._fraction_digits)
+        return common_multiple(grid, self.step) if self.step else grid
+
+    @cached_property
+    def _ends(self) -> tuple[int | None, int | None]:
+        """The first and the last multiple."""
+        low = None if self.low is None else _first(self.low, self._grid, self.low_open)
+        return low, None if self.high is None else -_first(-self.high, self._grid, self.high_open)
+
+    @cached_property
+    def _excluded(self) -> frozenset[Fraction]:
+        return frozenset(value / self._grid for value in self.excluded)
 
     @property
     def longest(self) -> int:
@@ -72,106 +92,75 @@ class NumberRange:
             return False
         sign, digits, point, behind = found.groups()
         if not digits:
-            return not point and (not sign or self._has(None, -1))
+            return not point and (not sign or self._nearest(None, -1) is not None)
         if len(digits) > self._most_digits or len(behind or "") > self._fraction_digits:
             return False
-        if point and (self._integer or len(digits) > _FLOAT_DIGITS):
+        if point and (self.integer or len(digits) > _FLOAT_DIGITS):
             return False
-        begun = _Begun(int(digits + (behind or "")), len(behind or ""))
-        if point or digits == "0":
-            return self._reaches(begun, 0, sign)
-        longest = self._most_digits - len(digits)
-        return any(self._reaches(begun, more, sign) for more in range(longest + 1))
+        return self._more(sign, digits, point, behind or "") is not None
 
     def whole(self, text: str) -> bool:
         """Whether ``text`` is such a number."""
         found = _TEXT.fullmatch(text)
-        if found is None or not found[2] or (found[3] and not found[4]) or (found[3] and self._integer):
+        if found is None or not found[2] or (found[3] and (not found[4] or self.integer)):
             return False
         number = Fraction(text) / self._grid
         if number.denominator != 1 or number in self._excluded or (not number and found[1]):
             return False
-        return (self._low is None or number >= self._low) and (self._high is None or number <= self._high)
+        low, high = self._ends
+        return (low is None or number >= low) and (high is None or number <= high)
 
     def rest(self, text: str) -> str:
         """A short text that completes ``text``, which begins a number."""
-        if not text:
-            return _written(self._number(self._nearest(None, None)))
         if self.whole(text):
             return ""
         sign, digits, point, behind = _TEXT.fullmatch(text).groups()  # type: ignore[union-attr]
         if not digits:
-            return _written(-self._number(self._nearest(None, -1)))
-        begun = _Begun(int(digits + (behind or "")), len(behind or ""))
-        most = 0 if point or digits == "0" else self._most_digits - len(digits)
-        whole = next((more for more in range(most) if self._reaches(begun, more, sign)), most)
-        for more in range(0 if whole else 1, self._fraction_digits - begun.behind + 1):
-            found = self._completion(begun.digits, whole + more, begun.behind + more, sign)
-            if found is not None:
-                return found if point or not more else f"{found[:whole]}.{found[whole:]}"
+            number = (self._nearest(None, -1 if sign else None) or 0) * self._grid
+            return _written(number, _decimal_digits(number))[len(text) :]
+        behind = behind or ""
+        more = self._more(sign, digits, point, behind) or 0
+        first, last = self._multiples(sign, digits + behind, more, len(behind))
+        for places in range(len(behind) + (not more), self._fraction_digits + 1):
+            step = common_multiple(self._grid, Fraction(1, 10**places)) / self._grid
+            nearest = self._nearest(first, last, step.numerator)
+            if nearest is not None:
+                return _written(nearest * self._grid, places)[len(text) :]
         return ""
 
     def all_numbers(self, limit: int) -> list[float] | None:
         """All numbers if they are at most ``limit``; otherwise ``None``."""
-        if self._low is None or self._high is None or self._high - self._low >= limit:
+        low, high = self._ends
+        if low is None or high is None or high - low >= limit:
             return None
-        found = [n * self._grid for n in range(self._low, self._high + 1) if n not in self._excluded]
+        found = [n * self._grid for n in range(low, high + 1) if n not in self._excluded]
         return [int(number) if number.denominator == 1 else float(number) for number in found]
 
-    def _number(self, multiple: int | None) -> Fraction:
-        return (multiple or 0) * self._grid
+    def _more(self, sign: str, digits: str, point: str | None, behind: str) -> int | None:
+        """The fewest digits before the point that are still to come; ``None`` if no number begins so."""
+        most = 0 if point or digits == "0" else self._most_digits - len(digits)
+        intervals = (self._multiples(sign, digits + behind, more, len(behind)) for more in range(most + 1))
+        return next((more for more, ends in enumerate(intervals) if self._nearest(*ends) is not None), None)
 
-    def _reaches(self, begun: _Begun, more: int, sign: str) -> bool:
-        """Whether an allowed number is written with ``more`` digits behind the begun ones, and then a fraction."""
+    def _multiples(self, sign: str, digits: str, more: int, behind: int) -> tuple[int, int]:
+        """The first and last multiple whose decimal has ``more`` digits behind some digits, and then a fraction."""
+        begun = int(digits)
         numerator = self._grid.denominator * 10**more
-        divisor = self._grid.numerator * 10**begun.behind
-        first = -(-begun.digits * numerator // divisor)
-        last = -(-(begun.digits + 1) * numerator // divisor) - 1
-        if sign:
-            first, last = -last, min(-first, -1)
-        return self._nearest(first, last) is not None
+        divisor = self._grid.numerator * 10**behind
+        first, last = -(-begun * numerator // divisor), -(-(begun + 1) * numerator // divisor) - 1
+        return (-last, min(-first, -1)) if sign else (first, last)
 
-    def _completion(self, begun: int, more: int, behind: int, sign: str) -> str | None:
-        """The digits of an allowed number with ``more`` further digits, ``behind`` of all of them behind the point."""
-        grid = common_multiple(self._grid, Fraction(1, 10**behind))
-        unit = Fraction(1, 10**behind)
-        low, high = begun * 10**more * unit, (begun * 10**more + 10**more - 1) * unit
-        if sign:
-            low, high = -high, -low
-        if self._low is not None:
-            low = max(low, self._low * self._grid)
-        if self._high is not None:
-            high = min(high, self._high * self._grid)
-        multiple = _first(low, grid, is_open=False)
-        for number in range(multiple, multiple + len(self._excluded) + 2):
-            value = number * grid
-            if value > high:
-                return None
-            if value / self._grid in self._excluded or (sign and not value):
-                continue
-            return str(int(abs(value) / unit)).rjust(len(str(begun)) + more, "0")[-more:] if more else ""
-        return None
-
-    def _has(self, first: int | None, last: int | None) -> bool:
-        """Whether one of the allowed multiples of the step between two others has few enough digits."""
-        nearest = self._nearest(first, last)
-        return nearest is not None and abs(nearest * self._grid) < 10**self._most_digits
-
-    def _nearest(self, first: int | None, last: int | None) -> int | None:
-        """The allowed multiple of the step between two others that is nearest to zero; ``None`` if there is none."""
-        low, high = self._low, self._high
-        if first is not None and (low is None or first > low):
-            low = first
-        if last is not None and (high is None or last < high):
-            high = last
-        if low is not None and high is not None and low > high:
-            return None
-        start = 0 if low is None or low <= 0 else low
-        if high is not None and high < start:
-            start = high
-        if not self._excluded:
-            return start
-        for distance in range(len(self._excluded) + 1):
+    def _nearest(self, first: int | None, last: int | None, step: int = 1) -> int | None:
+        """The allowed multiple, also of ``step``, between two others that is nearest to zero; ``None`` without one."""
+        low, high = self._ends
+        low = first if low is None or (first is not None and first > low) else low
+        high = last if high is None or (last is not None and last < high) else high
+        start = 0
+        if low is not None and low > 0:
+            start = -(-low // step) * step
+        elif high is not None and high < 0:
+            start = high // step * step
+        for distance in range(0, step * (len(self._excluded) + 1), step):
             for number in (start + distance, start - distance):
                 inside = (low is None or number >= low) and (high is None or number <= high)
                 if inside and number not in self._excluded:
@@ -206,9 +195,8 @@ def _decimal_digits(value: Fraction) -> int:
     return digits
 
 
-def _written(value: Fraction) -> str:
-    """A decimal in digits, without an exponent."""
+def _written(value: Fraction, places: int) -> str:
+    """A decimal with some digits behind its point, without an exponent."""
     sign = "-" if value < 0 else ""
-    digits = _decimal_digits(value)
-    whole = str(int(abs(value) * 10**digits)).rjust(digits + 1, "0")
-    return sign + (f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole)
+    whole = str(int(abs(value) * 10**places)).rjust(places + 1, "0")
+    return sign + (f"{whole[:-places]}.{whole[-places:]}" if places else whole)

@@ -1,80 +1,53 @@
-"""Schemas in the words of JSON Schema 2020-12 alone, as a graph: a reference leads to the schema that it names."""
+"""Schemas, whose words are read when they are needed."""
 
-import enum
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from lookup.schema.words import KINDS, Kind, identity
 
-Words = Mapping[Any, Any]
-"""Word -> what it says. No word has a value of the wrong type, and schemas are ``Schema``s.
+Words = Mapping[str, Any]
+"""Word -> what it says; nothing is said in two ways, and no word has a value of the wrong type.
 
-``type`` is a frozenset of kinds; ``enum`` a tuple, also of a constant; counts are ints, other limits numbers;
-``required`` is a tuple; ``allOf`` and the like are tuples of schemas, ``properties`` and the like dictionaries of them.
+``type`` is a frozenset of kinds; ``enum`` a tuple of values of this type, also of a constant; ``refused`` are values
+that are not allowed; ``texts`` are (``pattern`` or ``format``, its text, whether a text must have it or must not);
+``low`` and ``high`` are (limit, whether it is excluded); counts are ints; ``required`` is a tuple; ``allOf`` and the
+like are tuples of schemas, ``properties`` and the like dictionaries of them. What a reference names, and a union of
+one, is in ``allOf``.
+
+``unnamed`` says that the properties are named by what refuses them, so they stay unevaluated; ``tuple`` that arrays are
+written as tuples where a notation has them; ``notes`` what is not enforced.
 """
 
-
-class Made(enum.Enum):
-    """Words of schemas that are made here; no document has them, because they are no texts."""
-
-    PATTERN = enum.auto()  # a pattern, a format and values that are refused
-    FORMAT = enum.auto()
-    VALUES = enum.auto()
-    KEYS = enum.auto()  # its properties are named by what refuses them, so they stay unevaluated
-    TUPLE = enum.auto()  # arrays are written as tuples where a notation has them
-    NOTES = enum.auto()  # what is not enforced
-
-
-class Written:
-    """A part of a document, equal only to itself, as a key: YAML's aliases and references lead to one part often."""
-
-    def __init__(self, part: Any) -> None:
-        self.part = part
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Written) and self.part is other.part
-
-    def __hash__(self) -> int:
-        return id(self.part)
-
-
-@dataclass(frozen=True, eq=False)
-class Resource:
-    """The root of a document, or a schema in it with its own ``$id``: references inside it are relative to it."""
-
-    url: str
-    written: Mapping[str, Any]
-
-
-class Reader(Protocol):
-    """Reads schemas, each when it is asked for its words."""
-
-    def words(self, written: Mapping[str, Any], resource: Resource) -> Words:
-        """The words of a schema that stands in a resource."""
+_MAX_LOOKED_AT: Final = 4
+_MAX_SURE_LENGTH: Final = 1_000
+_WITH_VALUES: Final = frozenset({"enum", "type", "notes"})
+_SURE_WORDS: Final = _WITH_VALUES | {
+    *("properties", "items", "additionalProperties", "required", "maxLength", "minLength", "texts", "maxItems"),
+    *("uniqueItems", "allOf", "tuple"),
+}
 
 
 class Schema:
     """One schema, equal only to itself.
 
-    Attributes
+    Parameters
     ----------
-    words : mapping
-        See ``Words``.
+    source : mapping or callable
+        The words, or what reads them.
     """
 
-    def __init__(self, reader: Reader, written: Mapping[str, Any], resource: Resource) -> None:
-        self._source = reader, written, resource
+    def __init__(self, source: Words | Callable[[], Words]) -> None:
+        self._source = source
 
     @cached_property
     def words(self) -> Words:
         """See ``Words``."""
-        reader, written, resource = self._source
-        return reader.words(written, resource)
+        return self._source() if callable(self._source) else self._source
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Schema, self._source
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        names = {EVERYTHING: "EVERYTHING", NOTHING: "NOTHING"}  # each of them is one object
+        return names.get(self) or (Schema, (self._source,))
 
     @property
     def kinds(self) -> frozenset[Kind]:
@@ -90,37 +63,36 @@ class Schema:
     @cached_property
     def negation(self) -> "Schema":
         """The schema that refuses this one."""
-        return MadeSchema({"not": self})
+        return Schema({"not": self})
+
+    def surely_allows(self, depth: int = 0) -> bool:
+        """Whether some value surely obeys the schema, at a short look. False says nothing."""
+        words = self.words
+        if depth > _MAX_LOOKED_AT or not _SURE_WORDS.issuperset(words):
+            return False
+        if "allOf" in words:
+            inner: tuple[Schema, ...] = words["allOf"]
+            return len(words) == len(inner) == 1 and inner[0].surely_allows(depth + 1)
+        if "enum" in words:  # its members have the type
+            return bool(words["enum"]) and _WITH_VALUES.issuperset(words)
+        lengths = [word for word in ("minLength", "maxLength", "texts") if word in words]
+        formats = all(word == "format" for word, _, _ in words.get("texts", ()))
+        if len(lengths) > 1 or not formats or words.get("minLength", 0) > _MAX_SURE_LENGTH:
+            return False
+        if self.kinds != {"object"}:
+            return bool(self.kinds)
+        other = words.get("additionalProperties", EVERYTHING)
+        needed = (words.get("properties", {}).get(name, other) for name in words.get("required", ()))
+        return all(schema.surely_allows(depth + 1) for schema in needed)
 
 
-class MadeSchema(Schema):
-    """A schema that no document has."""
-
-    def __init__(self, words: Words) -> None:
-        self._words = words
-
-    @property
-    def words(self) -> Words:
-        """See ``Words``."""
-        return self._words
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self._words,)
-
-
-def _made(words: Words) -> Schema:
-    """The schema of some words; that without words is one object."""
-    return MadeSchema(words) if words != _REFUSES and words else NOTHING if words else EVERYTHING
-
-
-_REFUSES: Final[Words] = {"enum": ()}
-EVERYTHING: Final[Schema] = MadeSchema({})
+EVERYTHING: Final = Schema({})
 """The schema of all values."""
 
-NOTHING: Final[Schema] = MadeSchema(_REFUSES)
+NOTHING: Final = Schema({"enum": ()})
 """The schema of no value."""
 
 
-def said(schemas: Iterable[Schema], word: Any) -> list[Any]:
+def said(schemas: Iterable[Schema], word: str) -> list[Any]:
     """What some schemas say with a word."""
     return [schema.words[word] for schema in schemas if word in schema.words]

@@ -1,56 +1,25 @@
 """What a JSON Schema allows, for values that are decoded and for values that are finished."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
-from lookup.schema.branches import PlainBranches
-from lookup.schema.check import SchemaError, check
+from lookup.schema.check import allows, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
-from lookup.schema.given_values import parameter_schema
-from lookup.schema.nodes import INFINITE, Branch, Conjunction, Lists, Node, Objects, Texts
-from lookup.schema.schema import EVERYTHING, MadeSchema, Schema
-from lookup.schema.sizes import leaves_values, needed, size_of_branch, smallest, surely_allows
-from lookup.schema.words import Kind
+from lookup.schema.leaves import Texts
+from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, leaves_values, needed
+from lookup.schema.schema import Schema
+from lookup.schema.type_schema import type_schema
+from lookup.schema.words import INFINITE, Kind
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
 _MAX_NOTES: Final = 20
 _UNSATISFIABLE: Final = "no value can obey the schema"
-
-
-class _Compiler:
-    """Makes the normal forms of one document's schemas, each of them once; see ``Maker``."""
-
-    def __init__(self, closed: bool) -> None:
-        self._known: dict[frozenset[Schema], Conjunction] = {}
-        self._sizes: dict[Conjunction, int] = {}
-        self._choices = Choices(PlainBranches(self.conjunction, closed))
-
-    def conjunction(self, schemas: Iterable[Schema]) -> Conjunction:
-        """The conjunction of some schemas; the same object for the same schemas."""
-        distinct = tuple(dict.fromkeys(schema for schema in schemas if schema is not EVERYTHING))
-        key = frozenset(distinct)
-        if key not in self._known:
-            self._known[key] = Conjunction(distinct, self)
-        return self._known[key]
-
-    def node(self, conjunction: Conjunction) -> Node:
-        return self._choices.node(conjunction.schemas)
-
-    def size(self, conjunction: Conjunction) -> int:
-        if conjunction not in self._sizes:
-            smallest(conjunction, self._sizes)
-        return self._sizes[conjunction]
-
-    def branch_size(self, branch: Branch) -> int:
-        return size_of_branch(branch, self._sizes)
-
-    def surely_allows(self, schema: Schema) -> bool:
-        return surely_allows(schema)
 
 
 class ValueSchema:
@@ -74,7 +43,7 @@ class ValueSchema:
     @cached_property
     def conjunction(self) -> Conjunction:
         """The schemas, whose normal form is made when it is needed."""
-        return _Compiler(self._closed).conjunction(self._schemas)
+        return Choices(self._closed).conjunction(self._schemas)
 
     @property
     def plain_kinds(self) -> frozenset[Kind] | None:
@@ -88,7 +57,7 @@ class ValueSchema:
         found = list(dict.fromkeys(key for branch in objects if (key := branch.keys.get(name)) is not None))
         if len(found) < 2:
             return ValueSchema(found[0].schemas, self._closed) if found else None
-        union = MadeSchema({"anyOf": tuple(MadeSchema({"allOf": key.schemas}) for key in found)})
+        union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
         return ValueSchema((union,), self._closed)
 
     def check(self, value: Any) -> Any:
@@ -104,47 +73,37 @@ class ValueSchema:
 
     def allows(self, value: Any) -> bool:
         """Whether a value obeys the schema."""
-        try:
-            self.check(value)
-        except SchemaError:
-            return False
-        return True
+        return allows(value, self._schemas, self._closed)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while a value is decoded, only checked after: ``key 'a': not``."""
         if self.unsatisfiable:
             return (f"{self.contradiction}, so it is never written",)
-        found: list[str] = []
-        for where, words in _unenforced(self.conjunction):
-            note = f"{where}{', '.join(words)}"
-            if note not in found and len(found) < _MAX_NOTES:
-                found.append(note)
-        return tuple(found)
+        found = dict.fromkeys(f"{where}{', '.join(words)}" for where, words in _unenforced(self.conjunction))
+        return tuple(found)[:_MAX_NOTES]
 
     @cached_property
     def unsatisfiable(self) -> bool:
         """Whether no value is allowed."""
-        if len(self._schemas) == 1 and surely_allows(self._schemas[0]):
+        if len(self._schemas) == 1 and self._schemas[0].surely_allows():
             return False
         return self.conjunction.size >= INFINITE
 
     @property
     def contradiction(self) -> str:
         """Where a schema that no value can obey contradicts itself: ``key 'a': items: no value …``."""
-        where, here, seen = "", self.conjunction, {self.conjunction}
-        while True:
+        path = [("", self.conjunction)]
+        for where, here in path:  # it grows
+            seen = {inner for _, inner in path}
             members = (
-                (step, inner)
+                (f"{where}{step}: ", inner)
                 for branch in here.node.branches
                 for step, inner in _inside(branch)
                 if inner not in seen and inner in needed(branch) and inner.size >= INFINITE
             )
-            step, inner = next(members, ("", None))
-            if inner is None:
-                return f"{where}{_UNSATISFIABLE}"
-            where, here = f"{where}{step}: ", inner
-            seen.add(inner)
+            path += islice(members, 1)
+        return f"{path[-1][0]}{_UNSATISFIABLE}"
 
 
 def value_schema(written: object, document: Document | None = None) -> ValueSchema:
@@ -173,7 +132,7 @@ def schema_of(spec: ParameterSpec) -> ValueSchema:
     if isinstance(spec.schema, ValueSchema):
         return spec.schema
     if ValueSchema not in spec.derived:
-        spec.derived[ValueSchema] = value_schema(parameter_schema(spec), Document({}, documentation=True))
+        spec.derived[ValueSchema] = value_schema(type_schema(spec.value_type), Document({}, documentation=True))
     found: ValueSchema = spec.derived[ValueSchema]
     return found
 

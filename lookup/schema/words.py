@@ -16,11 +16,14 @@ NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "number"})
 _IMPLYING: Final[tuple[tuple[frozenset[Kind], str], ...]] = (
     (frozenset({"object"}), "properties additionalProperties patternProperties required minProperties"),
     (frozenset({"array"}), "items prefixItems minItems maxItems uniqueItems"),
-    (frozenset({"string"}), "pattern minLength maxLength format"),
-    (NUMBERS, "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+    (frozenset({"string"}), "texts minLength maxLength"),
+    (NUMBERS, "low high multipleOf"),
 )
 IMPLIED: Final = {word: kinds for kinds, words in _IMPLYING for word in words.split()}
 """In documentation, a word that says something of one type only implies the type."""
+
+INFINITE: Final = 1 << 60
+"""The size of the smallest value of what has none."""
 
 _MAX_NUMBER: Final = 10**640  # larger ones cannot be read
 _MAX_MEMBERS: Final = 100_000

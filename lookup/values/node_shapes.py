@@ -9,9 +9,18 @@ from typing import Any, Final, Literal
 from lookup.errors import DocumentationError
 from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.reserved import RESERVED_CHARACTER
-from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Numbers, Objects, Texts, matches
-from lookup.schema.number_range import NumberRange
-from lookup.schema.sizes import MAX_LISTED, groups_of, leaves_values, listed_values_of
+from lookup.schema.leaves import Constants, Texts, matches
+from lookup.schema.nodes import (
+    MAX_LISTED,
+    Branch,
+    Conjunction,
+    Lists,
+    Objects,
+    groups_of,
+    leaves_values,
+    listed_values_of,
+)
+from lookup.schema.number_range import Numbers
 from lookup.values.any_shapes import any_shape, scalar_shape
 from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.lists import Elements
@@ -73,7 +82,7 @@ class NodeShapes:
                 return self._texts(branch)
             case Numbers():
                 return [
-                    Number(NumberRange(branch))
+                    Number(branch)
                     if branch.is_limited
                     else scalar_shape("int" if branch.integer else "float", self.notation)
                 ]

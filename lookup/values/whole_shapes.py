@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from lookup.errors import DocumentationError
-from lookup.schema.nodes import Branch, Conjunction, Constants, Lists, Objects, Texts
+from lookup.schema.leaves import Constants, Texts
+from lookup.schema.nodes import Branch, Conjunction, Lists, Objects
 from lookup.values.any_shapes import any_shape, nested_shapes
 from lookup.values.literal_values import is_literal
 from lookup.values.node_shapes import NO_VALUE, NodeShapes, written_members

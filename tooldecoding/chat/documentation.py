@@ -252,7 +252,7 @@ def signature_text(tool: ToolSpec, prose: bool) -> str:
         Whether what the documentation says in words follows, in an indented line for the tool and each key.
     """
     keys = [_signature_key(p, "None" if p.default is MISSING else repr(p.default)) for p in tool.parameters]
-    lines = [tool.description, *_described_keys(tool.parameters)] if prose else []
+    lines = [tool.description, *dict.fromkeys(_described_keys(tool.parameters))] if prose else []
     return "\n    ".join([f"{tool.name}({', '.join(keys)})", *(" ".join(line.split()) for line in lines if line)])
 
 
@@ -280,4 +280,5 @@ def _described_keys(parameters: Sequence[ParameterSpec], outer: str = "") -> Ite
         if spec.description:
             yield f"{name}: {spec.description}"
         inner = spec.type.items or spec.type
-        yield from _described_keys(inner.properties or (), f"{name}.")
+        for branch in inner.any_of or (inner,):
+            yield from _described_keys(branch.properties or (), f"{name}.")
