@@ -18,7 +18,7 @@ from eval.errors import FAILURES, EvalError, failure
 from eval.methods.call_grammar import Grammar, call_grammar
 from eval.methods.peers import Matcher, Peer, end_tokens, load_peer, unpacked
 from tooldecoding.cli.extras import how_to_install
-from tooldecoding.formats.api_bank import API_BANK
+from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.tokens.token_table import TokenTable
 
 
