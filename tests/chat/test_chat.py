@@ -135,6 +135,7 @@ class TestToolChoice:
         with pytest.raises(PromptError, match=r"^tool_choice: expected auto, required, none, the name of a tool or"):
             decoder.chat([USER], [OPENAI], given)
 
+
 class TestModels:
     @pytest.mark.parametrize("tools", [None, [OPENAI]])
     def test_without_a_chat_template(self, tools: Any) -> None:

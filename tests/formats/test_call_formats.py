@@ -13,7 +13,6 @@ from eval.benchmarks.python_calls import CallDecodeError
 from lookup.dictionary import ToolSpec
 from lookup.values.literal_values import is_literal, render_value
 from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.formats.api_bank import read_api_bank
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread, unreadable
 from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH, UnreadableCallError
@@ -134,7 +133,7 @@ def test_what_is_no_call_of_constants_is_refused(text: str) -> None:
 )  # fmt: skip
 def test_what_is_no_api_bank_call_is_refused(text: str) -> None:
     with pytest.raises(UnreadableCallError):
-        read_api_bank(text)
+        API_BANK.reader(text)
 
 
 @pytest.mark.parametrize(

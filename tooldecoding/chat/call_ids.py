@@ -43,6 +43,7 @@ _COUNTED: Final = {
     IdForm.NUMBER: "{number}",
 }
 
+
 def new_ids(form: IdForm, earlier: Sequence[ToolCall], names: Sequence[str]) -> list[str]:
     """Return ids for new calls, by the names of their tools; ``earlier`` are the calls of the conversation."""
     used = {call.id for call in earlier}

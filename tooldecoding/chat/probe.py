@@ -1,8 +1,7 @@
 """Chat templates, and made-up dialogues with a call that are tried on them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from jinja2 import TemplateError
@@ -20,9 +19,9 @@ PLAIN: Final[Mapping[str, Any]] = {"qzvx_town": "Qzvxburg"}
 """Arguments of the call for templates that take texts only."""
 
 ARGUMENTS: Final[Mapping[str, Any]] = {
-    **PLAIN, "qzvx_count": 48151, "qzvx_flag": True, "qzvx_place": {"qzvx_street": "Qzvx Street"},
+    "qzvx_count": 48151, "qzvx_flag": True, "qzvx_place": {"qzvx_street": "Qzvx Street"}, **PLAIN,
 }  # fmt: skip
-"""Arguments of the call: a text, a number, a truth value and an object."""
+"""Arguments of the call: a number, a truth value, an object and a text, sorted by key, for some templates sort them."""
 
 _TYPES: Final = dict(zip(ARGUMENTS, ("string", "integer", "boolean", "object"), strict=True))
 TOOL: Final[Mapping[str, Any]] = {
@@ -49,6 +48,9 @@ IDS: Final = {
     IdForm.NUMBER: "0",
 }
 """An id of each form, in the sequence in which they are tried; templates write them as they are, or check them."""
+
+_OTHER_IDS: Final = ("qzvx00001",)
+"""Ids of further calls."""
 
 USER: Final[Mapping[str, Any]] = {"role": "user", "content": "Please call the tool."}
 SYSTEM: Final[Mapping[str, Any]] = {"role": "system", "content": "You are helpful."}
@@ -97,55 +99,58 @@ def chat_prompt(
     return str(text)
 
 
-def call_messages(calls: Mapping[str, Any], **changes: Any) -> list[dict[str, Any]]:
+def _messages(calls: Mapping[str, Any], content: str | None) -> list[dict[str, Any]]:
     """Return an assistant's message with calls of the tool, by id, with their arguments; and a result for each."""
     written = [
         {"id": call_id, "type": "function", "function": {"name": NAME, "arguments": arguments}}
         for call_id, arguments in calls.items()
     ]
     results = [{"role": "tool", "name": NAME, "tool_call_id": call_id, "content": "Done."} for call_id in calls]
-    return [{"role": "assistant", "content": "", "tool_calls": written} | changes, *results]
+    return [{"role": "assistant", "content": content, "tool_calls": written}, *results]
 
 
-class Written(NamedTuple):
-    """What a template wrote for a dialogue with the call.
-
-    Attributes
-    ----------
-    text : str
-        The dialogue.
-    arguments : mapping of str to object
-        Those of the call.
-    before, behind : str
-        What the template writes around a plain answer in the call's place; both empty if it refuses one.
-    prompt : str
-        The dialogue before the call, as the model gets it to go on.
-    """
-
-    text: str
-    arguments: Mapping[str, Any]
-    before: str = ""
-    behind: str = ""
-    prompt: str = ""
-
-
-class _Setting(NamedTuple):
-    """What stands around the call. Templates demand a system message or refuse it, and so on."""
+class Way(NamedTuple):
+    """How a dialogue with the call is given. Templates demand a system message or refuse it, and so on."""
 
     system: bool = False
     result: bool = False
     content: str | None = ""
     tools: bool = True
+    ids: IdForm = IdForm.ANY
+    as_text: bool = False
+
+    @property
+    def asked(self) -> list[Mapping[str, Any]]:
+        """What stands before the call."""
+        return [*[SYSTEM] * self.system, USER]
+
+    @property
+    def documented(self) -> list[Mapping[str, Any]]:
+        """The tools."""
+        return [TOOL] if self.tools else []
+
+    def called(self, *calls: Mapping[str, Any], **changes: Any) -> list[Mapping[str, Any]]:
+        """Return the dialogue with calls of these arguments, and the results if the way has them."""
+        given = [json.dumps(arguments) if self.as_text else dict(arguments) for arguments in calls]
+        ids = (IDS[self.ids], *_OTHER_IDS)
+        message, *results = _messages(dict(zip(ids, given, strict=False)), self.content)
+        return [*self.asked, message | changes, *results * self.result]
 
 
-_SETTINGS: Final = (
-    _Setting(),
-    _Setting(content=None),
-    _Setting(system=True),
-    _Setting(result=True),
-    _Setting(system=True, result=True),
-    _Setting(tools=False),
-)
+WAYS: Final = [
+    around._replace(ids=ids, as_text=as_text)
+    for around in (
+        Way(),
+        Way(content=None),
+        Way(system=True),
+        Way(result=True),
+        Way(system=True, result=True),
+        Way(tools=False),
+    )
+    for ids in IDS
+    for as_text in (False, True)
+]
+"""The most usual first; arguments are objects, or JSON in a text, which some templates want."""
 
 
 class Probe:
@@ -155,14 +160,11 @@ class Probe:
     ----------
     refusals : list of str
         What it raised.
-    takes_calls : bool
-        Whether it has written a dialogue with a call yet.
     """
 
     def __init__(self, tokenizer: "PreTrainedTokenizerBase") -> None:
         self._tokenizer = tokenizer
         self.refusals: list[str] = []
-        self.takes_calls = False
 
     def write(
         self, messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = (TOOL,), ending: bool = True
@@ -173,32 +175,3 @@ class Probe:
         except PromptError as error:
             self.refusals.append(f"{type(error.__cause__).__name__}: {error.__cause__}")
             return ""
-
-    def writings(self) -> Iterator[Written]:
-        """Yield what the template writes for the call: what is most usual first, no text twice.
-
-        Arguments are given as objects, then as JSON in a text, which some templates want.
-        """
-        seen: set[str] = set()
-        for setting, call_id, as_text in product(_SETTINGS, [*IDS.values()][1:], (False, True)):
-            asked = [*[SYSTEM] * setting.system, USER]
-            tools = [TOOL] if setting.tools else []
-            for arguments in (ARGUMENTS, PLAIN):
-                given = json.dumps(arguments) if as_text else dict(arguments)
-                call, result = call_messages({call_id: given}, content=setting.content)
-                text = self.write([*asked, call, *[result] * setting.result], tools, ending=False)
-                self.takes_calls = self.takes_calls or bool(text)
-                if not text or text in seen or not all(leaf in text for leaf in leaves(arguments)):
-                    continue
-                seen.add(text)
-                before, _, behind = self.write([*asked, ANSWER], tools, ending=False).partition(ANSWER["content"])
-                yield Written(text, arguments, before, behind, self.write(asked, tools))
-                break  # the plain arguments tell no more
-
-
-def leaves(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the texts and numbers of the arguments, those of inner objects too, which stand nowhere else."""
-    found = []
-    for value in arguments.values():
-        found += leaves(value) if isinstance(value, Mapping) else [] if isinstance(value, bool) else [str(value)]
-    return found

@@ -80,9 +80,7 @@ def _template_message(message: Message, habits: Habits, ids: Mapping[str, str]) 
                 stacklevel=2,
             )
             row["content"] = habits.no_content
-        row["tool_calls"] = [
-            replace(call, id=ids[call.id]).openai(habits.arguments_as_text) for call in message.calls
-        ]
+        row["tool_calls"] = [replace(call, id=ids[call.id]).openai(habits.arguments_as_text) for call in message.calls]
     if message.thinking and habits.thinking_key:
         row[habits.thinking_key] = message.thinking
         if message.calls and message.content and not habits.thinking_beside_content:

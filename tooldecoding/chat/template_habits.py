@@ -4,15 +4,22 @@ Templates differ in what they take, and some write nonsense where they should re
 JSON in JSON, the word ``None``.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
-from tooldecoding.chat.detect_format import Detected, detect, written_format
-from tooldecoding.chat.probe import ANSWER, IDS, NAME, PLAIN, TOOL, USER, Probe, Written, call_messages
+from tooldecoding.chat.detect_format import (
+    Detected,
+    Written,
+    excerpt,
+    instructed_format,
+    leaves,
+    printable,
+    written_format,
+)
+from tooldecoding.chat.probe import ANSWER, ARGUMENTS, NAME, PLAIN, SYSTEM, USER, WAYS, Probe, Way
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -27,7 +34,7 @@ _OTHER_KEY: Final = "other_qzvx"
 _THOUGHT: Final = "qzvx thought"
 _THINKING_KEYS: Final[tuple[ThinkingKey, ...]] = ("reasoning_content", "thinking")
 
-_NONSENSE: Final = ("&#34;", "&quot;", "&#39;", "&amp;", f"{{'{_KEY}'", f'\\"{_KEY}')
+_NONSENSE: Final = ("&#34;", "&quot;", "&#39;", "&amp;", *(f"{{'{key}'" for key in ARGUMENTS), f'\\"{_KEY}')
 """What shows that arguments were given in the wrong way."""
 
 
@@ -108,81 +115,77 @@ def habits_of(tokenizer: "PreTrainedTokenizerBase") -> Habits:
 
 
 def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
-    found, probe = detect(Probe(tokenizer)), Probe(tokenizer)
+    probe = Probe(tokenizer)
     shown = probe.write([USER])
     takes_messages, prints_tools = bool(shown or probe.write([USER], [])), NAME in shown
-    dialogue = _Dialogue(probe)
-    thinking_key = next((key for key in _THINKING_KEYS if _THOUGHT in dialogue.text({key: _THOUGHT})), None)
+    found, way = _found(probe)
+
+    def text(*more: Mapping[str, Any], **changes: Any) -> str:
+        """What the template writes for a call, and more calls, with changes to the message."""
+        return probe.write(way.called(PLAIN, *more, **changes), way.documented)
+
+    def accepts(**changes: Any) -> bool:
+        """Whether changes are taken, or at least not to blame."""
+        return bool(text(**changes)) or not text()
+
+    way = way._replace(result=True)
+    # no content where an empty text is refused or leaves a trace
+    empty, none = text(content=""), text(content=None)
+    way = way._replace(content=None if none and (not empty or len(none) < len(empty)) else "")
+    written = text()
+    two = text({_OTHER_KEY: _VALUE}) if _VALUE in written else ""
+    shown_calls: ShownCalls = "first" if two and _OTHER_KEY not in two else "all"
+    if _VALUE not in written and (written or (takes_messages and not prints_tools)):
+        shown_calls = "none"
+    thinking_key = next((key for key in _THINKING_KEYS if _THOUGHT in text(**{key: _THOUGHT})), None)
     return Habits(
         found,
         takes_messages,
         prints_tools,
-        dialogue.as_text,
-        dialogue.no_content,
-        dialogue.ids(),
+        way.as_text,
+        way.content,
+        way.ids,
         thinking_key,
-        thinking_beside_content=thinking_key is None or dialogue.accepts({thinking_key: _THOUGHT, "content": "Well."}),
-        content_beside_calls=dialogue.accepts({"content": "Well."}),
-        shown_calls=dialogue.shown_calls(nothing="none" if takes_messages and not prints_tools else "all"),
+        thinking_beside_content=thinking_key is None or accepts(**{thinking_key: _THOUGHT, "content": "Well."}),
+        content_beside_calls=accepts(content="Well."),
+        shown_calls=shown_calls,
         bare_tools=_takes_bare_tools(probe),
-        takes_system=_THOUGHT in probe.write([{"role": "system", "content": _THOUGHT}, USER], dialogue.tools),
+        takes_system=_THOUGHT in probe.write([{"role": "system", "content": _THOUGHT}, USER], way.documented),
     )
 
 
-class _Dialogue:
-    """A question, a message with a call, and its result, in the way that the template takes best."""
-
-    def __init__(self, probe: Probe) -> None:
-        self._probe = probe
-        self.as_text = False
-        self.no_content: str | None = ""
-        # some tokenizers have a template of their own for tools; a few templates refuse tools
-        self.tools: list[Mapping[str, Any]] = [TOOL] if probe.write([USER, ANSWER, USER]) else []
-        self._without_call = probe.write([USER, ANSWER, USER], self.tools)
-        # arguments as texts where only these are written as they should
-        objects = self._sense(self.text())
-        self.as_text = True
-        self.as_text = self._sense(self.text()) > objects
-        # no content where an empty text is refused or leaves a trace
-        empty = self.text()
-        self.no_content = None
-        none = self.text()
-        self.no_content = None if none and (not empty or len(none) < len(empty)) else ""
-
-    def text(self, changes: Mapping[str, Any] | None = None, call_id: str = IDS[IdForm.NINE]) -> str:
-        """Return the text of the dialogue with changes to the message; empty if the template refuses it."""
-        return self._text({call_id: PLAIN}, changes or {})
-
-    def accepts(self, changes: Mapping[str, Any]) -> bool:
-        """Return whether changes are taken, or at least not to blame."""
-        return bool(self.text(changes)) or not self.text()
-
-    def _text(self, calls: Mapping[str, Mapping[str, Any]], changes: Mapping[str, Any]) -> str:
-        given = {call_id: json.dumps(each) if self.as_text else dict(each) for call_id, each in calls.items()}
-        messages = call_messages(given, **{"content": self.no_content, **changes})
-        return self._probe.write([USER, *messages], self.tools)
-
-    def ids(self) -> IdForm:
-        """Return the first form of ids that the template hides, or with which it writes a call that a reader takes."""
-        texts = {form: self.text(call_id=call_id) for form, call_id in IDS.items()}
-        for form, text in texts.items():
-            if text and (IDS[form] not in text or written_format(Written(text, PLAIN)) is not None):
-                return form
-        return next((form for form, text in texts.items() if text), IdForm.ANY)
-
-    def shown_calls(self, nothing: ShownCalls) -> ShownCalls:
-        """Return which calls of a message are written; ``nothing`` if the template refuses calls."""
-        written = self.text()
-        if _VALUE not in written:
-            return "none" if written else nothing
-        two = self._text({IDS[IdForm.NINE]: PLAIN, "qzvx00001": {_OTHER_KEY: _VALUE}}, {})
-        return "first" if two and _OTHER_KEY not in two else "all"
-
-    def _sense(self, text: str) -> int:
-        """Return 2 for a text with sensible arguments, 1 for one without any, 0 for nonsense or a refusal."""
-        if not text or any(text.count(nonsense) > self._without_call.count(nonsense) for nonsense in _NONSENSE):
-            return 0
-        return 2 if _VALUE in text else 1
+def _found(probe: Probe) -> tuple[Detected | str, Way]:
+    """Return the format, or why it is unknown with what is written; and the way in which the template takes calls."""
+    senses, unknown, takes_calls, seen = dict[Way, int](), "", False, {""}
+    for way in WAYS:
+        without = probe.write([*way.asked, ANSWER], way.documented, ending=False)
+        before, _, behind = without.partition(ANSWER["content"])
+        senses[way] = 0
+        for arguments in (ARGUMENTS, PLAIN):
+            text = probe.write(way.called(arguments), way.documented, ending=False)
+            takes_calls = takes_calls or bool(text)
+            shown = all(leaf in text for leaf in leaves(arguments))
+            # 1 for a text without the call, 0 for nonsense or a refusal
+            nonsense = not text or any(text.count(each) > without.count(each) for each in _NONSENSE)
+            senses[way] = max(senses[way], 0 if nonsense else 1 + shown)
+            if not shown or text in seen:
+                continue
+            seen.add(text)
+            written = Written(text, arguments, before, behind, probe.write(way.asked, way.documented))
+            detected = written_format(written)
+            if detected is not None:
+                return detected, way
+            unknown = unknown or excerpt(written)
+            break  # the plain arguments tell no more
+    best = max(WAYS, key=lambda way: senses[way])
+    instructions = (probe.write([*system, USER], ending=False) for system in ([], [SYSTEM]))
+    if instructed := instructed_format(next(filter(None, instructions), "")):
+        return instructed, best
+    if unknown:
+        return f"the model's chat template writes calls in no known format: {unknown}", best
+    if probe.refusals and not takes_calls:
+        return f"the model's chat template refuses a dialogue with a call: {printable(probe.refusals[-1])}", best
+    return "the model's chat template does not write calls of earlier turns", best
 
 
 def _takes_bare_tools(probe: Probe) -> bool:

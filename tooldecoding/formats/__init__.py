@@ -1,1 +1,1 @@
-"""Call formats, one file a shape, with their readers; ``known_formats`` lists them."""
+"""Call formats as data, one file a shape, and the reader of all; ``known_formats`` lists them."""

@@ -1,11 +1,8 @@
-"""How a call is written: pieces of text around names, keys and values.
-
-Each format has a file of its own in this folder, with the reader that decides which texts are valid.
-"""
+"""How a call is written: pieces of text around names, keys and values."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -13,10 +10,13 @@ from lookup.literals.literal_writer import render_json
 from lookup.reserved import RESERVED
 from lookup.values.literal_values import render_value
 from lookup.values.notations import BareKeys, Notation, RawText
-from tooldecoding.formats.reading import Reader
+from tooldecoding.formats.reading import Reader, read_nothing
 
 INDEX: Final = "\0"
 """Stands in a piece for the number of the call."""
+
+ID: Final = "\x01"
+"""Stands in a piece for an id of nine letters and digits, which is read and not written."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,10 @@ class CallFormat:
         How values are written (``lookup.values.notations``).
     parallel : bool
         Whether several calls may stand between opener and closer.
-    reader : callable
-        Decides which texts are valid calls (``tooldecoding.formats.reading``).
+    reader : callable, optional
+        Decides which texts are valid calls; ``calls_reader.readable`` gives a format the one of its pieces.
+    also : tuple of CallFormat
+        Other spellings of the same calls, which are read and not written.
     opener, closer : str
         The text around all calls, with what opens the first call. When the model writes the opener, it calls a tool.
         Without a closer, the model ends its turn behind the last call.
@@ -74,7 +76,8 @@ class CallFormat:
     name: str
     notation: Notation
     parallel: bool
-    reader: Reader
+    reader: Reader = read_nothing
+    also: "tuple[CallFormat, ...]" = field(default=(), compare=False)
     opener: str = "["
     closer: str = "]"
     next_call: str = ", "

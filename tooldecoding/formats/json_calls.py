@@ -1,21 +1,17 @@
-"""What the readers of formats with JSON in them share: strict JSON, arguments, and calls that are JSON objects.
+"""Strict JSON in texts of calls: no NaN, no infinity, no number that overflows to it, and no key twice in an object.
 
-Strict means: no NaN, no infinity, no number that overflows to infinity, and no key twice in an object. Only the object
-of the arguments may repeat a key: its pairs are returned as they stand.
+Only the object of the arguments may repeat a key: its pairs are returned as they stand.
 """
 
 import json
 import math
-import re
-from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
-from tooldecoding.formats.reading import MAX_DEPTH, Cursor, ReadCall, UnreadableCallError
+from tooldecoding.formats.reading import MAX_DEPTH, Cursor, UnreadableCallError
 
-_ID: Final = re.compile(r"[a-zA-Z0-9]{9}")
 
-NAME_AND_ARGUMENTS: Final = ("name", "arguments")
-"""The keys of a call in most formats."""
+class Pairs(list[tuple[str, Any]]):
+    """The pairs of a JSON object, before repeated keys are looked for."""
 
 
 def json_value(cursor: Cursor) -> Any:
@@ -26,7 +22,7 @@ def json_value(cursor: Cursor) -> Any:
     UnreadableCallError
         If there is none, or it is not strict, or nested deeper than ``MAX_DEPTH``.
     """
-    return _plain(_parse(cursor))
+    return _plain(json_pairs(cursor))
 
 
 def json_text(text: str) -> Any:
@@ -39,60 +35,11 @@ def json_text(text: str) -> Any:
 
 def json_arguments(cursor: Cursor) -> list[tuple[str, Any]]:
     """Read the JSON object that stands here, and return its pairs; UnreadableCallError as for ``json_value``."""
-    return _arguments(_parse(cursor))
+    return arguments_of(json_pairs(cursor))
 
 
-def json_call(cursor: Cursor, keys: tuple[str, str]) -> ReadCall:
-    """Read the call that stands here, an object of a name and arguments under these keys; else UnreadableCallError."""
-    name, arguments = _values(_parse(cursor), keys)
-    return call_of(name, arguments)
-
-
-def json_calls(cursor: Cursor) -> list[ReadCall]:
-    """Read the list that stands here, of objects with ``name`` and ``arguments``; else UnreadableCallError."""
-    return [call_of(*values) for values in json_rows(cursor, NAME_AND_ARGUMENTS)]
-
-
-def json_rows(cursor: Cursor, *choices: tuple[str, ...]) -> list[list[Any]]:
-    """Read the list that stands here, of one object or more, which all have the keys of one choice in its sequence.
-
-    Returns
-    -------
-    list of list
-        For each object its values as ``call_of`` takes them.
-
-    Raises
-    ------
-    UnreadableCallError
-        If anything else stands here.
-    """
-    rows = _parse(cursor)
-    if isinstance(rows, _Object) or not isinstance(rows, list) or not rows:
-        raise UnreadableCallError("expected a JSON list of calls")
-    keys = next((choice for choice in choices if _keys(rows[0]) == choice), choices[0])
-    return [_values(row, keys) for row in rows]
-
-
-def call_of(name: Any, arguments: Any) -> ReadCall:
-    """Return the call of two values of ``json_rows``; UnreadableCallError if they are not a name and an object."""
-    if not isinstance(name, str) or not name:
-        raise UnreadableCallError("expected a text as the tool's name")
-    return name, _arguments(arguments)
-
-
-def demand_ids(ids: Sequence[Any]) -> None:
-    """UnreadableCallError if ids of calls are not those of Mistral, nine letters and digits, or not unique."""
-    if not all(isinstance(i, str) and _ID.fullmatch(i) for i in ids):
-        raise UnreadableCallError("expected nine letters and digits as the id of a call")
-    if len(set(ids)) != len(ids):
-        raise UnreadableCallError("two calls have the same id")
-
-
-class _Object(list[tuple[str, Any]]):
-    """The pairs of a JSON object, before repeated keys are looked for."""
-
-
-def _parse(cursor: Cursor) -> Any:
+def json_pairs(cursor: Cursor) -> Any:
+    """Read the JSON value that stands here, with ``Pairs`` for objects; UnreadableCallError if there is none."""
     try:
         value, cursor.position = _DECODER.raw_decode(cursor.text, cursor.position)
     except json.JSONDecodeError as error:
@@ -102,6 +49,13 @@ def _parse(cursor: Cursor) -> Any:
     except RecursionError:
         raise cursor.error("no JSON: nested too deeply") from None
     return value
+
+
+def arguments_of(value: Any) -> list[tuple[str, Any]]:
+    """Return the pairs of what ``json_pairs`` read; UnreadableCallError if it is no strict object."""
+    if not isinstance(value, Pairs):
+        raise UnreadableCallError("expected a JSON object as the arguments")
+    return [(key, _plain(inner)) for key, inner in value]
 
 
 def _finite(digits: str) -> float:
@@ -115,30 +69,14 @@ def _no_constant(word: str) -> NoReturn:
     raise UnreadableCallError(f"{word} is no JSON")
 
 
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_Object, parse_float=_finite, parse_constant=_no_constant)
-
-
-def _keys(row: Any) -> tuple[str, ...]:
-    return tuple(key for key, _ in row) if isinstance(row, _Object) else ()
-
-
-def _values(row: Any, keys: tuple[str, ...]) -> list[Any]:
-    if _keys(row) != keys:
-        raise UnreadableCallError(f"expected a JSON object with exactly {', '.join(keys)}, in this sequence")
-    return [value for _, value in row]
-
-
-def _arguments(value: Any) -> list[tuple[str, Any]]:
-    if not isinstance(value, _Object):
-        raise UnreadableCallError("expected a JSON object as the arguments")
-    return [(key, _plain(inner)) for key, inner in value]
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=Pairs, parse_float=_finite, parse_constant=_no_constant)
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
     """Return a value in which objects are dicts."""
     if depth > MAX_DEPTH:
         raise UnreadableCallError(f"values are nested deeper than {MAX_DEPTH} levels")
-    if isinstance(value, _Object):
+    if isinstance(value, Pairs):
         found = {key: _plain(inner, depth + 1) for key, inner in value}
         if len(found) != len(value):
             raise UnreadableCallError("an object has a key twice")

@@ -28,101 +28,49 @@ EXAONE 4; the model handlers of the Berkeley Function-Calling Leaderboard; vLLM'
 ``granite`` and ``phi4mini``; mistral-common.
 """
 
-import re
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import replace
 from typing import Final
 
-from tooldecoding.formats.call_format import INDEX, CallFormat
-from tooldecoding.formats.json_calls import NAME_AND_ARGUMENTS, call_of, demand_ids, json_call, json_calls, json_rows
-from tooldecoding.formats.reading import Cursor, ReadCall, UnreadableCallError
+from tooldecoding.formats.call_format import ID, INDEX, CallFormat
+from tooldecoding.formats.calls_reader import readable
 
+_NO_NEWLINES: Final = {"opener": '<tool_call>{"name": "', "end": "}}</tool_call>"}
 
-def read_hermes(text: str) -> list[ReadCall]:
-    """Read ``<tool_call>`` blocks, all with newlines around their objects or all without.
-
-    Blocks without newlines inside may follow each other with a newline between them or without.
-
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
-    """
-    cursor = Cursor(text)
-    cursor.expect("<tool_call>")
-    inside = "\n" if cursor.take("\n") else ""
-    calls = []
-    while True:
-        calls.append(json_call(cursor, NAME_AND_ARGUMENTS))
-        cursor.expect(f"{inside}</tool_call>")
-        if cursor.position == len(text):
-            return calls
-        between = cursor.take("\n")
-        if inside and not between:
-            raise cursor.error("expected a newline or the end")
-        cursor.expect(f"<tool_call>{inside}")
-
-
-HERMES = CallFormat(
-    name="hermes",
-    notation="json",
-    parallel=True,
-    reader=read_hermes,
-    opener='<tool_call>\n{"name": "',
-    bracket='", "arguments": {',
-    end="}}\n</tool_call>",
-    next_call='\n<tool_call>\n{"name": "',
-    closer="",
-    marks=("<tool_call>", "</tool_call>"),
-    turn_ends=("<|im_end|>", "<|end_of_text|>", "[|endofturn|]"),
+HERMES = readable(
+    CallFormat(
+        name="hermes",
+        notation="json",
+        parallel=True,
+        opener='<tool_call>\n{"name": "',
+        bracket='", "arguments": {',
+        end="}}\n</tool_call>",
+        next_call='\n<tool_call>\n{"name": "',
+        closer="",
+        marks=("<tool_call>", "</tool_call>"),
+        turn_ends=("<|im_end|>", "<|end_of_text|>", "[|endofturn|]"),
+    ),
+    {**_NO_NEWLINES, "next_call": '<tool_call>{"name": "'},
+    {**_NO_NEWLINES, "next_call": '\n<tool_call>{"name": "'},
 )
 
-
-def read_llama3_json(text: str) -> list[ReadCall]:
-    """Read one call, or several joined by ``"; "``; UnreadableCallError as ``read_hermes``."""
-    cursor = Cursor(text)
-    calls = [json_call(cursor, ("name", "parameters"))]
-    while cursor.take("; "):
-        calls.append(json_call(cursor, ("name", "parameters")))
-    cursor.expect_end()
-    return calls
-
-
-LLAMA3_JSON = CallFormat(
-    name="llama3-json",
-    notation="json",
-    parallel=False,  # the chat template refuses two calls
-    reader=read_llama3_json,
-    opener='{"name": "',
-    bracket='", "parameters": {',
-    end="}}",
-    closer="",
-    turn_ends=("<|eot_id|>", "<|eom_id|>"),
+LLAMA3_JSON = readable(
+    CallFormat(
+        name="llama3-json",
+        notation="json",
+        parallel=False,  # the chat template refuses two calls
+        opener='{"name": "',
+        bracket='", "parameters": {',
+        end="}}",
+        closer="",
+        turn_ends=("<|eot_id|>", "<|eom_id|>"),
+    ),
+    {"parallel": True, "next_call": '; {"name": "'},
 )
 
-
-@dataclass(frozen=True)
-class ListReader:
-    """Reads one JSON list of calls between one of some pairs of marks; UnreadableCallError as ``read_hermes``."""
-
-    marks: tuple[tuple[str, str], ...] = (("", ""),)
-
-    def __call__(self, text: str) -> list[ReadCall]:
-        """Read the calls."""
-        cursor = Cursor(text)
-        opener, closer = next((pair for pair in self.marks if text.startswith(pair[0])), self.marks[-1])
-        cursor.expect(opener)
-        calls = json_calls(cursor)
-        cursor.expect(closer)
-        cursor.expect_end()
-        return calls
-
-
-JSON_LIST = CallFormat(
+_LIST: Final = CallFormat(
     name="json-list",
     notation="json",
     parallel=True,
-    reader=ListReader(),
     opener='[{"name": "',
     bracket='", "arguments": {',
     end="}}",
@@ -131,79 +79,60 @@ JSON_LIST = CallFormat(
     turn_ends=("<|eot_id|>", "<|im_end|>"),
 )
 
-GRANITE3 = replace(
-    JSON_LIST,
-    name="granite3",
-    reader=ListReader((("<tool_call>", ""), ("<|tool_call|>", ""))),
-    opener='<tool_call>[{"name": "',
-    marks=("<tool_call>",),
-    turn_ends=("<|end_of_text|>",),
+JSON_LIST = readable(_LIST)
+
+GRANITE3 = readable(
+    replace(
+        _LIST,
+        name="granite3",
+        opener='<tool_call>[{"name": "',
+        marks=("<tool_call>",),
+        turn_ends=("<|end_of_text|>",),
+    ),
+    {"opener": '<|tool_call|>[{"name": "'},
 )
 
-PHI4_MINI = replace(
-    JSON_LIST,
-    name="phi4-mini",
-    reader=ListReader((("functools", ""), ("<|tool_call|>", "<|/tool_call|>"))),
-    opener='<|tool_call|>[{"name": "',
-    closer="]<|/tool_call|>",
-    marks=("<|tool_call|>", "<|/tool_call|>"),
-    turn_ends=(),  # <|end|> ends no turn of gpt-oss; Phi's own configuration names it
+PHI4_MINI = readable(
+    replace(
+        _LIST,
+        name="phi4-mini",
+        opener='<|tool_call|>[{"name": "',
+        closer="]<|/tool_call|>",
+        marks=("<|tool_call|>", "<|/tool_call|>"),
+        turn_ends=(),  # <|end|> ends no turn of gpt-oss; Phi's own configuration names it
+    ),
+    {"opener": 'functools[{"name": "', "closer": "]"},
 )
 
+_WITHOUT_SPACE: Final = {"opener": '[TOOL_CALLS][{"name": "'}
+_WITH_ID: Final = {"end": f'}}, "id": "{ID}"}}'}
 
-def read_mistral_list(text: str) -> list[ReadCall]:
-    """Read ``[TOOL_CALLS]`` and a JSON list, in which all calls have an id or none has; else UnreadableCallError."""
-    cursor = Cursor(text)
-    cursor.expect("[TOOL_CALLS]")
-    cursor.take(" ")
-    rows = json_rows(cursor, NAME_AND_ARGUMENTS, (*NAME_AND_ARGUMENTS, "id"))
-    cursor.expect_end()
-    demand_ids([row[2] for row in rows if len(row) > 2])
-    return [call_of(*row[:2]) for row in rows]
-
-
-MISTRAL_LIST = replace(
-    JSON_LIST,
-    name="mistral-list",
-    reader=read_mistral_list,
-    opener='[TOOL_CALLS] [{"name": "',
-    marks=("[TOOL_CALLS]",),
-    turn_ends=("</s>",),
+MISTRAL_LIST = readable(
+    replace(
+        _LIST,
+        name="mistral-list",
+        opener='[TOOL_CALLS] [{"name": "',
+        marks=("[TOOL_CALLS]",),
+        turn_ends=("</s>",),
+    ),
+    _WITHOUT_SPACE,
+    _WITH_ID,
+    {**_WITHOUT_SPACE, **_WITH_ID},
 )
 
-_COUNT: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+_CALL: Final = f'\n    {{"tool_call_id": "{INDEX}", "tool_name": "'
 
-
-def read_cohere(text: str) -> list[ReadCall]:
-    """Read one list of calls. Their ids rise by one from any number, since they count the whole dialogue.
-
-    UnreadableCallError as ``read_hermes``.
-    """
-    cursor = Cursor(text)
-    cursor.expect("<|START_ACTION|>")
-    rows = json_rows(cursor, ("tool_call_id", "tool_name", "parameters"))
-    cursor.expect("<|END_ACTION|>")
-    cursor.expect_end()
-    ids = [row[0] for row in rows]
-    if not all(isinstance(i, str) and _COUNT.fullmatch(i) for i in ids):
-        raise UnreadableCallError("expected a number in quotes as tool_call_id")
-    if any(int(following) != int(i) + 1 for i, following in pairwise(ids)):
-        raise UnreadableCallError("expected every tool_call_id to be one more than the last")
-    return [call_of(name, parameters) for _, name, parameters in rows]
-
-
-_CALL = f'\n    {{"tool_call_id": "{INDEX}", "tool_name": "'
-
-COHERE = CallFormat(
-    name="cohere",
-    notation="json",
-    parallel=True,
-    reader=read_cohere,
-    opener=f"<|START_ACTION|>[{_CALL}",
-    bracket='", "parameters": {',
-    end="}}",
-    next_call=f",{_CALL}",
-    closer="\n]<|END_ACTION|>",
-    marks=("<|START_ACTION|>", "<|END_ACTION|>"),
-    turn_ends=("<|END_OF_TURN_TOKEN|>",),
+COHERE = readable(
+    CallFormat(
+        name="cohere",
+        notation="json",
+        parallel=True,
+        opener=f"<|START_ACTION|>[{_CALL}",
+        bracket='", "parameters": {',
+        end="}}",
+        next_call=f",{_CALL}",
+        closer="\n]<|END_ACTION|>",
+        marks=("<|START_ACTION|>", "<|END_ACTION|>"),
+        turn_ends=("<|END_OF_TURN_TOKEN|>",),
+    )
 )

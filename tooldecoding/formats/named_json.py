@@ -27,173 +27,100 @@ Source: the chat templates of V3, V3.1, Kimi-K2-Thinking and gpt-oss, Moonshot's
 with its templates and grammars, ``docs/format.md`` of openai/harmony.
 """
 
-import re
+from dataclasses import replace
 from typing import Final
 
-from tooldecoding.formats.blocks import BlockReader
-from tooldecoding.formats.call_format import INDEX, CallFormat
-from tooldecoding.formats.json_calls import demand_ids, json_arguments
-from tooldecoding.formats.reading import Cursor, ReadCall, UnreadableCallError
+from tooldecoding.formats.call_format import ID, INDEX, CallFormat
+from tooldecoding.formats.calls_reader import readable
 
-_DEEPSEEK_MARKS: Final = (
-    "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", "<｜tool▁sep｜>",
-)  # fmt: skip
-_DEEPSEEK_BEGIN: Final = "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>"
-
-DEEPSEEK_V3 = CallFormat(
-    name="deepseek-v3",
+_DEEPSEEK: Final = CallFormat(
+    name="",
     notation="json",
     parallel=True,
-    reader=BlockReader(
-        opener="<｜tool▁calls▁begin｜>",
-        head="<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
-        bracket="\n```json\n",
-        arguments=json_arguments,
-        tail="\n```<｜tool▁call▁end｜>",
-        gap="\n",
-        closer="<｜tool▁calls▁end｜>",
-    ),
-    opener=f"{_DEEPSEEK_BEGIN}function<｜tool▁sep｜>",
-    bracket="\n```json\n{",
-    end="}\n```<｜tool▁call▁end｜>",
-    next_call="\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
     closer="<｜tool▁calls▁end｜>",
-    marks=_DEEPSEEK_MARKS,
-    turn_ends=("<｜end▁of▁sentence｜>",),
-)
-
-DEEPSEEK_V31 = CallFormat(
-    name="deepseek-v3.1",
-    notation="json",
-    parallel=True,
-    reader=BlockReader(
-        opener="<｜tool▁calls▁begin｜>",
-        head="<｜tool▁call▁begin｜>",
-        bracket="<｜tool▁sep｜>",
-        arguments=json_arguments,
-        tail="<｜tool▁call▁end｜>",
-        closer="<｜tool▁calls▁end｜>",
-    ),
-    opener=_DEEPSEEK_BEGIN,
-    bracket="<｜tool▁sep｜>{",
-    end="}<｜tool▁call▁end｜>",
-    next_call="<｜tool▁call▁begin｜>",
-    closer="<｜tool▁calls▁end｜>",
-    marks=_DEEPSEEK_MARKS,
-    turn_ends=("<｜end▁of▁sentence｜>",),
-)
-
-_INDEX: Final = re.compile(r":(0|[1-9][0-9]{0,8})<\|tool_call_argument_begin\|>")
-
-
-def read_kimi_k2(text: str) -> list[ReadCall]:
-    """Read one section of calls. The index of the first call is any number, since ids may count the whole dialogue.
-
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
-    """
-    cursor = Cursor(text)
-    cursor.expect("<|tool_calls_section_begin|>")
-    calls, last = list[ReadCall](), -1
-    while not calls or not cursor.take("<|tool_calls_section_end|>"):
-        cursor.expect("<|tool_call_begin|>functions.")
-        name = cursor.tool_name()
-        index = int(cursor.match(_INDEX, "an index and the arguments")[1])
-        if calls and index != last + 1:
-            raise cursor.error(f"expected the index {last + 1}, found {index}")
-        last = index
-        calls.append((name, json_arguments(cursor)))
-        cursor.expect("<|tool_call_end|>")
-    cursor.expect_end()
-    return calls
-
-
-KIMI_K2 = CallFormat(
-    name="kimi-k2",
-    notation="json",
-    parallel=True,
-    reader=read_kimi_k2,
-    opener="<|tool_calls_section_begin|><|tool_call_begin|>functions.",
-    bracket=f":{INDEX}<|tool_call_argument_begin|>{{",
-    end="}<|tool_call_end|>",
-    next_call="<|tool_call_begin|>functions.",
-    closer="<|tool_calls_section_end|>",
     marks=(
-        "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>",
-        "<|tool_call_argument_begin|>", "<|tool_call_end|>",
+        "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>",
+        "<｜tool▁sep｜>",
     ),
-    turn_ends=("<|im_end|>",),
+    turn_ends=("<｜end▁of▁sentence｜>",),
 )  # fmt: skip
 
-
-def read_mistral_args(text: str) -> list[ReadCall]:
-    """Read ``[TOOL_CALLS]name[ARGS]{…}`` once or more, with ``[CALL_ID]id`` behind all names or none.
-
-    UnreadableCallError as ``read_kimi_k2``.
-    """
-    cursor = Cursor(text)
-    calls, ids = list[ReadCall](), list[str]()
-    while not calls or cursor.position < len(text):
-        cursor.expect("[TOOL_CALLS]")
-        name = cursor.tool_name()
-        if cursor.take("[CALL_ID]"):
-            ids.append(cursor.until("[ARGS]"))
-        else:
-            cursor.expect("[ARGS]")
-        calls.append((name, json_arguments(cursor)))
-    if ids and len(ids) != len(calls):
-        raise UnreadableCallError("expected an id in all calls or in none")
-    demand_ids(ids)
-    return calls
-
-
-MISTRAL_ARGS = CallFormat(
-    name="mistral-args",
-    notation="json",
-    parallel=True,
-    reader=read_mistral_args,
-    opener="[TOOL_CALLS]",
-    bracket="[ARGS]{",
-    end="}",
-    next_call="[TOOL_CALLS]",
-    closer="",
-    marks=("[TOOL_CALLS]", "[ARGS]"),
-    turn_ends=("</s>",),
+DEEPSEEK_V3 = readable(
+    replace(
+        _DEEPSEEK,
+        name="deepseek-v3",
+        opener="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+        bracket="\n```json\n{",
+        end="}\n```<｜tool▁call▁end｜>",
+        next_call="\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+    )
 )
 
+DEEPSEEK_V31 = readable(
+    replace(
+        _DEEPSEEK,
+        name="deepseek-v3.1",
+        opener="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>",
+        bracket="<｜tool▁sep｜>{",
+        end="}<｜tool▁call▁end｜>",
+        next_call="<｜tool▁call▁begin｜>",
+    )
+)
 
-def read_harmony(text: str) -> list[ReadCall]:
-    """Read one call, with or without the ``<|call|>`` that ends the turn; UnreadableCallError as ``read_kimi_k2``."""
-    cursor = Cursor(text)
-    if cursor.take("<|channel|>commentary to=functions."):
-        name = cursor.tool_name()
-        cursor.take(" ")
-        cursor.expect("<|constrain|>json")
-    else:
-        cursor.expect(" to=functions.")
-        name = cursor.tool_name()
-        cursor.expect("<|channel|>commentary ")
-        cursor.take("<|constrain|>")
-        cursor.expect("json")
-    cursor.expect("<|message|>")
-    pairs = json_arguments(cursor)
-    cursor.take("<|call|>")
-    cursor.expect_end()
-    return [(name, pairs)]
+KIMI_K2 = readable(
+    CallFormat(
+        name="kimi-k2",
+        notation="json",
+        parallel=True,
+        opener="<|tool_calls_section_begin|><|tool_call_begin|>functions.",
+        bracket=f":{INDEX}<|tool_call_argument_begin|>{{",
+        end="}<|tool_call_end|>",
+        next_call="<|tool_call_begin|>functions.",
+        closer="<|tool_calls_section_end|>",
+        marks=(
+            "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>",
+            "<|tool_call_argument_begin|>", "<|tool_call_end|>",
+        ),
+        turn_ends=("<|im_end|>",),
+    )
+)  # fmt: skip
 
+MISTRAL_ARGS = readable(
+    CallFormat(
+        name="mistral-args",
+        notation="json",
+        parallel=True,
+        opener="[TOOL_CALLS]",
+        bracket="[ARGS]{",
+        end="}",
+        next_call="[TOOL_CALLS]",
+        closer="",
+        marks=("[TOOL_CALLS]", "[ARGS]"),
+        turn_ends=("</s>",),
+    ),
+    {"bracket": f"[CALL_ID]{ID}[ARGS]{{"},
+)
 
-HARMONY = CallFormat(
-    name="harmony",
-    notation="json",
-    parallel=False,  # the end of a call ends the turn
-    reader=read_harmony,
-    opener="<|channel|>commentary to=functions.",
-    bracket=" <|constrain|>json<|message|>{",
-    end="}",
-    closer="",  # <|call|> ends the turn
-    marks=("<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"),
-    turn_ends=("<|call|>", "<|return|>"),
-    opens_by_mark=False,  # thinking and answers begin with the same mark
+_COMMENTARY: Final = "<|channel|>commentary"
+_HARMONY_HEADS: Final = (
+    (f"{_COMMENTARY} to=functions.", " <|constrain|>json<|message|>{"),
+    (f"{_COMMENTARY} to=functions.", "<|constrain|>json<|message|>{"),
+    (" to=functions.", f"{_COMMENTARY} <|constrain|>json<|message|>{{"),
+    (" to=functions.", f"{_COMMENTARY} json<|message|>{{"),
+)
+
+HARMONY = readable(
+    CallFormat(
+        name="harmony",
+        notation="json",
+        parallel=False,  # the end of a call ends the turn
+        opener="<|channel|>commentary to=functions.",
+        bracket=" <|constrain|>json<|message|>{",
+        end="}",
+        closer="",  # <|call|> ends the turn
+        marks=("<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"),
+        turn_ends=("<|call|>", "<|return|>"),
+        opens_by_mark=False,  # thinking and answers begin with the same mark
+    ),
+    *({"opener": o, "bracket": b, "closer": end} for o, b in _HARMONY_HEADS for end in ("", "<|call|>")),
 )

@@ -1,5 +1,7 @@
 """Formats of calls in Python's own syntax.
 
+api-bank: one call, every value between single quotes: ``[GetWeather(city='New York', days='3')]``
+
 pythonic, BFCL's prompt mode: ``[get_weather(city='New York', days=3), get_time(zone=None)]``
 
 llama4-pythonic, of Llama 4 and of Llama 3.2 1B and 3B: the same list, which the model may also write between
@@ -13,174 +15,46 @@ olmo3, of Olmo 3: ``<function_calls>\\nget_weather(now=true)\\nget_time(zone=Non
 Source: vLLM's parsers of these names; the chat templates of LFM2 and LFM2.5.
 """
 
-import ast
-import math
-import re
-import warnings
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from dataclasses import replace
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import MAX_DEPTH, ReadCall, UnreadableCallError, demand_short
+from tooldecoding.formats.calls_reader import readable
 
-_LINE_END: Final = re.compile(r"\r\n?|\n")
+API_BANK = readable(CallFormat("api-bank", "quoted", parallel=False))
 
-JsonWords = Literal["nowhere", "in dicts", "anywhere"]
-"""Where ``true``, ``false`` and ``null`` may stand beside Python's own words."""
+PYTHONIC = readable(CallFormat("pythonic", "python", parallel=True))
 
-_JSON_WORDS: Final = {"true": True, "false": False, "null": None}
-
-
-@dataclass(frozen=True)
-class PythonReader:
-    """Reads calls with Python's own parser: a list of one or more, or one a line.
-
-    Names may be dotted. Values are constants, lists, tuples and dicts.
-
-    Attributes
-    ----------
-    marks : pairs of str
-        What may stand around the calls.
-    json_words : {"nowhere", "in dicts", "anywhere"}
-    lines : bool
-        Whether each line is a call; else they are a list.
-    """
-
-    marks: tuple[tuple[str, str], ...] = (("", ""),)
-    json_words: JsonWords = "nowhere"
-    lines: bool = False
-
-    def __call__(self, text: str) -> list[ReadCall]:
-        """Read the calls.
-
-        Raises
-        ------
-        UnreadableCallError
-            If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
-        """
-        demand_short(text)
-        opener, closer = next((pair for pair in self.marks if text.startswith(pair[0])), self.marks[-1])
-        inside = text.removeprefix(opener).removesuffix(closer)
-        if len(inside) != len(text) - len(opener) - len(closer):
-            raise UnreadableCallError(f"expected {opener!r} in front and {closer!r} behind")
-        if self.lines:
-            return [_call(parse_expression(line), self.json_words) for line in inside.split("\n")]
-        body = parse_expression(inside)
-        if not isinstance(body, ast.List) or not body.elts:
-            raise UnreadableCallError("expected a Python list of calls")
-        return [_call(node, self.json_words) for node in body.elts]
-
-
-def _call(node: ast.expr, json_words: JsonWords) -> ReadCall:
-    if not isinstance(node, ast.Call) or node.args:
-        raise UnreadableCallError("expected calls that name all their arguments")
-    pairs = []
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise UnreadableCallError("expected key=value, found **")
-        pairs.append((keyword.arg, constant(keyword.value, json_words=json_words)))
-    return _dotted(node.func), pairs
-
-
-def _dotted(node: ast.expr) -> str:
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name):
-        raise UnreadableCallError("expected a name, or names with dots between them")
-    return ".".join([node.id, *reversed(parts)])
-
-
-def parse_expression(text: str) -> ast.expr:
-    """Return the syntax tree of a Python expression with nothing around it; UnreadableCallError for anything else."""
-    demand_short(text)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in a foreign text
-            body = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError) as error:
-        raise UnreadableCallError(f"no Python: {getattr(error, 'msg', error)}") from None
-    except (RecursionError, MemoryError):  # the parser reports a full stack as MemoryError
-        raise UnreadableCallError("no Python: nested too deeply") from None
-    if not _is_all_of(text, body):
-        raise UnreadableCallError("expected no spaces, brackets or comments around a Python expression")
-    return body
-
-
-def _is_all_of(text: str, node: ast.expr) -> bool:
-    """Whether the node is the whole text. (``ast.get_source_segment`` takes more than linear time.)"""
-    lines = _LINE_END.split(text)
-    place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-    return place == (1, 0, len(lines), len(lines[-1].encode()))
-
-
-def constant(node: ast.expr | None, depth: int = 0, json_words: JsonWords = "nowhere") -> Any:
-    """Return the value of a tree of constants, lists, tuples and dicts; UnreadableCallError for anything else.
-
-    A number that overflows to infinity, and a key twice in a dict, are refused.
-    """
-    if depth > MAX_DEPTH:
-        raise UnreadableCallError(f"values are nested deeper than {MAX_DEPTH} levels")
-    match node:
-        case ast.Constant(float() as value) if math.isinf(value):
-            raise UnreadableCallError("a number is too large")
-        case ast.Constant(str() | int() | float() | None as value):  # bool is an int
-            return value
-        case ast.UnaryOp(ast.USub(), ast.Constant(int() | float()) as number) if not isinstance(number.value, bool):
-            return -constant(number)
-        case ast.Name(word) if json_words == "anywhere" and word in _JSON_WORDS:
-            return _JSON_WORDS[word]
-        case ast.List(elements):
-            return [constant(element, depth + 1, json_words) for element in elements]
-        case ast.Tuple(elements):
-            return tuple(constant(element, depth + 1, json_words) for element in elements)
-        case ast.Dict(keys, values):
-            return _dict(keys, values, depth, "nowhere" if json_words == "nowhere" else "anywhere")
-    raise UnreadableCallError("expected constants, lists, tuples and dicts as values")
-
-
-def _dict(keys: list[ast.expr | None], values: list[ast.expr], depth: int, json_words: JsonWords) -> dict[Any, Any]:
-    found = {}
-    for key, value in zip(keys, values, strict=True):
-        name = constant(key, depth + 1)
-        if not isinstance(name, str | int | float | None):
-            raise UnreadableCallError("expected constants as the keys of a dict")
-        found[name] = constant(value, depth + 1, json_words)
-    if len(found) != len(keys):
-        raise UnreadableCallError("a dict has a key twice")
-    return found
-
-
-PYTHONIC = CallFormat("pythonic", "python", parallel=True, reader=PythonReader())
-
-LLAMA4_PYTHONIC = replace(
-    PYTHONIC,
-    name="llama4-pythonic",
-    notation="python-lists",
-    reader=PythonReader((("<|python_start|>", "<|python_end|>"), ("", ""))),
-    turn_ends=("<|eot|>",),
+LLAMA4_PYTHONIC = readable(
+    replace(
+        PYTHONIC,
+        name="llama4-pythonic",
+        notation="python-lists",
+        turn_ends=("<|eot|>",),
+    ),
+    {"opener": "<|python_start|>[", "closer": "]<|python_end|>"},
 )
 
-LFM25 = replace(
-    PYTHONIC,
-    name="lfm2.5",
-    notation="python-json",
-    reader=PythonReader((("<|tool_call_start|>", "<|tool_call_end|>"),), "in dicts"),
-    opener="<|tool_call_start|>[",
-    closer="]<|tool_call_end|>",
-    marks=("<|tool_call_start|>", "<|tool_call_end|>"),
-    turn_ends=("<|im_end|>",),
+LFM25 = readable(
+    replace(
+        PYTHONIC,
+        name="lfm2.5",
+        notation="python-json",
+        opener="<|tool_call_start|>[",
+        closer="]<|tool_call_end|>",
+        marks=("<|tool_call_start|>", "<|tool_call_end|>"),
+        turn_ends=("<|im_end|>",),
+    )
 )
 
-OLMO3 = replace(
-    PYTHONIC,
-    name="olmo3",
-    notation="python-lists",
-    reader=PythonReader((("<function_calls>\n", "\n</function_calls>"),), "anywhere", lines=True),
-    opener="<function_calls>\n",
-    next_call="\n",
-    closer="\n</function_calls>",
-    marks=("<function_calls>", "</function_calls>"),
-    turn_ends=("<|im_end|>",),
+OLMO3 = readable(
+    replace(
+        PYTHONIC,
+        name="olmo3",
+        notation="python-lists",
+        opener="<function_calls>\n",
+        next_call="\n",
+        closer="\n</function_calls>",
+        marks=("<function_calls>", "</function_calls>"),
+        turn_ends=("<|im_end|>",),
+    )
 )

@@ -1,8 +1,4 @@
-"""What the readers of call formats share: limits, and a place in a text with the steps of a reader.
-
-A reader is what a program that knows nothing of this one would use. It shares no code with what writes calls, and
-decides which texts are valid.
-"""
+"""What the readers of call formats share: limits, and a place in a text with the steps of a reader."""
 
 import re
 from collections.abc import Callable
@@ -16,8 +12,6 @@ MAX_LENGTH: Final = 100_000
 MAX_DEPTH: Final = 64
 """Levels of lists, tuples and dicts."""
 
-_TOOL_NAME: Final = re.compile(r"[\w.\-/]++")
-
 ReadCall = tuple[str, list[tuple[str, Any]]]
 """A name, and its keys with their values in the sequence of the text. A repeated key is there twice."""
 
@@ -27,6 +21,11 @@ Reader = Callable[[str], list[ReadCall]]
 
 class UnreadableCallError(ToolDecodingError):
     """A text that a format's reader does not read as calls."""
+
+
+def read_nothing(text: str) -> list[ReadCall]:
+    """Refuse any text: the reader of a format that has none yet."""
+    raise UnreadableCallError("the format has no reader")
 
 
 def demand_short(text: str) -> None:
@@ -79,10 +78,6 @@ class Cursor:
         found = self.text[self.position : stop]
         self.position = stop + len(mark)
         return found
-
-    def tool_name(self) -> str:
-        """Return the tool's name that stands here: letters, digits and ``_.-/``."""
-        return self.match(_TOOL_NAME, "a tool name of letters, digits and _.-/")[0]
 
     def expect_end(self) -> None:
         """UnreadableCallError if text is left."""

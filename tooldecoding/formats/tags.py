@@ -38,148 +38,101 @@ Source: the chat templates of Qwen3.5, Nemotron 3 Nano and GLM-4.5, that of Mini
 of xgrammar for GLM-4.7, DeepSeek's encoder of V3.2.
 """
 
-import re
 from dataclasses import replace
-from typing import Any, Final
 
 from lookup.values.notations import RawText
-from tooldecoding.formats.blocks import PLAIN_KEY, QUOTED_KEY, BlockReader, RawArguments
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.json_calls import json_text
-from tooldecoding.formats.reading import Cursor
+from tooldecoding.formats.calls_reader import readable
 
-QWEN_XML = CallFormat(
-    name="qwen-xml",
-    notation=RawText("\n</parameter>"),
-    parallel=True,
-    reader=BlockReader(
-        head="<tool_call>\n<function=",
+QWEN_XML = readable(
+    CallFormat(
+        name="qwen-xml",
+        notation=RawText("\n</parameter>"),
+        parallel=True,
+        opener="<tool_call>\n<function=",
         bracket=">\n",
-        arguments=RawArguments(
-            "<parameter=", PLAIN_KEY, ">", "</parameter>", "</function>\n</tool_call>", frame="\n"
-        ),
-        gap="\n",
-    ),
-    opener="<tool_call>\n<function=",
-    bracket=">\n",
-    key_opener="<parameter=",
-    key_closer=">\n",
-    separator="\n",
-    end="\n</function>\n</tool_call>",
-    empty_end="</function>\n</tool_call>",
-    next_call="\n<tool_call>\n<function=",
-    closer="",
-    marks=("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>"),
-    turn_ends=("<|im_end|>",),
+        key_opener="<parameter=",
+        key_closer=">\n",
+        separator="\n",
+        end="\n</function>\n</tool_call>",
+        empty_end="</function>\n</tool_call>",
+        next_call="\n<tool_call>\n<function=",
+        closer="",
+        marks=("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>"),
+        turn_ends=("<|im_end|>",),
+    )
 )
 
-GLM45 = CallFormat(
-    name="glm-4.5",
-    notation=RawText("</arg_value>"),
-    parallel=True,
-    reader=BlockReader(
-        head="<tool_call>",
+GLM45 = readable(
+    CallFormat(
+        name="glm-4.5",
+        notation=RawText("</arg_value>"),
+        parallel=True,
+        lead="\n",
+        opener="<tool_call>",
         bracket="\n",
-        arguments=RawArguments("<arg_key>", PLAIN_KEY, "</arg_key>\n<arg_value>", "</arg_value>", "</tool_call>"),
-        gap="\n",
-    ),
-    lead="\n",
-    opener="<tool_call>",
-    bracket="\n",
-    key_opener="<arg_key>",
-    key_closer="</arg_key>\n<arg_value>",
-    separator="\n",
-    end="\n</tool_call>",
-    empty_end="</tool_call>",
-    next_call="\n<tool_call>",
-    closer="",
-    marks=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
-    turn_ends=("<|observation|>", "<|user|>"),
+        key_opener="<arg_key>",
+        key_closer="</arg_key>\n<arg_value>",
+        separator="\n",
+        end="\n</tool_call>",
+        empty_end="</tool_call>",
+        next_call="\n<tool_call>",
+        closer="",
+        marks=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
+        turn_ends=("<|observation|>", "<|user|>"),
+    )
 )
 
-GLM47 = replace(
-    GLM45,
-    name="glm-4.7",
-    reader=BlockReader(
-        head="<tool_call>",
+GLM47 = readable(
+    replace(
+        GLM45,
+        name="glm-4.7",
+        lead="",
         bracket="",
-        arguments=RawArguments("<arg_key>", PLAIN_KEY, "</arg_key><arg_value>", "</arg_value>", "</tool_call>", gap=""),
-    ),
-    lead="",
-    bracket="",
-    key_closer="</arg_key><arg_value>",
-    separator="",
-    end="</tool_call>",
-    next_call="<tool_call>",
+        key_closer="</arg_key><arg_value>",
+        separator="",
+        end="</tool_call>",
+        next_call="<tool_call>",
+    )
 )
 
-MINIMAX_M2 = CallFormat(
-    name="minimax-m2",
-    notation=RawText("</parameter>"),
-    parallel=True,
-    reader=BlockReader(
-        opener="<minimax:tool_call>\n",
-        head='<invoke name="',
+MINIMAX_M2 = readable(
+    CallFormat(
+        name="minimax-m2",
+        notation=RawText("</parameter>"),
+        parallel=True,
+        lead="\n",
+        opener='<minimax:tool_call>\n<invoke name="',
         bracket='">\n',
-        arguments=RawArguments('<parameter name="', QUOTED_KEY, '">', "</parameter>", "</invoke>\n"),
+        key_opener='<parameter name="',
+        key_closer='">',
+        separator="\n",
+        end="\n</invoke>\n",
+        empty_end="</invoke>\n",
+        next_call='<invoke name="',
         closer="</minimax:tool_call>",
-    ),
-    lead="\n",
-    opener='<minimax:tool_call>\n<invoke name="',
-    bracket='">\n',
-    key_opener='<parameter name="',
-    key_closer='">',
-    separator="\n",
-    end="\n</invoke>\n",
-    empty_end="</invoke>\n",
-    next_call='<invoke name="',
-    closer="</minimax:tool_call>",
-    marks=("<minimax:tool_call>", "</minimax:tool_call>", "<invoke ", "</invoke>", "</parameter>"),
-    turn_ends=("[e~[",),
+        marks=("<minimax:tool_call>", "</minimax:tool_call>", "<invoke ", "</invoke>", "</parameter>"),
+        turn_ends=("[e~[",),
+    )
 )
 
-_PARAMETER: Final = re.compile(r'<｜DSML｜parameter name="([^"\n<>]++)" string="(true|false)">')
-
-
-def _told_apart(cursor: Cursor) -> list[tuple[str, Any]]:
-    """Read DeepSeek's arguments; ``string`` says which values are raw text and which JSON that is no text.
-
-    An invocation without arguments may hold an empty line, which DeepSeek's encoder writes.
-    """
-    pairs = list[tuple[str, Any]]()
-    empty = cursor.take("\n</｜DSML｜invoke>\n")
-    while not empty and not cursor.take("</｜DSML｜invoke>\n"):
-        key, is_text = cursor.match(_PARAMETER, "a parameter with its name and whether it is a string").groups()
-        raw = cursor.until("</｜DSML｜parameter>")
-        cursor.expect("\n")
-        value = raw if is_text == "true" else json_text(raw)
-        if is_text == "false" and isinstance(value, str):
-            raise cursor.error('expected string="true" for a text')
-        pairs.append((key, value))
-    return pairs
-
-
-DEEPSEEK_V32 = CallFormat(
-    name="deepseek-v3.2",
-    notation=RawText("</｜DSML｜parameter>", text_lead=' string="true">', other_lead=' string="false">'),
-    parallel=True,
-    reader=BlockReader(
-        opener="<｜DSML｜function_calls>\n",
-        head='<｜DSML｜invoke name="',
+DEEPSEEK_V32 = readable(
+    CallFormat(
+        name="deepseek-v3.2",
+        notation=RawText("</｜DSML｜parameter>", text_lead=' string="true">', other_lead=' string="false">'),
+        parallel=True,
+        lead="\n\n",
+        opener='<｜DSML｜function_calls>\n<｜DSML｜invoke name="',
         bracket='">\n',
-        arguments=_told_apart,
+        key_opener='<｜DSML｜parameter name="',
+        key_closer='"',
+        separator="\n",
+        end="\n</｜DSML｜invoke>\n",
+        empty_end="\n</｜DSML｜invoke>\n",
+        next_call='<｜DSML｜invoke name="',
         closer="</｜DSML｜function_calls>",
+        marks=("｜DSML｜",),
+        turn_ends=("<｜end▁of▁sentence｜>",),
     ),
-    lead="\n\n",
-    opener='<｜DSML｜function_calls>\n<｜DSML｜invoke name="',
-    bracket='">\n',
-    key_opener='<｜DSML｜parameter name="',
-    key_closer='"',
-    separator="\n",
-    end="\n</｜DSML｜invoke>\n",
-    empty_end="\n</｜DSML｜invoke>\n",
-    next_call='<｜DSML｜invoke name="',
-    closer="</｜DSML｜function_calls>",
-    marks=("｜DSML｜",),
-    turn_ends=("<｜end▁of▁sentence｜>",),
+    {"empty_end": "</｜DSML｜invoke>\n"},
 )

@@ -1,0 +1,244 @@
+"""Reads calls by the pieces of their format, in every spelling that models and templates write.
+
+Values are read strictly and by themselves: this shares no code with what writes them, and knows no tools, so that every
+raw value is a text. ``tests/formats/readers`` has it judged by readers of other hands.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from lookup.values.notations import BareKeys, RawText
+from tooldecoding.formats.call_format import ID, INDEX, CallFormat
+from tooldecoding.formats.json_calls import Pairs, arguments_of, json_arguments, json_pairs, json_text, json_value
+from tooldecoding.formats.python_calls import constant, parse_expression, read_python
+from tooldecoding.formats.reading import MAX_DEPTH, Cursor, ReadCall, UnreadableCallError
+
+_TOOL_NAME: Final = re.compile(r"[\w.\-/]++")
+_WORD: Final = re.compile(r"\w++")
+_QUOTED: Final = re.compile(r"'(?:[^'\\\n]|\\.)*+'")
+_RAW_KEY: Final = re.compile(r"[^\n<>]++")
+_ATTRIBUTE: Final = re.compile(r'[^"\n<>]++')
+_BARE_KEY: Final = re.compile(r'([^\s:,{}\[\]<>"|]++):')
+_SCALAR: Final = re.compile(r"(?=[-0-9]|(?:true|false|null)\b)")
+_JSON_KEY: Final = re.compile(r'"(\w+)": ')
+_HELD: Final = {INDEX: re.compile(r"0|[1-9][0-9]{0,8}"), ID: re.compile(r"[a-zA-Z0-9]{9}")}
+"""What stands for the number of a call, and for its id."""
+
+Arguments = list[tuple[str, Any]]
+
+
+def readable(call_format: CallFormat, *also: Mapping[str, Any]) -> CallFormat:
+    """Return a format with the reader of its pieces.
+
+    Parameters
+    ----------
+    *also : mappings
+        The pieces in which other spellings of the same calls differ.
+    """
+    others = tuple(replace(call_format, **changes) for changes in also)
+    return replace(call_format, reader=CallsReader((call_format, *others)), also=others)
+
+
+@dataclass(frozen=True, eq=False)
+class CallsReader:
+    """Reads a text of one call or more in one of some spellings.
+
+    Numbers of calls rise by one from any number, for ids may count the whole dialogue. Ids differ.
+    """
+
+    spellings: tuple[CallFormat, ...]
+
+    def __call__(self, text: str) -> list[ReadCall]:
+        """Read the calls.
+
+        Raises
+        ------
+        UnreadableCallError
+            If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+        """
+        reason: UnreadableCallError | None = None
+        for spelling in self.spellings:
+            try:
+                return _read(spelling, text)
+            except UnreadableCallError as error:
+                reason = reason or error
+        assert reason is not None
+        raise reason
+
+
+def _read(form: CallFormat, text: str) -> list[ReadCall]:
+    if form.notation in ("python", "python-lists", "python-json"):
+        return read_python(form, text)
+    reader = _Reader(form, text)
+    named_in_json = form.notation == "json" and form.bracket.startswith('"')
+    return reader.objects() if named_in_json else reader.calls()
+
+
+class _Reader:
+    """Reads one text in one spelling."""
+
+    def __init__(self, form: CallFormat, text: str) -> None:
+        self._form = form
+        self._cursor = Cursor(text)
+        self._held: dict[str, list[str]] = {INDEX: [], ID: []}
+
+    def calls(self) -> list[ReadCall]:
+        """Read calls of a name among marks and its arguments."""
+        cursor, form, calls = self._cursor, self._form, list[ReadCall]()
+        begins_with_brace = form.notation == "json" or isinstance(form.notation, BareKeys)
+        bracket, end = (form.bracket[:-1], form.end[1:]) if begins_with_brace else (form.bracket, "")
+        while not calls or self._goes_on():
+            self._expect(form.next_call if calls else form.opener)
+            pattern = _WORD if form.notation == "quoted" else _TOOL_NAME
+            name = cursor.match(pattern, "a tool name of letters, digits and _.-/")[0]
+            self._expect(bracket)
+            calls.append((name, self._arguments()))
+            cursor.expect(end)
+        self._demand_held()
+        return calls
+
+    def objects(self) -> list[ReadCall]:
+        """Read calls that are JSON objects, each by itself or in one list, with any white space that JSON allows."""
+        calls = [self._call(row) for row in self._rows()]
+        self._demand_held()
+        return calls
+
+    def _rows(self) -> list[Any]:
+        cursor, form, rows = self._cursor, self._form, list[Any]()
+        head = form.opener.partition("{")[0]
+        if head.rstrip().endswith("["):
+            cursor.expect(head.rstrip()[:-1])
+            rows = json_pairs(cursor)
+            cursor.expect(form.closer.lstrip()[1:])
+            cursor.expect_end()
+            if isinstance(rows, Pairs) or not isinstance(rows, list) or not rows:
+                raise UnreadableCallError("expected a JSON list of calls")
+            return rows
+        while not rows or self._goes_on():
+            cursor.expect(form.next_call.partition("{")[0] if rows else head)
+            rows.append(json_pairs(cursor))
+            cursor.expect(form.end.lstrip("}"))
+        return rows
+
+    def _call(self, row: Any) -> ReadCall:
+        written = self._form.opener + self._form.bracket + self._form.end
+        keys = _JSON_KEY.findall(written)
+        if not isinstance(row, Pairs) or [key for key, _ in row] != keys:
+            raise UnreadableCallError(f"expected a JSON object with exactly {', '.join(keys)}, in this sequence")
+        name, arguments = "", None
+        for key, value in row:
+            if key in ("arguments", "parameters"):
+                arguments = value
+            elif not isinstance(value, str) or not value:
+                raise UnreadableCallError(f"expected a text as {key}")
+            elif key in ("name", "tool_name"):
+                name = value
+            else:
+                self._hold(INDEX if INDEX in written else ID, Cursor(value))
+        return name, arguments_of(arguments)
+
+    def _goes_on(self) -> bool:
+        """Whether another call follows; else what ends the calls is read."""
+        cursor, closer = self._cursor, self._form.closer
+        ended = cursor.text.endswith(closer) and cursor.position == len(cursor.text) - len(closer)
+        if not ended and not self._form.parallel:
+            raise cursor.error("expected the end")
+        return not ended
+
+    def _expect(self, piece: str) -> None:
+        for part in re.split(f"([{INDEX}{ID}])", piece):
+            if part in self._held:
+                self._hold(part, self._cursor, whole=False)
+            else:
+                self._cursor.expect(part)
+
+    def _hold(self, kind: str, cursor: Cursor, whole: bool = True) -> None:
+        self._held[kind].append(cursor.match(_HELD[kind], "the number or id of a call")[0])
+        if whole:
+            cursor.expect_end()
+
+    def _demand_held(self) -> None:
+        numbers, ids = [*map(int, self._held[INDEX])], self._held[ID]
+        if numbers and numbers != [*range(numbers[0], numbers[0] + len(numbers))]:
+            raise UnreadableCallError("expected every number of a call to be one more than the last")
+        if len({*ids}) != len(ids):
+            raise UnreadableCallError("two calls have the same id")
+
+    def _arguments(self) -> Arguments:
+        match self._form.notation:
+            case RawText():
+                return self._listed(_ATTRIBUTE if self._form.key_opener.endswith('"') else _RAW_KEY)
+            case BareKeys(mark):
+                return _bare(self._cursor, mark)
+            case "quoted":
+                return self._listed(_WORD)
+        return json_arguments(self._cursor)
+
+    def _listed(self, key_pattern: re.Pattern[str]) -> Arguments:
+        """Read keys with their values one by one, and the end of the call."""
+        cursor, form, pairs = self._cursor, self._form, Arguments()
+        while not cursor.take(form.end_of(not pairs)):
+            cursor.expect((form.separator if pairs else "") + form.key_opener)
+            key = cursor.match(key_pattern, "a key")[0]
+            cursor.expect(form.key_closer)
+            if isinstance(form.notation, RawText):
+                self._demand_unpadded(key)
+                pairs.append((key, self._raw(form.notation)))
+            else:
+                pairs.append((key, constant(parse_expression(cursor.match(_QUOTED, "a quoted value")[0]))))
+        return pairs
+
+    def _raw(self, notation: RawText) -> Any:
+        cursor = self._cursor
+        is_text = cursor.take(notation.text_lead)
+        if not is_text:
+            cursor.expect(notation.other_lead)
+        raw = cursor.until(notation.mark)
+        if self._form.value_mark in raw:
+            raise cursor.error("expected a newline before the end of a value")
+        if is_text:
+            self._demand_unpadded(raw)
+            return raw
+        value = json_text(raw)
+        if isinstance(value, str):
+            raise cursor.error("expected a text to be written as one")
+        return value
+
+    def _demand_unpadded(self, text: str) -> None:
+        """Refuse white space that parsers strip, where nothing says that the value is a text."""
+        if text != text.strip() and not self._form.notation.text_lead:  # type: ignore[union-attr]
+            raise self._cursor.error("expected no white space around keys and values")
+
+
+def _bare(cursor: Cursor, mark: str, depth: int = 0) -> Arguments:
+    """Read an object with bare keys, and texts between two marks."""
+    cursor.expect("{")
+    pairs = Arguments()
+    while not cursor.take("}"):
+        cursor.expect("," if pairs else "")
+        key = cursor.match(_BARE_KEY, "a bare key and a colon")[1]
+        pairs.append((key, _bare_value(cursor, mark, depth)))
+    return pairs
+
+
+def _bare_value(cursor: Cursor, mark: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise cursor.error(f"values are nested deeper than {MAX_DEPTH} levels")
+    if cursor.take(mark):
+        return cursor.until(mark)
+    if cursor.text.startswith("{", cursor.position):
+        pairs = _bare(cursor, mark, depth + 1)
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise cursor.error("an object has a key twice")
+        return found
+    if not cursor.take("["):
+        cursor.match(_SCALAR, f"a number, true, false, null, a list, an object or {mark}")
+        return json_value(cursor)
+    items = list[Any]()
+    while not cursor.take("]"):
+        cursor.expect("," if items else "")
+        items.append(_bare_value(cursor, mark, depth + 1))
+    return items
