@@ -13,8 +13,8 @@ import pytest
 
 from command_line import CASES, Ran
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches import decode_task
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
+from tooldecoding.decoder import ToolDecoder
 
 Cli = Callable[..., Ran]
 ROOT = Path(__file__).parent.parent
@@ -70,14 +70,14 @@ class TestSignals:
         rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
         rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(5)))
         options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-        decode, calls = decode_task.decode_requests, iter(range(5))
+        decode, calls = ToolDecoder.run, iter(range(5))
 
         def decode_two(*given: Any) -> Any:
             if next(calls) == 2:
                 os.kill(os.getpid(), number)
             return decode(*given)
 
-        monkeypatch.setattr(decode_task, "decode_requests", decode_two)
+        monkeypatch.setattr(ToolDecoder, "run", decode_two)
         try:
             ran = cli("decode", "--batch", rows, "--out", out, *options)
         finally:

@@ -2,13 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
-
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
@@ -26,25 +23,13 @@ from eval.tuning.latency import Stopwatch
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text, draw_chart
 from eval.tuning.tuner import Tuner, Tuning
-from tooldecoding.cluster.task import I, R, Solo, Task, Workers
+from tooldecoding.cluster.task import Here
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
 from tooldecoding.models.loading import load_quietly
 from tooldecoding.request import Request
 
 DEPLOYMENT: Final = "deployment.yaml"
-
-
-@dataclass
-class Loaded:
-    """This process, with a model that others use as well; see ``tooldecoding.cluster.place.Place``."""
-
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase
-
-    def workers(self, task: Task[I, R]) -> AbstractContextManager[Workers[I, R]]:
-        """Return this process as the only worker."""
-        return nullcontext(Solo(task.loaded(self.model, self.tokenizer)))
 
 
 def tune_benchmark(
@@ -69,7 +54,7 @@ def tune_benchmark(
         raise EvalError("tune decodes on this machine; leave ray out")
     # the largest limit gives the candidates of all others
     options = replace(options, order_limit=wanted.limits[-1], stopping="none")
-    place = Loaded(*load_quietly(options.model, **options.loading))
+    place = Here(*load_quietly(options.model, **options.loading))
     folder = RunFolder(wanted.folder)
     made = make_run(benchmark, categories, every, options, folder, place)
     with folder.locked():

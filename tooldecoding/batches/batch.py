@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import Final
 
 import typer
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.batches.decode_task import DecodeTask
+from tooldecoding.batches.decode_task import beginning, decoding
 from tooldecoding.batches.results import Results, open_results
 from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import Source, needed_packages, open_source
@@ -50,7 +51,8 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
         first = list(islice(rows, command.batch_size))  # what is wrong with it shows before a model is loaded
         rest = iter(lambda: list(islice(rows, command.batch_size)), [])
         groups = chain([first] if first else [], rest)
-        with place_of(command) as place, place.workers(DecodeTask(command, documentation)) as workers:
+        with place_of(command) as place:
+            spread = place.start(partial(decoding, command, documentation), beginning)
             if documentation is not None:
                 print_unenforced(documentation.lookup)
             if first:
@@ -58,7 +60,7 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
             decoded = failed = 0
             try:
                 with progress_bar("decoding", source.total) as advance:
-                    for _, found in workers.spread(groups, results.begin):
+                    for _, found in spread(groups, results.begin):
                         results.write(found)
                         failed += sum("error" in result for result in found)
                         decoded += len(found)

@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from tooldecoding.batches.rows import Entry
 from tooldecoding.chat.documentation import Documentation
-from tooldecoding.cluster.task import About
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import json_line, short_repr
+from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.options.decode_command import DecodeCommand
@@ -38,8 +37,8 @@ class Results:
         """Tell whether a row has a result; PromptError if it has one of what it was before. Once for each row."""
         return False
 
-    def begin(self, about: About) -> None:
-        """Take what is known of the model, before any results; PromptError if there are some of another model."""
+    def begin(self, model: Mapping[str, str]) -> None:
+        """Take the identity of the model, before any results; PromptError if there are some of another model."""
 
     def write(self, results: Sequence[Mapping[str, Any]]) -> None:
         """Take results, in any sequence; PromptError if they cannot be written."""
@@ -80,8 +79,10 @@ class BatchFile(Results):
         self._path = out.with_name(f"{out.name}.manifest.json")
         self._settings = {name: value for name, value in options.to_json().items() if name not in _ELSEWHERE | _FREE}
         self._settings["tools"] = None if documentation is None else digest(documentation.source)
-        begun = self._read_manifest()
-        if begun is None and out.exists() and out.stat().st_size:
+        there = read_manifest(self._path, PromptError, _REMEDY) if self._path.exists() else None
+        if there is not None:
+            demand_settings(self._path, there, {"format": _FORMAT}, PromptError, "this batch")
+        elif out.exists() and out.stat().st_size:
             raise PromptError(
                 f"{out}: there is no {self._path.name} beside it, so that nothing says what these are results of; "
                 f"{_REMEDY}"
@@ -92,17 +93,16 @@ class BatchFile(Results):
         if self._retry:
             for identifier in self._file.failed:
                 del self._standing[identifier]
-        self._begun = begun if self._standing else None
+        self._begun = there if self._standing else None
         if self._begun is not None:
-            demand_settings(out, self._begun["settings"], self._settings, PromptError, "this batch")
+            demand_settings(out, self._begun.get("settings"), self._settings, PromptError, "this batch")
 
     def has(self, entry: Entry) -> bool:
         """As ``Results``."""
         if entry.id not in self._standing:
             return False
-        standing = self._standing.pop(entry.id)
         failed = entry.id in self._file.failed
-        if standing != entry.digest:
+        if self._standing.pop(entry.id) != entry.digest:
             retry = "--retry-failed decodes again what had failed; or " if failed else ""
             raise PromptError(
                 f"{self._place}: row {entry.id!r} ({entry.place}) has changed since its result was written; {retry}"
@@ -111,11 +111,10 @@ class BatchFile(Results):
         self._failed += failed
         return True
 
-    def begin(self, about: About) -> None:
+    def begin(self, model: Mapping[str, str]) -> None:
         """Write the manifest, and drop what is decoded again."""
-        model = about["identity"]
         if self._begun is not None:
-            demand_settings(self._place, self._begun["model"], model, PromptError, "this batch")
+            demand_settings(self._place, self._begun.get("model"), model, PromptError, "this batch")
         if self._retry:
             self._file.drop_failed()
         manifest = {"format": _FORMAT, "settings": self._settings, "model": {"name": self._model, **model}}
@@ -139,17 +138,6 @@ class BatchFile(Results):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-    def _read_manifest(self) -> Any:
-        if not self._path.exists():
-            return None
-        there = read_manifest(self._path, PromptError, _REMEDY)
-        if there.get("format") != _FORMAT:
-            found = short_repr(there.get("format"))
-            raise PromptError(f"{self._path}: expected a manifest of the format {_FORMAT!r}, found {found}; {_REMEDY}")
-        if not {"settings", "model"} <= there.keys():
-            raise PromptError(f"{self._path}: this manifest is not whole; {_REMEDY}")
-        return there
 
 
 @contextmanager

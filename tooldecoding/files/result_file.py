@@ -65,11 +65,8 @@ class ResultFile:
         """Open the file to append to, and cut off what is torn; PromptError if it cannot be written."""
         try:
             # no buffer: closing the file must not try again what a full disk refused
-            self._file = self._path.open("ab+", buffering=0)
+            self._file = self._path.open("ab", buffering=0)
             self._file.truncate(self._size)
-            self._file.seek(max(0, self._size - 1))
-            if self._file.read(1) not in (b"", b"\n"):
-                self._append(self._file, b"\n")
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -105,7 +102,7 @@ class ResultFile:
                     line = file.readline()
                     read += len(line)
                     if line.strip() and "error" not in json.loads(line):
-                        size += kept.write(line.removesuffix(b"\n") + b"\n")
+                        size += kept.write(line)
         except OSError as error:
             raise self._unwritable(error) from None
         self._size = size
@@ -116,14 +113,13 @@ class ResultFile:
             self._file.close()
 
     def _lines(self) -> Iterator[bytes]:
-        """Yield the lines that are whole, and note their results; the last line may be the torn beginning of one."""
+        """Yield the lines that are whole, and note their results; the beginning of one, torn, may follow."""
         if not self._path.exists():
             return
         with self._path.open("rb") as file:
             for number, line in bounded_lines(file, str(self._path), PromptError):
-                # the beginning of an object is no JSON: this tells a torn line from a whole one without a newline
-                if not line.endswith(b"\n") and not _is_json(line):
-                    if not line.startswith(_BEGINNING) and not _BEGINNING.startswith(line):
+                if not line.endswith(b"\n"):
+                    if not _BEGINNING.startswith(line[: len(_BEGINNING)]):
                         raise self._foreign(number)
                     return
                 if line.strip():
@@ -147,11 +143,3 @@ class ResultFile:
 
     def _unwritable(self, error: OSError) -> PromptError:
         return PromptError(f"{self._path}: cannot be written: {error.strerror}")
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
