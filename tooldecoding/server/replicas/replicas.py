@@ -21,9 +21,8 @@ from tooldecoding.cluster.resources import Share
 from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import ApiError, later
-from tooldecoding.server.app import State
 from tooldecoding.server.chat_body import read_json
-from tooldecoding.server.exchange import Head, Parts, event
+from tooldecoding.server.exchange import Head, Parts, event, whole
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics, exposition
 from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
@@ -157,20 +156,18 @@ class Replicas:
         states = status.applications[self._name].deployments[_DEPLOYMENT].replica_states
         return {"running": states.get("RUNNING", 0), "wanted": self._options.replicas or 1}
 
-    async def health(self) -> State:
+    async def health(self) -> Head:
         """Tell whether all replicas run."""
         counts = await self._counts()
         if not counts["running"]:
-            return 503, {"status": "down", "replicas": counts}
-        whole = counts["running"] >= counts["wanted"]
-        return 200, {"status": "ok" if whole else "degraded", "replicas": counts}
+            return whole({"status": "down", "replicas": counts}, 503)
+        return whole({"status": "ok" if counts["running"] >= counts["wanted"] else "degraded", "replicas": counts})
 
-    async def ready(self) -> State:
+    async def ready(self) -> Head:
         """Tell whether a replica runs."""
         counts = await self._counts()
-        if not counts["running"]:
-            return 503, {"status": "not ready", "replicas": counts}
-        return 200, {"status": "ready", "replicas": counts}
+        status, word = (200, "ready") if counts["running"] else (503, "not ready")
+        return whole({"status": word, "replicas": counts}, status)
 
     async def figures(self) -> bytes:
         """Return the figures of this process, and those of each replica with its name as a label."""
