@@ -7,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from tooldecoding.errors import ModelError
-from tooldecoding.models.identity import FILES
 
 
 def beginning(item: str) -> str:
@@ -26,9 +25,9 @@ def capitals(model: Any, tokenizer: Any) -> Callable[[Sequence[str]], list[tuple
     return run
 
 
-def no_model(device: str, weights: str = "all the same", fails: str = "") -> tuple[Any, Any]:
-    """In place of a model; each worker may have another one, and it may be one that cannot be loaded."""
+def no_model(device: str, fails: str = "") -> tuple[Any, Any]:
+    """In place of a model; it may be one that cannot be loaded."""
     if fails:
         raise ModelError(fails)
-    model = SimpleNamespace(config=SimpleNamespace(to_diff_dict=dict), dtype="", **{FILES: weights or str(os.getpid())})
+    model = SimpleNamespace(config=SimpleNamespace(to_diff_dict=dict), dtype="")
     return model, SimpleNamespace(get_vocab=dict, special_tokens_map={}, chat_template=None)

@@ -133,10 +133,9 @@ def test_items_that_begin_alike_are_brought_together() -> None:
     ("load", "rows", "said"),
     [
         (partial(no_model, fails="no memory"), ["a1"], "^a worker cannot load the model: no memory$"),
-        (partial(no_model, weights=""), ["wait1"] * 200, r"different models \(other weights\): the same files"),
         (no_model, ["a1", "die"], "^workers died too often .* the same command goes on behind"),
     ],
-    ids=["cannot load", "differ", "die"],
+    ids=["cannot load", "die"],
 )
 def test_workers_that_are_of_no_use_are_one_error(
     spread_by_stub: Callable[..., Any], load: Any, rows: list[str], said: str
@@ -144,6 +143,15 @@ def test_workers_that_are_of_no_use_are_one_error(
     with pytest.raises(ModelError, match=said) as caught:
         list(spread_by_stub(rows, load))
     assert "\n" not in str(caught.value)
+
+
+def test_workers_with_different_models_are_refused() -> None:
+    from tooldecoding.cluster.ray_data import _demand_equal
+
+    first = {"weights": "a", "dtype": "b", "version": "1", "node": "here"}
+    _demand_equal(first, first | {"node": "there"})
+    with pytest.raises(ModelError, match=r"here and there .* different models \(other weights, version\): the same"):
+        _demand_equal(first, first | {"node": "there", "weights": "x", "version": "2"})
 
 
 def test_a_cluster_that_is_too_small(cli: Cli, address: str, batch: Path, tmp_path: Path) -> None:
