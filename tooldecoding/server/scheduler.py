@@ -132,6 +132,9 @@ class Scheduler:
         self._jobs: list[Job] = []
         self._batch = self._begun()
         self._stopping = False
+        metrics.waiting.set_function(lambda: len(self._waiting))
+        metrics.running.set_function(lambda: len(self._jobs))
+        metrics.cache_bytes.set_function(lambda: self._batch.engine.allocated_bytes)
         self._thread = threading.Thread(target=self._live, name="scheduler", daemon=True)
 
     def start(self) -> None:
@@ -164,7 +167,6 @@ class Scheduler:
         with self._changed:
             self.demand_place()
             self._waiting.append(job)
-            self._metrics.waiting.set(len(self._waiting))
             self._changed.notify()
 
     def cancel(self, job: Job) -> None:
@@ -184,23 +186,17 @@ class Scheduler:
                     job.notify(_stopped())
 
     def _run(self) -> None:
-        while self._wait():
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._jobs or self._stopping)
+                if not self._waiting and not self._jobs:
+                    return
             try:
                 self._give_up()
                 self._admit()
                 self._forward()
-                self._measure()
             except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
                 self._begin_again(error)
-
-    def _wait(self) -> bool:
-        """Wait for something to do; False when all is done and the server stops."""
-        with self._changed:
-            while not self._waiting and not self._jobs:
-                if self._stopping:
-                    return False
-                self._changed.wait()
-        return True
 
     def _give_up(self) -> None:
         """Drop jobs whose client is gone, or whose time is over."""
@@ -230,11 +226,6 @@ class Scheduler:
                 self._jobs.append(job)
             except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
                 job.notify(_failure(error))
-
-    def _measure(self) -> None:
-        self._metrics.waiting.set(len(self._waiting))
-        self._metrics.running.set(len(self._jobs))
-        self._metrics.cache_bytes.set(self._batch.engine.allocated_bytes)
 
     def _has_room(self, job: Job) -> bool:
         if not self._jobs:
