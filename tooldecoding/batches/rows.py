@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from tooldecoding.batches.sources import CONTENTS, Source, SourceRow
 from tooldecoding.chat.dialogue import read_rows
@@ -82,24 +82,21 @@ def entries(source: Source) -> Iterator[Entry]:
 
 
 def _entry(row: SourceRow, name: Callable[[str], str]) -> Entry:
-    columns, error = row.columns, row.error
-    content = None
+    columns, error, content = row.columns, row.error, ""
     if columns is not None:
         try:
             content = _content_text(columns, row.place)
         except PromptError as cause:
             columns, error = None, str(cause)
-    if content is None:
-        content = json_line(row.raw.strip() if isinstance(row.raw, str) else repr(row.raw))
+    content = content or json_line(row.raw.strip() if isinstance(row.raw, str) else repr(row.raw))
     digest = sha256(content.encode()).hexdigest()[:16]
-    given = None if columns is None else columns.get("id")
-    if columns is not None and _is_id(given):
-        return Entry(given, row.place, digest, columns, error)
-    if columns is not None and "id" in columns:
-        error = (
-            f"{row.place}: expected 'id' to be a text of at most {MAX_ID_CHARACTERS} characters or a whole number, "
-            f"got {short_repr(given)}"
-        )
+    if columns is None or "id" not in columns:
+        return Entry(name(digest), row.place, digest, columns, error)
+    given = columns["id"]
+    if type(given) is int or (isinstance(given, str) and len(given) <= MAX_ID_CHARACTERS):
+        return Entry(given, row.place, digest, columns)
+    wanted = f"a text of at most {MAX_ID_CHARACTERS} characters or a whole number"
+    error = f"{row.place}: expected 'id' to be {wanted}, got {short_repr(given)}"
     return Entry(name(digest), row.place, digest, columns, error)
 
 
@@ -125,12 +122,6 @@ def _content_text(row: Mapping[str, Any], place: str) -> str:
 def _is_deeper(value: Any, levels: int) -> bool:
     inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return not levels or any(_is_deeper(each, levels - 1) for each in inside)
-
-
-def _is_id(given: Any) -> TypeGuard[str | int]:
-    if isinstance(given, str):
-        return len(given) <= MAX_ID_CHARACTERS
-    return isinstance(given, int) and not isinstance(given, bool)
 
 
 def _given(row: Mapping[str, Any]) -> list[str]:
